@@ -29,7 +29,10 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'shell', tags: ['$initial'] },
-            { name: 'page', test: /src\/web\/(ui\/Banner|session\/SessionEnded|shell\/PageHeading)\.tsx$/ },
+            {
+              name: 'page',
+              test: /src\/web\/(ui\/Banner|session\/SessionEnded|shell\/PageHeading)\.tsx$/,
+            },
           ],
         },
       },

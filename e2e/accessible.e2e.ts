@@ -45,7 +45,9 @@ test('what a seller reads is accessible', async ({ seller }) => {
   await expectAccessible(page, 'overview: signed in')
 })
 
-test('somebody who signs in before their first payment is told where to begin', async ({ buyer }) => {
+test('somebody who signs in before their first payment is told where to begin', async ({
+  buyer,
+}) => {
   const page = await signIn(await buyer())
   await expect(page.getByText(text('No payments yet'))).toBeVisible()
   await expectAccessible(page, 'payments: before the first one')

@@ -19,16 +19,27 @@ type Row = { paymentId: string; status: string }
 
 /** What the merchant's ledger holds of a payer. */
 async function paymentsFrom(net: Devnet, sender: string): Promise<Row[]> {
-  const answer = await fetch(`${net.urls.service}/payments?wallets=${sender}`, { headers: { Authorization: `Bearer ${net.apiKeys.operator}` } })
+  const answer = await fetch(`${net.urls.service}/payments?wallets=${sender}`, {
+    headers: { Authorization: `Bearer ${net.apiKeys.operator}` },
+  })
   return ((await answer.json()) as { payments: Row[] }).payments
 }
 
-async function expectOnePayment({ net, chains }: { net: Devnet; chains: Chains }, { page, ethereum }: Person, paymentId: string): Promise<void> {
-  const confirmed = async () => (await paymentsFrom(net, ethereum.address)).filter(({ status }) => status === 'confirmed' || status === 'finalized')
+async function expectOnePayment(
+  { net, chains }: { net: Devnet; chains: Chains },
+  { page, ethereum }: Person,
+  paymentId: string,
+): Promise<void> {
+  const confirmed = async () =>
+    (await paymentsFrom(net, ethereum.address)).filter(
+      ({ status }) => status === 'confirmed' || status === 'finalized',
+    )
   await until(async () => (await confirmed()).length > 0, 'the confirmed payment', 30_000)
   expect((await confirmed()).map((row) => row.paymentId)).toEqual([paymentId])
   expect(await countSent(chains, ethereum.address)).toBe(1)
-  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({
+    timeout: 30_000,
+  })
   await expect(page.getByRole('heading', { name: ASKED })).toHaveCount(0)
 }
 
@@ -41,16 +52,38 @@ async function paymentIdOn(page: Page): Promise<string> {
 }
 
 /** Another visitor has the very same payment built before: it must stay unpaid. */
-async function plantTwin(net: Devnet, chains: Chains, { ethereum }: Person, amount: string): Promise<void> {
+async function plantTwin(
+  net: Devnet,
+  chains: Chains,
+  { ethereum }: Person,
+  amount: string,
+): Promise<void> {
   const web = net.urls.web
-  const body = JSON.stringify({ walletAddress: ethereum.address, recipientAddress: net.wallets.seller.evm.address, amount: Number(amount) })
-  const headers = { origin: web, 'content-type': 'application/json', 'x-requested-by': 'paydesk', 'idempotency-key': randomUuid() }
-  const answer = await fetch(`${net.urls.bff}/api/transaction/send`, { method: 'POST', headers, body })
+  const body = JSON.stringify({
+    walletAddress: ethereum.address,
+    recipientAddress: net.wallets.seller.evm.address,
+    amount: Number(amount),
+  })
+  const headers = {
+    origin: web,
+    'content-type': 'application/json',
+    'x-requested-by': 'paydesk',
+    'idempotency-key': randomUuid(),
+  }
+  const answer = await fetch(`${net.urls.bff}/api/transaction/send`, {
+    method: 'POST',
+    headers,
+    body,
+  })
   expect(answer.status, await answer.text()).toBe(200)
   await chains.anvil.mine({ blocks: 1 })
 }
 
-async function reviewed(person: Person, net: Devnet, { amount, signedIn }: { amount: string; signedIn: boolean }): Promise<Page> {
+async function reviewed(
+  person: Person,
+  net: Devnet,
+  { amount, signedIn }: { amount: string; signedIn: boolean },
+): Promise<Page> {
   const { page } = person
   if (signedIn) await signIn(person)
   await openCheckout(page, onEthereum(net, amount))
@@ -62,12 +95,18 @@ async function reviewed(person: Person, net: Devnet, { amount, signedIn }: { amo
 for (const signedIn of [false, true]) {
   const who = signedIn ? 'a signed-in payer' : 'an anonymous payer'
 
-  test(`${who} whose wallet keeps the fees pays without another prompt`, async ({ net, chains, buyer }) => {
+  test(`${who} whose wallet keeps the fees pays without another prompt`, async ({
+    net,
+    chains,
+    buyer,
+  }) => {
     const person = await buyer({ ether: '1' })
     await plantTwin(net, chains, person, '0.0161')
     const page = await reviewed(person, net, { amount: '0.0161', signedIn })
     await signButton(page, 'MetaMask').click()
-    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+      timeout: 30_000,
+    })
     await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
     expect(person.ethereum.typed).toEqual([])
   })
@@ -85,17 +124,31 @@ for (const signedIn of [false, true]) {
     await signButton(page, 'MetaMask').click()
     if (!signedIn) {
       await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
-      await expect(page.getByText(text('Your wallet changed the network fee, so the shop cannot recognise the payment.'))).toBeVisible()
+      await expect(
+        page.getByText(
+          text('Your wallet changed the network fee, so the shop cannot recognise the payment.'),
+        ),
+      ).toBeVisible()
       await expect(page.getByRole('heading', { name: UNCONFIRMED })).toBeVisible()
       await expectAccessible(page, 'checkout: sent, to be confirmed as the payer’s')
-      await page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).click()
+      await page
+        .getByRole('button', {
+          name: text('Confirm with {walletName}', { walletName: 'MetaMask' }),
+        })
+        .click()
     }
-    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+      timeout: 30_000,
+    })
     await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
     expect(ethereum.typed).toEqual(signedIn ? [] : ['PaymentEvidence'])
   })
 
-  test(`${who} who speeds the payment up in the wallet pays once`, async ({ net, chains, buyer }) => {
+  test(`${who} who speeds the payment up in the wallet pays once`, async ({
+    net,
+    chains,
+    buyer,
+  }) => {
     const person = await buyer({ ether: '1' })
     const { ethereum } = person
     await plantTwin(net, chains, person, '0.0163')
@@ -104,18 +157,28 @@ for (const signedIn of [false, true]) {
     await signButton(page, 'MetaMask').click()
     await expect(page.getByRole('heading', { name: text('On its way') })).toBeVisible()
     // The service has recognised the first transaction by its fees: its nonce names the order from here on.
-    await until(async () => (await paymentsFrom(net, ethereum.address)).some(({ status }) => status === 'pending'), 'the recognised transaction')
+    await until(
+      async () =>
+        (await paymentsFrom(net, ethereum.address)).some(({ status }) => status === 'pending'),
+      'the recognised transaction',
+    )
     const faster = await ethereum.speedUp()
     await still.mine()
     await still.mine()
     await still.mine()
-    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+      timeout: 30_000,
+    })
     await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
     await expect(page.getByText(faster.slice(-4)).first()).toBeVisible()
     expect(ethereum.typed).toEqual([])
   })
 
-  test(`${who} who closes the tab after broadcasting finds one payment on the next visit`, async ({ net, chains, buyer }) => {
+  test(`${who} who closes the tab after broadcasting finds one payment on the next visit`, async ({
+    net,
+    chains,
+    buyer,
+  }) => {
     const person = await buyer({ ether: '1' })
     const { context, ethereum } = person
     ethereum.fees = 'replace'
@@ -125,47 +188,72 @@ for (const signedIn of [false, true]) {
     await signButton(page, 'MetaMask')
       .click({ noWaitAfter: true })
       .catch(() => undefined)
-    await until(async () => (await countSent(chains, ethereum.address)) === 1, 'the payment on the chain')
+    await until(
+      async () => (await countSent(chains, ethereum.address)) === 1,
+      'the payment on the chain',
+    )
 
     const back = await context.newPage()
     await back.goto('/pay')
     await back.getByRole('link', { name: text('Go on') }).click()
     if (!signedIn) {
       await expect(back.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
-      await back.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).click()
+      await back
+        .getByRole('button', {
+          name: text('Confirm with {walletName}', { walletName: 'MetaMask' }),
+        })
+        .click()
     }
-    await expect(back.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
+    await expect(back.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+      timeout: 30_000,
+    })
     await expectOnePayment({ net, chains }, { ...person, page: back }, await paymentIdOn(back))
   })
 }
 
-test('a payer who refuses the signature has sent and not failed, and signs later by keyboard', async ({ net, chains, buyer }) => {
+test('a payer who refuses the signature has sent and not failed, and signs later by keyboard', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const person = await buyer({ ether: '1' })
   const { ethereum } = person
   ethereum.fees = 'replace'
   const page = await reviewed(person, net, { amount: '0.0165', signedIn: false })
   await signButton(page, 'MetaMask').click()
-  const confirm = page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) })
+  const confirm = page.getByRole('button', {
+    name: text('Confirm with {walletName}', { walletName: 'MetaMask' }),
+  })
   await expect(confirm).toBeVisible({ timeout: 30_000 })
   ethereum.signing = 'reject'
   await confirm.click()
-  await expect(page.getByRole('heading', { name: text('Not confirmed to be yours yet') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('Not confirmed to be yours yet') }),
+  ).toBeVisible()
   await expect(page.getByRole('heading', { name: UNCONFIRMED })).toBeVisible()
   await expect(page.getByText(/failed|nothing was sent/i)).toHaveCount(0)
   await expectAccessible(page, 'checkout: confirmed as the payer’s later')
 
   await page.goto('/pay')
-  await expect(page.getByText(text('A payment from this browser is not confirmed to be yours'))).toBeVisible()
+  await expect(
+    page.getByText(text('A payment from this browser is not confirmed to be yours')),
+  ).toBeVisible()
   await page.getByRole('link', { name: text('Go on') }).click()
   await expect(confirm).toBeVisible({ timeout: 30_000 })
   ethereum.signing = 'approve'
   await tabTo(confirm)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+    timeout: 30_000,
+  })
   await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
 })
 
-test('the payee sees that nobody’s word is behind a payment, and the payer signs on the page whose link they are sent', async ({ net, buyer, seller }) => {
+test('the payee sees that nobody’s word is behind a payment, and the payer signs on the page whose link they are sent', async ({
+  net,
+  buyer,
+  seller,
+}) => {
   const person = await buyer({ ether: '1' })
   const { page, ethereum } = person
   ethereum.fees = 'replace'
@@ -177,16 +265,23 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   const shop = await seller()
   await signIn(shop, '/payments')
   await shop.page.goto(`/payments/${paymentId}`)
-  await expect(shop.page.getByText(text('A payment like this arrived, and nothing shows whose it is'))).toBeVisible({ timeout: 30_000 })
-  await expect(shop.page.getByRole('button', { name: text('Copy the link for the payer') })).toBeVisible()
+  await expect(
+    shop.page.getByText(text('A payment like this arrived, and nothing shows whose it is')),
+  ).toBeVisible({ timeout: 30_000 })
+  await expect(
+    shop.page.getByRole('button', { name: text('Copy the link for the payer') }),
+  ).toBeVisible()
   await expectAccessible(shop.page, 'payment: arrived without its payer’s word')
 
   await shop.page.goto('/')
   await shop.page
     .getByText(
-      text('{unassigned, plural, one {# payment arrived, and nothing shows whose it is} other {# payments arrived, and nothing shows whose they are}}', {
-        unassigned: 1,
-      }),
+      text(
+        '{unassigned, plural, one {# payment arrived, and nothing shows whose it is} other {# payments arrived, and nothing shows whose they are}}',
+        {
+          unassigned: 1,
+        },
+      ),
     )
     .waitFor()
   await shop.page.goto('/?show=unmatched')
@@ -197,7 +292,9 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   const dialog = shop.page.getByRole('dialog', { name: text('Assign this payment to an order?') })
   await expect(
     dialog.getByText(
-      text('This is your decision and it is recorded as yours. It fulfils nothing: the order stays unpaid, and nothing is delivered by it. You can undo it.'),
+      text(
+        'This is your decision and it is recorded as yours. It fulfils nothing: the order stays unpaid, and nothing is delivered by it. You can undo it.',
+      ),
     ),
   ).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be assigned')
@@ -211,9 +308,17 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await page.goto(`/payments/${paymentId}`)
   await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payment: asked of its payer')
-  await page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).click()
-  await expect(page.getByRole('heading', { name: textLike('Payment of {amount}, {state}', { amount: '0.0166 ETH' }) })).toBeVisible({ timeout: 30_000 })
-  await expect(shop.page.getByText(text('A payment like this arrived, and nothing shows whose it is'))).toHaveCount(0, { timeout: 30_000 })
+  await page
+    .getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) })
+    .click()
+  await expect(
+    page.getByRole('heading', {
+      name: textLike('Payment of {amount}, {state}', { amount: '0.0166 ETH' }),
+    }),
+  ).toBeVisible({ timeout: 30_000 })
+  await expect(
+    shop.page.getByText(text('A payment like this arrived, and nothing shows whose it is')),
+  ).toHaveCount(0, { timeout: 30_000 })
   await shop.page.goto('/?show=unmatched')
   await expect(shop.page.getByText(text('Nothing is unmatched'))).toBeVisible({ timeout: 30_000 })
   await expectAccessible(shop.page, 'unmatched: none')

@@ -10,7 +10,10 @@ import { text, textLike } from './text.ts'
 const AWAY = /ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/
 const LIST = '**/api/payments?**'
 
-test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({ seller, expectError }) => {
+test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({
+  seller,
+  expectError,
+}) => {
   test.slow()
   expectError(AWAY)
   const { page, context } = await seller()
@@ -26,7 +29,9 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await expect(page.getByRole('status', { name: text('Loading payments') })).toBeVisible()
   await expectAccessible(page, 'payments: loading')
   held.resolve()
-  await expect(page.getByText(text('The payment desk cannot be reached'))).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('The payment desk cannot be reached'))).toBeVisible({
+    timeout: 30_000,
+  })
   await expectAccessible(page, 'payments: out of reach')
   await awayUntilPressed(page)
   await page.getByRole('button', { name: text('Try again') }).click()
@@ -35,7 +40,11 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await awayUntilPressed(page)
   // The rows further down are read when the reader comes near them.
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
-  const old = page.getByRole('status').filter({ hasText: textLike('{reason}. This is from <0/>.', { reason: text('The payment desk cannot be reached') }) })
+  const old = page.getByRole('status').filter({
+    hasText: textLike('{reason}. This is from <0/>.', {
+      reason: text('The payment desk cannot be reached'),
+    }),
+  })
   await expect(old).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: old, with a warning')
   // Pressed where it is: at the top of the list, the rows that could not be read are not asked for, and the warning goes by itself.
@@ -43,42 +52,76 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await expect(old).toHaveCount(0)
 
   await context.setOffline(true)
-  await expect(page.getByText(text('You are offline. What you see may be old; payments wait until you are back.'))).toBeVisible()
+  await expect(
+    page.getByText(
+      text('You are offline. What you see may be old; payments wait until you are back.'),
+    ),
+  ).toBeVisible()
   await expectAccessible(page, 'shell: offline')
   await context.setOffline(false)
-  await expect(page.getByText(text('You are offline. What you see may be old; payments wait until you are back.'))).toHaveCount(0)
+  await expect(
+    page.getByText(
+      text('You are offline. What you see may be old; payments wait until you are back.'),
+    ),
+  ).toHaveCount(0)
 })
 
 /** Lists cannot be read until the reader presses something: a page that came back by itself before would have no button left. */
 async function awayUntilPressed(page: Page): Promise<void> {
   await page.unroute(LIST)
   const mark = `data-pressed-${randomUuid()}`
-  await page.evaluate((name) => document.addEventListener('click', () => document.documentElement.setAttribute(name, ''), { capture: true, once: true }), mark)
-  await page.route(LIST, async (route) => ((await page.locator(`html[${mark}]`).count()) > 0 ? route.fallback() : route.abort()))
+  await page.evaluate(
+    (name) =>
+      document.addEventListener('click', () => document.documentElement.setAttribute(name, ''), {
+        capture: true,
+        once: true,
+      }),
+    mark,
+  )
+  await page.route(LIST, async (route) =>
+    (await page.locator(`html[${mark}]`).count()) > 0 ? route.fallback() : route.abort(),
+  )
 }
 
-test('a list of wallets that cannot be fetched takes nothing down, and opens at the next try', async ({ visitor, expectError }) => {
+test('a list of wallets that cannot be fetched takes nothing down, and opens at the next try', async ({
+  visitor,
+  expectError,
+}) => {
   expectError(AWAY)
   const page = await visitor()
   await page.route('**/assets/ConnectDialog-*', (route) => route.abort())
   await page.goto('/')
-  const connect = page.getByRole('banner').getByRole('button', { name: text('Connect'), exact: true })
+  const connect = page
+    .getByRole('banner')
+    .getByRole('button', { name: text('Connect'), exact: true })
   await connect.click()
-  await expect(page.getByRole('region', { name: text('Notices') }).getByText(text('The payment desk cannot be reached'))).toBeVisible()
+  await expect(
+    page
+      .getByRole('region', { name: text('Notices') })
+      .getByText(text('The payment desk cannot be reached')),
+  ).toBeVisible()
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.unroute('**/assets/ConnectDialog-*')
   await connect.click()
   await expect(
-    page.getByRole('dialog').getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }) }),
+    page.getByRole('dialog').getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }),
+    }),
   ).toBeVisible()
 })
 
-test('an overview whose figures cannot be read says so and offers to try again', async ({ net, seller, expectError }) => {
+test('an overview whose figures cannot be read says so and offers to try again', async ({
+  net,
+  seller,
+  expectError,
+}) => {
   expectError(AWAY)
   const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())
   await page.goto('/')
-  await expect(page.getByText(text('The payment desk cannot be reached')).first()).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('The payment desk cannot be reached')).first()).toBeVisible({
+    timeout: 30_000,
+  })
   await expectAccessible(page, 'overview: out of reach')
   await page.unroute('**/api/payments/summary**')
   await page

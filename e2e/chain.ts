@@ -24,12 +24,18 @@ export function openChains(net: Pick<Devnet, 'evm' | 'solana'>): Chains {
   return {
     evm: createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 200 }),
     anvil: createTestClient({ mode: 'anvil', transport: http(net.evm.rpcUrl) }),
-    solana: new Connection(net.solana.rpcUrl, { commitment: 'confirmed', wsEndpoint: net.solana.wsUrl }),
+    solana: new Connection(net.solana.rpcUrl, {
+      commitment: 'confirmed',
+      wsEndpoint: net.solana.wsUrl,
+    }),
   }
 }
 
 /** A new account that holds this much ether. */
-export async function fundEthereum({ anvil }: Chains, ether: string): Promise<{ address: Address; privateKey: Hex }> {
+export async function fundEthereum(
+  { anvil }: Chains,
+  ether: string,
+): Promise<{ address: Address; privateKey: Hex }> {
   const privateKey = randomPrivateKey()
   const { address } = privateKeyToAccount(privateKey)
   await anvil.setBalance({ address, value: parseEther(ether) })
@@ -41,7 +47,10 @@ export async function fundSolana({ solana }: Chains, sol: number): Promise<Keypa
   const account = randomKeypair()
   if (sol === 0) return account
   await solana.requestAirdrop(account.publicKey, sol * LAMPORTS_PER_SOL)
-  await until(async () => (await solana.getBalance(account.publicKey)) === sol * LAMPORTS_PER_SOL, 'the airdrop')
+  await until(
+    async () => (await solana.getBalance(account.publicKey)) === sol * LAMPORTS_PER_SOL,
+    'the airdrop',
+  )
   return account
 }
 
@@ -56,14 +65,21 @@ export async function signaturesOf({ solana }: Chains, account: PublicKey): Prom
   return found.filter(({ err }) => err === null).map(({ signature }) => signature)
 }
 
-export async function transferOf({ evm }: Chains, hash: Hash): Promise<{ from: Address; to: Address | null; value: bigint; status: string }> {
+export async function transferOf(
+  { evm }: Chains,
+  hash: Hash,
+): Promise<{ from: Address; to: Address | null; value: bigint; status: string }> {
   const { from, to, value } = await evm.getTransaction({ hash })
   const { status } = await evm.waitForTransactionReceipt({ hash, timeout: 15_000 })
   return { from: getAddress(from), to: to && getAddress(to), value, status }
 }
 
 /** Polls until it holds; says what it waited for when it never does. */
-export async function until(holds: () => Promise<boolean>, what: string, timeoutMs = 20_000): Promise<void> {
+export async function until(
+  holds: () => Promise<boolean>,
+  what: string,
+  timeoutMs = 20_000,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs} ms for ${what}.`)
@@ -76,37 +92,66 @@ export async function until(holds: () => Promise<boolean>, what: string, timeout
  * so what a guard asserts is not tried out, only that a payment with one lands.
  */
 export async function installGuardProgram({ solana }: Chains, guard: string): Promise<void> {
-  const memo = await solana.getAccountInfo(new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'))
+  const memo = await solana.getAccountInfo(
+    new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'),
+  )
   if (!memo) throw new Error('The embedded chain has no memo program.')
-  const account = { lamports: memo.lamports, executable: true, owner: memo.owner.toBase58(), data: memo.data.toString('hex') }
+  const account = {
+    lamports: memo.lamports,
+    executable: true,
+    owner: memo.owner.toBase58(),
+    data: memo.data.toString('hex'),
+  }
   const request = { jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount', params: [guard, account] }
-  const response = await fetch(solana.rpcEndpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) })
+  const response = await fetch(solana.rpcEndpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  })
   if (!response.ok) throw new Error(`The guard program could not be installed: ${response.status}`)
 }
 
 /** Sends USDC of the demo buyer's to an account, in a transaction of its own. */
-export async function giveUsdc({ evm }: Chains, net: Pick<Devnet, 'evm' | 'wallets'>, to: { address: Address; units: bigint }): Promise<void> {
+export async function giveUsdc(
+  { evm }: Chains,
+  net: Pick<Devnet, 'evm' | 'wallets'>,
+  to: { address: Address; units: bigint },
+): Promise<void> {
   const chain = {
     id: net.evm.chainId,
     name: 'local',
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [net.evm.rpcUrl] } },
   }
-  const client = createWalletClient({ account: privateKeyToAccount(net.wallets.buyer.evm.privateKey), chain, transport: http(net.evm.rpcUrl) })
+  const client = createWalletClient({
+    account: privateKeyToAccount(net.wallets.buyer.evm.privateKey),
+    chain,
+    transport: http(net.evm.rpcUrl),
+  })
   const token = net.evm.tokens.USDC?.address as Address
-  const hash = await client.writeContract({ address: token, abi: erc20Abi, functionName: 'transfer', args: [to.address, to.units] })
+  const hash = await client.writeContract({
+    address: token,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [to.address, to.units],
+  })
   const { status } = await evm.waitForTransactionReceipt({ hash, timeout: 15_000 })
   if (status !== 'success') throw new Error('The USDC did not arrive.')
 }
 
-export type StillChain = { mine: () => Promise<void>; takeBack: (blocks: number) => Promise<void>; [Symbol.asyncDispose]: () => Promise<void> }
+export type StillChain = {
+  mine: () => Promise<void>
+  takeBack: (blocks: number) => Promise<void>
+  [Symbol.asyncDispose]: () => Promise<void>
+}
 
 /** Ethereum makes no block by itself until this is disposed. */
 export async function holdStill({ anvil, evm }: Chains): Promise<StillChain> {
   await anvil.setIntervalMining({ interval: 0 })
   return {
     mine: () => anvil.mine({ blocks: 1 }),
-    takeBack: (blocks) => evm.request({ method: 'anvil_reorg' as never, params: [blocks, []] as never }),
+    takeBack: (blocks) =>
+      evm.request({ method: 'anvil_reorg' as never, params: [blocks, []] as never }),
     [Symbol.asyncDispose]: () => anvil.setIntervalMining({ interval: 1 }),
   }
 }

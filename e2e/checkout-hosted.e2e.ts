@@ -26,7 +26,10 @@ async function fillIn({ page }: Person, to: string, amount: string): Promise<voi
   await expect(page.getByText(text('The managed wallet sends'))).toBeVisible()
 }
 
-test('an operator pays from a managed wallet with one signature over exactly that, and without it nothing is paid', async ({ chains, seller }) => {
+test('an operator pays from a managed wallet with one signature over exactly that, and without it nothing is paid', async ({
+  chains,
+  seller,
+}) => {
   const shop = await seller()
   const { page, ethereum } = shop
   const payee = privateKeyToAddress(randomPrivateKey())
@@ -36,22 +39,41 @@ test('an operator pays from a managed wallet with one signature over exactly tha
   await expectAccessible(page, 'managed wallet: review')
 
   ethereum.signing = 'reject'
-  await page.getByRole('button', { name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }) }).click()
-  await expect(page.getByRole('alert').filter({ hasText: text('Not signed') })).toContainText(text('Nothing was sent.'))
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  await expect(page.getByRole('alert').filter({ hasText: text('Not signed') })).toContainText(
+    text('Nothing was sent.'),
+  )
   await expectAccessible(page, 'managed wallet: not signed')
   expect(await chains.evm.getBalance({ address: payee })).toBe(0n)
 
   ethereum.signing = 'approve'
-  await page.getByRole('button', { name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }) }).click()
-  await expect(page.getByRole('heading', { name: text('The payment service has it') })).toBeVisible()
-  await until(async () => (await chains.evm.getBalance({ address: payee })) === parseEther('0.0171'), 'the payee’s money')
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  await expect(
+    page.getByRole('heading', { name: text('The payment service has it') }),
+  ).toBeVisible()
+  await until(
+    async () => (await chains.evm.getBalance({ address: payee })) === parseEther('0.0171'),
+    'the payee’s money',
+  )
   await expect(page.getByText(oneOf(['Confirmed', 'Final']))).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'managed wallet: sent')
   // The operator's own wallet signed words and sent nothing.
   expect(ethereum.sent).toEqual([])
 })
 
-test('an answer that got lost is not a second payment: after a reload the same request goes on', async ({ chains, seller, expectError }) => {
+test('an answer that got lost is not a second payment: after a reload the same request goes on', async ({
+  chains,
+  seller,
+  expectError,
+}) => {
   expectError(/ERR_FAILED|ERR_CONNECTION|Failed to fetch|net::/)
   const shop = await seller()
   const { page } = shop
@@ -63,24 +85,42 @@ test('an answer that got lost is not a second payment: after a reload the same r
     await route.fetch()
     await route.abort()
   })
-  await page.getByRole('button', { name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }) }).click()
-  await expect(page.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  await expect(
+    page.getByRole('heading', { name: text('Checking whether it was sent') }),
+  ).toBeVisible()
   await expect(page.getByRole('button', { name: /Sign|New payment|Change/ })).toHaveCount(0)
   await page.unroute('**/api/hosted/send')
   await page.reload()
   await page.getByText(text('Managed wallet'), { exact: true }).click()
-  await expect(page.getByRole('heading', { name: text('The payment service has it') })).toBeVisible({ timeout: 30_000 })
-  await until(async () => (await chains.evm.getBalance({ address: payee })) > 0n, 'the payee’s money')
+  await expect(page.getByRole('heading', { name: text('The payment service has it') })).toBeVisible(
+    { timeout: 30_000 },
+  )
+  await until(
+    async () => (await chains.evm.getBalance({ address: payee })) > 0n,
+    'the payee’s money',
+  )
   expect(await chains.evm.getBalance({ address: payee })).toBe(parseEther('0.0172'))
 })
 
-test('more than its cap is refused in the form, and a buyer sees nothing of managed wallets', async ({ seller, buyer }) => {
+test('more than its cap is refused in the form, and a buyer sees nothing of managed wallets', async ({
+  seller,
+  buyer,
+}) => {
   const shop = await seller()
   await openManaged(shop)
-  await shop.page.getByLabel(text('To'), { exact: true }).fill(privateKeyToAddress(randomPrivateKey()))
+  await shop.page
+    .getByLabel(text('To'), { exact: true })
+    .fill(privateKeyToAddress(randomPrivateKey()))
   await shop.page.getByLabel(text('Amount')).fill('1.5')
   await shop.page.getByRole('button', { name: text('Review payment') }).click()
-  await expect(shop.page.getByText(text('At most {left} may be paid from here now.', { left: '1 ETH' }))).toBeVisible()
+  await expect(
+    shop.page.getByText(text('At most {left} may be paid from here now.', { left: '1 ETH' })),
+  ).toBeVisible()
   await expectAccessible(shop.page, 'managed wallet: refused by its cap')
   const { page } = await buyer({ ether: '1' })
   await page.goto('/pay')

@@ -2,7 +2,14 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { erc20Abi, parseEther, type Address } from 'viem'
 import { countSent, until } from './chain.ts'
-import { connect, connectOnForm, expectPaid, expectReviewed, review, signButton } from './checkout.ts'
+import {
+  connect,
+  connectOnForm,
+  expectPaid,
+  expectReviewed,
+  review,
+  signButton,
+} from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { startLyingProxy } from './lying-proxy.ts'
@@ -11,7 +18,15 @@ import { oneOf, startingWith, text, textLike } from './text.ts'
 
 const PHONE = { width: 390, height: 844 }
 
-type Wish = { network: RegExp; amount: string; description: string; reference?: string; returnUrl?: string; many?: boolean; currency?: string }
+type Wish = {
+  network: RegExp
+  amount: string
+  description: string
+  reference?: string
+  returnUrl?: string
+  many?: boolean
+  currency?: string
+}
 
 /** The seller signs in and makes a link by hand; what the buyer gets is its address. */
 async function makeLink({ page }: Person, wish: Wish): Promise<string> {
@@ -20,9 +35,13 @@ async function makeLink({ page }: Person, wish: Wish): Promise<string> {
   await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   await page.getByRole('button', { name: text('New link') }).click()
   const dialog = page.getByRole('dialog', { name: text('New payment link') })
-  const network = await dialog.getByLabel(text('Network')).locator('option', { hasText: wish.network }).getAttribute('value')
+  const network = await dialog
+    .getByLabel(text('Network'))
+    .locator('option', { hasText: wish.network })
+    .getAttribute('value')
   await dialog.getByLabel(text('Network')).selectOption(network)
-  if (wish.currency) await dialog.getByLabel(text('Currency')).selectOption({ label: wish.currency })
+  if (wish.currency)
+    await dialog.getByLabel(text('Currency')).selectOption({ label: wish.currency })
   await dialog.getByLabel(text('Amount')).fill(wish.amount)
   await dialog.getByLabel(text('Description')).fill(wish.description)
   if (wish.reference) await dialog.getByLabel(text('Reference')).fill(wish.reference)
@@ -41,7 +60,12 @@ const CASES = [
 ] as const
 
 for (const { wallet, network, amount, symbol } of CASES) {
-  test(`a seller asks for ${amount} ${symbol} with a link, and a stranger on a phone pays exactly that`, async ({ net, chains, seller, buyer }) => {
+  test(`a seller asks for ${amount} ${symbol} with a link, and a stranger on a phone pays exactly that`, async ({
+    net,
+    chains,
+    seller,
+    buyer,
+  }) => {
     const shop = await seller()
     const holdings = async () =>
       symbol === 'ETH'
@@ -59,7 +83,9 @@ for (const { wallet, network, amount, symbol } of CASES) {
     const { page } = await buyer({ ether: '1', sol: 2 })
     await page.setViewportSize(PHONE)
     await page.goto(link)
-    await expect(page.getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.'))).toContainText('Paydesk')
+    await expect(
+      page.getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.')),
+    ).toContainText('Paydesk')
     await expect(page.getByText('Tea for two')).toBeVisible()
     await expect(page.getByLabel(text('Amount'))).toHaveCount(0)
     await expect(page.getByLabel(text('To'), { exact: true })).toHaveCount(0)
@@ -68,8 +94,15 @@ for (const { wallet, network, amount, symbol } of CASES) {
     await signButton(page, wallet).click()
     await expectPaid(page)
     const back = page.getByRole('link', { name: text('Back to {host}', { host: 'shop.example' }) })
-    await expect(back).toHaveAttribute('href', /^https:\/\/shop\.example\/thanks\?p=pay_[1-9A-HJ-NP-Za-km-z]{22}$/)
-    await until(async () => (await holdings()) - before === (symbol === 'ETH' ? parseEther(amount) : 151_000_000n), 'exactly the amount of the link')
+    await expect(back).toHaveAttribute(
+      'href',
+      /^https:\/\/shop\.example\/thanks\?p=pay_[1-9A-HJ-NP-Za-km-z]{22}$/,
+    )
+    await until(
+      async () =>
+        (await holdings()) - before === (symbol === 'ETH' ? parseEther(amount) : 151_000_000n),
+      'exactly the amount of the link',
+    )
 
     await shop.page.reload()
     const row = shop.page.getByRole('listitem').filter({ hasText: `INV-${symbol}` })
@@ -78,20 +111,39 @@ for (const { wallet, network, amount, symbol } of CASES) {
 
     const late = await buyer({ ether: '1' })
     await late.page.goto(link)
-    await expect(late.page.getByRole('alert')).toContainText(text('This payment link is already paid'))
+    await expect(late.page.getByRole('alert')).toContainText(
+      text('This payment link is already paid'),
+    )
     await expectAccessible(late.page, 'link: paid already')
-    await expect(late.page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) })).toHaveCount(0)
+    await expect(
+      late.page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
+    ).toHaveCount(0)
   })
 }
 
 test('a link in USDC is paid in USDC, to the last unit', async ({ net, chains, seller, open }) => {
   const shop = await seller()
-  const link = await makeLink(shop, { network: /Ethereum/, currency: 'USDC', amount: '1.512345', description: 'Tea', reference: 'INV-USDC' })
+  const link = await makeLink(shop, {
+    network: /Ethereum/,
+    currency: 'USDC',
+    amount: '1.512345',
+    description: 'Tea',
+    reference: 'INV-USDC',
+  })
   const usdc = net.evm.tokens['USDC']?.address as Address
-  const holdings = () => chains.evm.readContract({ abi: erc20Abi, address: usdc, functionName: 'balanceOf', args: [net.wallets.seller.evm.address] })
+  const holdings = () =>
+    chains.evm.readContract({
+      abi: erc20Abi,
+      address: usdc,
+      functionName: 'balanceOf',
+      args: [net.wallets.seller.evm.address],
+    })
   const before = await holdings()
   // Of the devnet's own accounts, the buyer holds tokens.
-  const { page } = await open({ privateKeys: [net.wallets.buyer.evm.privateKey], secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)] })
+  const { page } = await open({
+    privateKeys: [net.wallets.buyer.evm.privateKey],
+    secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)],
+  })
   await page.goto(link)
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
@@ -101,7 +153,12 @@ test('a link in USDC is paid in USDC, to the last unit', async ({ net, chains, s
   expect((await holdings()) - before).toBe(1_512_345n)
 })
 
-test('a link with one changed character is refused before any wallet is asked, wherever the change is', async ({ chains, seller, buyer, expectError }) => {
+test('a link with one changed character is refused before any wallet is asked, wherever the change is', async ({
+  chains,
+  seller,
+  buyer,
+  expectError,
+}) => {
   expectError(/status of 400 .*\/api\/link\/read/)
   const shop = await seller()
   const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0152', description: 'Cake' })
@@ -110,29 +167,54 @@ test('a link with one changed character is refused before any wallet is asked, w
   for (const place of [at, at + 42, at + 60, link.length - 3]) {
     const other = link[place] === 'A' ? 'B' : 'A'
     await page.goto(link.slice(0, place) + other + link.slice(place + 1))
-    await expect(page.getByRole('alert')).toContainText(text('This payment link is not as its seller made it'))
+    await expect(page.getByRole('alert')).toContainText(
+      text('This payment link is not as its seller made it'),
+    )
     await expect(page.getByRole('alert')).toContainText(text('Nothing was sent.'))
-    await expect(page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) })).toHaveCount(0)
+    await expect(
+      page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
+    ).toHaveCount(0)
   }
   await expectAccessible(page, 'link: changed on its way')
   expect(ethereum.requests).not.toContain('eth_sendTransaction')
   expect(await countSent(chains, ethereum.address)).toBe(0)
 })
 
-test('a proxy that lies about the terms of a link is found out by what stands in the link', async ({ net, seller, buyer }) => {
+test('a proxy that lies about the terms of a link is found out by what stands in the link', async ({
+  net,
+  seller,
+  buyer,
+}) => {
   const shop = await seller()
   const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0153', description: 'Cake' })
   const { page } = await buyer({ ether: '1' })
-  await using proxy = await startLyingProxy(net.urls, { path: '/api/link/read', change: (body) => body.replace('15300000000000000', '95300000000000000') })
+  await using proxy = await startLyingProxy(net.urls, {
+    path: '/api/link/read',
+    change: (body) => body.replace('15300000000000000', '95300000000000000'),
+  })
   await page.goto(proxy.url + new URL(link).pathname)
-  await expect(page.getByRole('alert')).toContainText(text('The link and the desk do not say the same'))
+  await expect(page.getByRole('alert')).toContainText(
+    text('The link and the desk do not say the same'),
+  )
   await expectAccessible(page, 'link: other terms than the desk')
-  await expect(page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) })).toHaveCount(0)
+  await expect(
+    page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
+  ).toHaveCount(0)
 })
 
-test('a withdrawn link takes no payment until the withdrawal is undone; an expired one never again', async ({ net, seller, buyer }) => {
+test('a withdrawn link takes no payment until the withdrawal is undone; an expired one never again', async ({
+  net,
+  seller,
+  buyer,
+}) => {
   const shop = await seller()
-  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0154', description: 'Cake', reference: 'INV-W', many: true })
+  const link = await makeLink(shop, {
+    network: /Ethereum/,
+    amount: '0.0154',
+    description: 'Cake',
+    reference: 'INV-W',
+    many: true,
+  })
   const row = shop.page.getByRole('listitem').filter({ hasText: 'INV-W' })
   await row.getByRole('button', { name: text('Withdraw') }).click()
   await expect(row).toContainText(text('Withdrawn'))
@@ -148,7 +230,12 @@ test('a withdrawn link takes no payment until the withdrawal is undone; an expir
   const short = await shop.page.evaluate(
     async ({ proxy, wish }) => {
       const headers = { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
-      const answer = await fetch(`${proxy}/api/links`, { method: 'POST', credentials: 'include', headers, body: JSON.stringify(wish) })
+      const answer = await fetch(`${proxy}/api/links`, {
+        method: 'POST',
+        credentials: 'include',
+        headers,
+        body: JSON.stringify(wish),
+      })
       return ((await answer.json()) as { link: { link: string } }).link.link
     },
     {
@@ -170,7 +257,12 @@ test('a withdrawn link takes no payment until the withdrawal is undone; an expir
 
 test('making, sharing and paying a link is accessible', async ({ seller, buyer }) => {
   const shop = await seller()
-  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0155', description: 'Cake', reference: 'INV-A' })
+  const link = await makeLink(shop, {
+    network: /Ethereum/,
+    amount: '0.0155',
+    description: 'Cake',
+    reference: 'INV-A',
+  })
   await expectAccessible(shop.page, 'links: list')
   await shop.page.getByRole('button', { name: text('New link') }).click()
   await expectAccessible(shop.page, 'links: new one')
@@ -180,7 +272,9 @@ test('making, sharing and paying a link is accessible', async ({ seller, buyer }
     .filter({ hasText: 'INV-A' })
     .getByRole('button', { name: text('Share') })
     .click()
-  await expect(shop.page.getByRole('img', { name: textLike('Code that opens the payment page at {0}') })).toBeVisible()
+  await expect(
+    shop.page.getByRole('img', { name: textLike('Code that opens the payment page at {0}') }),
+  ).toBeVisible()
   await expectAccessible(shop.page, 'links: code to share')
   await shop.page.getByText('MetaMask', { exact: true }).click()
   await expect(shop.page.getByText(/^https:\/\/link\.metamask\.io\/dapp\//)).toBeVisible()
@@ -199,13 +293,23 @@ test('a link is paid with the keyboard alone', async ({ chains, seller, buyer })
   await page.goto(link)
   await tabTo(page.getByRole('button', { name: text('Connect a wallet to pay') }))
   await page.keyboard.press('Enter')
-  await tabTo(page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }) }))
+  await tabTo(
+    page.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    }),
+  )
   await page.keyboard.press('Enter')
   // The fee is a set of radios: arrows choose.
   await tabTo(page.getByRole('radio', { name: text('Auto') }))
   await page.keyboard.press('ArrowRight')
   await expect(page.getByRole('radio', { name: text('Low') })).toBeChecked()
-  await expect(page.getByText(textLike('{tip} for a quicker place, as others gave lately. The network never takes more than {cap} in all.'))).toBeVisible()
+  await expect(
+    page.getByText(
+      textLike(
+        '{tip} for a quicker place, as others gave lately. The network never takes more than {cap} in all.',
+      ),
+    ),
+  ).toBeVisible()
   await tabTo(page.getByRole('button', { name: text('Review payment') }))
   await page.keyboard.press('Enter')
   await expectReviewed(page, 'MetaMask')
@@ -215,11 +319,16 @@ test('a link is paid with the keyboard alone', async ({ chains, seller, buyer })
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 
-test('an address that looks like the seller’s, and is another, is told as such', async ({ net, buyer }) => {
+test('an address that looks like the seller’s, and is another, is told as such', async ({
+  net,
+  buyer,
+}) => {
   const { page } = await buyer({ ether: '1' })
   const real = net.wallets.seller.evm.address.toLowerCase()
   const fake = real.slice(0, 6) + 'a'.repeat(32) + real.slice(-4)
   await page.goto(`/pay?${new URLSearchParams({ to: fake, amount: '0.01' }).toString()}`)
-  await expect(page.getByRole('alert')).toContainText(text('This looks like an address you know, and is another one'))
+  await expect(page.getByRole('alert')).toContainText(
+    text('This looks like an address you know, and is another one'),
+  )
   await expectAccessible(page, 'checkout: known look-alike')
 })

@@ -1,5 +1,12 @@
 import type { Page } from '@playwright/test'
-import { type Connection, type Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
+import {
+  type Connection,
+  type Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js'
 import { createWalletClient, http, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { fundEthereum, fundSolana } from './chain.ts'
@@ -11,33 +18,57 @@ import { text, textLike } from './text.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
-test('a wallet that scans the EIP-681 code pays, and the page asks the payer to sign for what arrived', async ({ net, chains, visitor }) => {
+test('a wallet that scans the EIP-681 code pays, and the page asks the payer to sign for what arrived', async ({
+  net,
+  chains,
+  visitor,
+}) => {
   const payer = await fundEthereum(chains, '1')
   const page = await visitor()
   await openCheckout(page, onEthereum(net, '0.0181'))
   await page.getByRole('button', { name: text('Pay with a phone') }).click()
-  await expect(page.getByRole('img', { name: textLike('Code that opens this page at {0}') })).toBeVisible()
+  await expect(
+    page.getByRole('img', { name: textLike('Code that opens this page at {0}') }),
+  ).toBeVisible()
   await page.getByText(text('Wallet code'), { exact: true }).click()
   await page.getByLabel(text('The address you will pay from')).fill(payer.address)
   await page.getByRole('button', { name: text('Show the code') }).click()
-  const code = page.getByRole('img', { name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.0181 ETH' }) })
+  const code = page.getByRole('img', {
+    name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.0181 ETH' }),
+  })
   await expect(code).toBeVisible()
   await expectAccessible(page, 'checkout: code for a phone')
 
   const uri = await copiedCode(page)
   const [, to, chainId, value] = /^ethereum:(0x[0-9a-fA-F]{40})@(\d+)\?value=(\d+)$/.exec(uri) ?? []
-  expect({ chainId: Number(chainId), value: BigInt(value ?? 0) }).toEqual({ chainId: net.evm.chainId, value: parseEther('0.0181') })
-  const wallet = createWalletClient({ account: privateKeyToAccount(payer.privateKey), transport: http(net.evm.rpcUrl) })
+  expect({ chainId: Number(chainId), value: BigInt(value ?? 0) }).toEqual({
+    chainId: net.evm.chainId,
+    value: parseEther('0.0181'),
+  })
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(payer.privateKey),
+    transport: http(net.evm.rpcUrl),
+  })
   await wallet.sendTransaction({ chain: null, to: to as `0x${string}`, value: BigInt(value ?? 0) })
   await expect(
-    page.getByText(text('A payment like this arrived, and nothing shows that it is yours. Show the payment and sign for it with the same wallet. It is free.')),
+    page.getByText(
+      text(
+        'A payment like this arrived, and nothing shows that it is yours. Show the payment and sign for it with the same wallet. It is free.',
+      ),
+    ),
   ).toBeVisible({ timeout: 30_000 })
   await expect(code).toBeHidden()
   await page.getByRole('link', { name: text('Show the payment') }).click()
-  await expect(page.getByRole('heading', { name: text('Confirm this payment is yours. Free.') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('Confirm this payment is yours. Free.') }),
+  ).toBeVisible()
 })
 
-test('a wallet that scans the Solana Pay code pays, and the desk finds the payment by its memo', async ({ net, chains, visitor }) => {
+test('a wallet that scans the Solana Pay code pays, and the desk finds the payment by its memo', async ({
+  net,
+  chains,
+  visitor,
+}) => {
   const payer = await fundSolana(chains, 2)
   const page = await visitor()
   await openCheckout(page, onSolana(net, '0.181'))
@@ -45,7 +76,11 @@ test('a wallet that scans the Solana Pay code pays, and the desk finds the payme
   await page.getByText(text('Wallet code'), { exact: true }).click()
   await page.getByLabel(text('The address you will pay from')).fill(payer.publicKey.toBase58())
   await page.getByRole('button', { name: text('Show the code') }).click()
-  await expect(page.getByRole('img', { name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.181 SOL' }) })).toBeVisible()
+  await expect(
+    page.getByRole('img', {
+      name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.181 SOL' }),
+    }),
+  ).toBeVisible()
 
   const url = new URL(await copiedCode(page))
   expect(url.searchParams.get('amount')).toBe('0.181')
@@ -56,7 +91,11 @@ test('a wallet that scans the Solana Pay code pays, and the desk finds the payme
 })
 
 /** As the specification has wallets do it: the memo right before the transfer. */
-async function payAsWallet(connection: Connection, payer: Keypair, { to, lamports, memo }: { to: string; lamports: number; memo: string }): Promise<void> {
+async function payAsWallet(
+  connection: Connection,
+  payer: Keypair,
+  { to, lamports, memo }: { to: string; lamports: number; memo: string },
+): Promise<void> {
   const transaction = new Transaction().add(
     new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(memo) }),
     SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: new PublicKey(to), lamports }),

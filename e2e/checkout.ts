@@ -34,7 +34,11 @@ export async function connect(page: Page, wallet: WalletName): Promise<void> {
 
 async function chooseWallet(page: Page, wallet: WalletName): Promise<void> {
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet, network: FAMILIES[wallet] }) }).click()
+  await dialog
+    .getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet, network: FAMILIES[wallet] }),
+    })
+    .click()
   await expect(dialog).toBeHidden()
 }
 
@@ -44,20 +48,29 @@ export async function review(page: Page, wallet: WalletName): Promise<void> {
   await expectReviewed(page, wallet)
 }
 
-export async function expectReviewed(page: Page, wallet: WalletName | 'Demo wallet'): Promise<void> {
-  await expect(page.getByRole('heading', { name: oneOf(['Check and pay', 'Check and sign']) })).toBeVisible()
+export async function expectReviewed(
+  page: Page,
+  wallet: WalletName | 'Demo wallet',
+): Promise<void> {
+  await expect(
+    page.getByRole('heading', { name: oneOf(['Check and pay', 'Check and sign']) }),
+  ).toBeVisible()
   await expect(page.getByText(text('All equal'))).toBeVisible()
   await expect(page.getByText(text('Passed'), { exact: true })).toBeVisible()
   await expect(signButton(page, wallet)).toBeEnabled()
 }
 
 export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
-  return page.getByRole('button', { name: oneOf(['Pay with {walletName}', 'Sign with {walletName}'], { walletName: wallet }) })
+  return page.getByRole('button', {
+    name: oneOf(['Pay with {walletName}', 'Sign with {walletName}'], { walletName: wallet }),
+  })
 }
 
 /** The page says `Paid` only after its own RPC showed the transfer. */
 export async function expectPaid(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({
+    timeout: 30_000,
+  })
 }
 
 /** The whole way from a connected form to the receipt. */

@@ -4,7 +4,10 @@ import { tabTo } from './keyboard.ts'
 import { signIn, signInByApi } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
-test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({ net, seller }) => {
+test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({
+  net,
+  seller,
+}) => {
   test.slow()
   const person = await seller()
   const page = await signIn(person, '/developers')
@@ -18,10 +21,16 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await expect(dialog.getByText('Name: "Till one"')).toBeVisible()
   await expectAccessible(page, 'developers: key to sign for')
   person.ethereum.signing = 'reject'
-  await dialog.getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) }).click()
-  await expect(dialog.getByText(text('You cancelled in {wallet}', { wallet: 'MetaMask' }))).toBeVisible()
+  await dialog
+    .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
+    .click()
+  await expect(
+    dialog.getByText(text('You cancelled in {wallet}', { wallet: 'MetaMask' })),
+  ).toBeVisible()
   person.ethereum.signing = 'approve'
-  await dialog.getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) }).click()
+  await dialog
+    .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
+    .click()
   await expect(dialog.getByRole('heading', { name: text('Copy your key now') })).toBeVisible()
   await expectAccessible(page, 'developers: key shown once')
   await page.keyboard.press('Escape')
@@ -29,7 +38,9 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await dialog.getByRole('button', { name: text('Show') }).click()
   const key = (await dialog.getByLabel(text('The key')).innerText()).trim()
   expect(key).toMatch(/^pk_live_/)
-  const answer = await fetch(`${net.urls.service}/payments?limit=1`, { headers: { Authorization: `Bearer ${key}` } })
+  const answer = await fetch(`${net.urls.service}/payments?limit=1`, {
+    headers: { Authorization: `Bearer ${key}` },
+  })
   expect(answer.status).toBe(200)
   await dialog.getByLabel(text('I have stored it in a safe place.')).check()
   await dialog.getByRole('button', { name: text('Done') }).click()
@@ -43,7 +54,9 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await expectAccessible(page, 'developers: key to rotate')
   await dialog.getByRole('button', { name: text('Rotate key') }).click()
   await expect(dialog.getByText('The old key works on for: 3600 seconds')).toBeVisible()
-  await dialog.getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) }).click()
+  await dialog
+    .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
+    .click()
   await dialog.getByLabel(text('I have stored it in a safe place.')).check()
   await dialog.getByRole('button', { name: text('Done') }).click()
   await expect(row.filter({ hasText: textLike('ends in {time}') })).toHaveCount(1)
@@ -59,7 +72,9 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await dialog.getByLabel(textLike('Type <0>{name}</0> to confirm')).fill('Till one')
   await dialog.getByRole('button', { name: text('Delete key') }).click()
   await expect(dialog).toBeHidden()
-  await page.getByText(textLike('{0, plural, one {# key that ended} other {# keys that ended}}', { 0: 1 })).click()
+  await page
+    .getByText(textLike('{0, plural, one {# key that ended} other {# keys that ended}}', { 0: 1 }))
+    .click()
   await expect(row.filter({ hasText: text('Deleted') })).toHaveCount(1)
 })
 
@@ -82,14 +97,22 @@ test('someone who does not run the desk is told so', async ({ buyer }) => {
   await expectAccessible(page, 'developers: not the operator')
 })
 
-test('keys are made, rotated and deleted with the keyboard alone, and the focus comes back to where it was', async ({ seller }) => {
+test('keys are made, rotated and deleted with the keyboard alone, and the focus comes back to where it was', async ({
+  seller,
+}) => {
   test.slow()
   const page = await signIn(await seller(), '/developers')
   const { keyboard } = page
   const dialog = page.getByRole('dialog')
-  const actions = page.getByRole('button', { name: text('Actions for {name}', { name: 'Night shift' }) })
+  const actions = page.getByRole('button', {
+    name: text('Actions for {name}', { name: 'Night shift' }),
+  })
   const storeKey = async () => {
-    await tabTo(dialog.getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) }))
+    await tabTo(
+      dialog.getByRole('button', {
+        name: text('Sign with {walletName}', { walletName: 'MetaMask' }),
+      }),
+    )
     await keyboard.press('Enter')
     await expect(dialog.getByRole('heading', { name: text('Copy your key now') })).toBeVisible()
     await tabTo(dialog.getByLabel(text('I have stored it in a safe place.')))
@@ -133,5 +156,7 @@ test('keys are made, rotated and deleted with the keyboard alone, and the focus 
   await expect(dialog).toBeHidden()
   // What was pressed is gone with its row: what takes its place has the focus.
   await expect(actions).toHaveCount(1)
-  await expect(page.getByRole('region', { name: text('API keys') }).locator(':focus')).toHaveCount(1)
+  await expect(page.getByRole('region', { name: text('API keys') }).locator(':focus')).toHaveCount(
+    1,
+  )
 })

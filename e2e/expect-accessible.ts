@@ -23,7 +23,8 @@ export async function expectAccessible(page: Page, state: State): Promise<void> 
 /** Colours change over some frames, and axe would read one of those between. Waiting for them can hang: a page nobody looks at may draw no frame. */
 async function finishTransitions(page: Page): Promise<void> {
   await page.evaluate(() => {
-    for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish()
+    for (const animation of document.getAnimations())
+      if (animation instanceof CSSTransition) animation.finish()
   })
 }
 
@@ -36,7 +37,10 @@ async function expectNothingFound(page: Page, { state, size, colorScheme }: Look
   const look = `${state}, ${colorScheme}, ${size.width} px, ${page.url()}`
   expect(await findViolations(page), look).toEqual([])
   expect(await widthOf(page), `the width of ${look}`).toBeLessThanOrEqual(size.width)
-  expect(await widthWithWidestCodes(page), `the width with the widest addresses and hashes of ${look}`).toBeLessThanOrEqual(size.width)
+  expect(
+    await widthWithWidestCodes(page),
+    `the width with the widest addresses and hashes of ${look}`,
+  ).toBeLessThanOrEqual(size.width)
 }
 
 /** The script of axe stays in the page until the next load. Our pages have no frames of other origins, so one run in the page reads everything. */
@@ -47,7 +51,9 @@ async function findViolations(page: Page): Promise<string[]> {
     .options({ resultTypes: ['violations'] })
     .withTags(TAGS)
     .analyze()
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+  )
 }
 
 function widthOf(page: Page): Promise<number> {

@@ -17,7 +17,10 @@ const HOSTILE = `<!doctype html><html><head><title>T</title>
 <p><a href="javascript:globalThis.ran = 'link'">Press here</a> or go to <a href="https://elsewhere.example/more">the rest</a>.</p>
 </body></html>`
 
-test('a page is shown to be read: its words stand there, and nothing in it runs, loads or leads astray', async ({ net, newBrowser }) => {
+test('a page is shown to be read: its words stand there, and nothing in it runs, loads or leads astray', async ({
+  net,
+  newBrowser,
+}) => {
   await using server = await startLyingProxy(net.urls, { path: '/hostile', change: () => HOSTILE })
   const context = await newBrowser()
   const page = await context.newPage()
@@ -30,9 +33,14 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   const answer = page.getByRole('region', { name: text('The answer') })
   await expect(answer.getByRole('heading', { name: 'The price of trust' })).toBeVisible()
   await expect(answer.getByText('Read this & nothing else.')).toBeVisible()
-  await expect(answer.getByText(text('[Picture, not loaded: {alt}]', { alt: 'A chart' }))).toBeVisible()
+  await expect(
+    answer.getByText(text('[Picture, not loaded: {alt}]', { alt: 'A chart' })),
+  ).toBeVisible()
   await expect(answer.getByRole('link')).toHaveCount(1)
-  await expect(answer.getByRole('link', { name: 'the rest (elsewhere.example)' })).toHaveAttribute('rel', 'noopener noreferrer')
+  await expect(answer.getByRole('link', { name: 'the rest (elsewhere.example)' })).toHaveAttribute(
+    'rel',
+    'noopener noreferrer',
+  )
   await expect(answer.locator('script, iframe, form, button, svg, img, [onclick]')).toHaveCount(0)
   await answer.getByText('Press here').click()
   await answer.getByText('Read this').click()

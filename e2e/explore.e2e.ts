@@ -17,9 +17,16 @@ import { startingWith, text, textLike } from './text.ts'
 const REFUSED = /status of 402/
 
 /** What the offer says whose transaction the seller sends. */
-const SELLER_SENDS = text('You sign one transaction. The seller sends it; you pay the network fee in {symbol}.', { symbol: 'SOL' })
+const SELLER_SENDS = text(
+  'You sign one transaction. The seller sends it; you pay the network fee in {symbol}.',
+  { symbol: 'SOL' },
+)
 
-const ARTICLES = { eth: '/articles/settlement-without-banks', sol: '/articles/the-price-of-finality', usdc: '/articles/reading-a-402' }
+const ARTICLES = {
+  eth: '/articles/settlement-without-banks',
+  sol: '/articles/the-price-of-finality',
+  usdc: '/articles/reading-a-402',
+}
 
 async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   await page.goto('/explore')
@@ -40,11 +47,18 @@ function offerIn(page: Page, symbol: string) {
 }
 
 async function expectServed(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: text('What you paid for') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('What you paid for') })).toBeVisible({
+    timeout: 45_000,
+  })
 }
 
 for (const version of [2, 1] as const) {
-  test(`an article for ETH, version ${version}: one transaction, one free signature`, async ({ net, chains, buyer, expectError }) => {
+  test(`an article for ETH, version ${version}: one transaction, one free signature`, async ({
+    net,
+    chains,
+    buyer,
+    expectError,
+  }) => {
     expectError(REFUSED)
     const { page, ethereum } = await buyer({ ether: '1' })
     const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
@@ -60,16 +74,27 @@ for (const version of [2, 1] as const) {
     await expectReviewed(page, 'MetaMask')
     if (version === 2) await expectAccessible(page, 'explore: review')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('button', { name: text('Sign the proof with {walletName}', { walletName: 'MetaMask' }) }).click({ timeout: 30_000 })
+    await page
+      .getByRole('button', {
+        name: text('Sign the proof with {walletName}', { walletName: 'MetaMask' }),
+      })
+      .click({ timeout: 30_000 })
     await expectServed(page)
     if (version === 2) await expectAccessible(page, 'explore: served')
 
     expect(ethereum.sent).toHaveLength(1)
     expect(ethereum.typed).toEqual(['PaymentProof'])
-    expect((await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before).toBe(parseEther('0.01'))
+    expect(
+      (await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before,
+    ).toBe(parseEther('0.01'))
   })
 
-  test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({ net, chains, buyer, expectError }) => {
+  test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({
+    net,
+    chains,
+    buyer,
+    expectError,
+  }) => {
     expectError(REFUSED)
     const { page, solana } = await buyer({ sol: 2 })
     const seller = new PublicKey(net.wallets.seller.solana.address)
@@ -86,10 +111,18 @@ for (const version of [2, 1] as const) {
     await expectServed(page)
 
     expect(solana.signed).toHaveLength(1)
-    await until(async () => (await chains.solana.getBalance(seller)) - before === 100_000_000, 'the seller’s 0.1 SOL')
+    await until(
+      async () => (await chains.solana.getBalance(seller)) - before === 100_000_000,
+      'the seller’s 0.1 SOL',
+    )
   })
 
-  test(`an article for USDC, version ${version}: one signature and no gas`, async ({ net, chains, buyer, expectError }) => {
+  test(`an article for USDC, version ${version}: one signature and no gas`, async ({
+    net,
+    chains,
+    buyer,
+    expectError,
+  }) => {
     expectError(REFUSED)
     const { page, ethereum } = await buyer()
     await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
@@ -110,17 +143,40 @@ for (const version of [2, 1] as const) {
 }
 
 /** Of the devnet's own accounts, the buyer holds tokens of every kind. */
-function openBuyer(net: Devnet, open: (keys: { privateKeys: readonly Hex[]; secretKeys: readonly Uint8Array[] }) => Promise<Person>): Promise<Person> {
+function openBuyer(
+  net: Devnet,
+  open: (keys: {
+    privateKeys: readonly Hex[]
+    secretKeys: readonly Uint8Array[]
+  }) => Promise<Person>,
+): Promise<Person> {
   const { evm, solana } = net.wallets.buyer
   return open({ privateKeys: [evm.privateKey], secretKeys: [bs58.decode(solana.secretKey)] })
 }
 
-test('an issue for WETH: one leave for exactly the price, one signature over every field of the permit', async ({ net, chains, open, expectError }) => {
+test('an issue for WETH: one leave for exactly the price, one signature over every field of the permit', async ({
+  net,
+  chains,
+  open,
+  expectError,
+}) => {
   expectError(REFUSED)
   const { page, ethereum } = await openBuyer(net, open)
   const token = net.evm.tokens.WETH?.address as Address
-  const held = () => chains.evm.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [net.wallets.seller.evm.address] })
-  const allowed = () => chains.evm.readContract({ address: token, abi: erc20Abi, functionName: 'allowance', args: [net.wallets.buyer.evm.address, PERMIT2] })
+  const held = () =>
+    chains.evm.readContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [net.wallets.seller.evm.address],
+    })
+  const allowed = () =>
+    chains.evm.readContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'allowance',
+      args: [net.wallets.buyer.evm.address, PERMIT2],
+    })
   const before = await held()
   expect(await allowed()).toBe(0n)
 
@@ -132,15 +188,24 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
     .click()
   await expectReviewed(page, 'MetaMask')
   await expect(page.getByText(text('First you let Permit2 take at most'))).toBeVisible()
-  await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText(text('at most {money}', { money: '0.025 WETH' }))
+  await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText(
+    text('at most {money}', { money: '0.025 WETH' }),
+  )
   await expect(page.getByRole('row', { name: startingWith('Taken by') })).toContainText(PERMIT2)
   await expectAccessible(page, 'explore: leave for a permit')
   await signButton(page, 'MetaMask').click()
 
   // The leave is on the chain; the payment itself is reviewed on its own.
-  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toContainText(PERMIT2, { timeout: 30_000 })
-  await expect(page.getByRole('row', { name: startingWith('To') })).toContainText(net.wallets.seller.evm.address)
-  await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(text('nothing'))
+  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toContainText(
+    PERMIT2,
+    { timeout: 30_000 },
+  )
+  await expect(page.getByRole('row', { name: startingWith('To') })).toContainText(
+    net.wallets.seller.evm.address,
+  )
+  await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(
+    text('nothing'),
+  )
   await expectReviewed(page, 'MetaMask')
   expect(await allowed()).toBe(parseEther('0.025'))
   await signButton(page, 'MetaMask').click()
@@ -148,11 +213,18 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
 
   expect(ethereum.sent).toHaveLength(1)
   expect(ethereum.typed).toEqual(['PermitWitnessTransferFrom'])
-  await until(async () => (await held()) - before === parseEther('0.025'), 'the seller’s 0.025 WETH')
+  await until(
+    async () => (await held()) - before === parseEther('0.025'),
+    'the seller’s 0.025 WETH',
+  )
   expect(await allowed()).toBe(0n)
 })
 
-test('a permission that a reload interrupts is gone on with, not asked for again', async ({ net, open, expectError }) => {
+test('a permission that a reload interrupts is gone on with, not asked for again', async ({
+  net,
+  open,
+  expectError,
+}) => {
   expectError(REFUSED)
   const { page, ethereum } = await openBuyer(net, open)
   await askFor(page, `${net.urls.seller}/issues/1`)
@@ -165,7 +237,9 @@ test('a permission that a reload interrupts is gone on with, not asked for again
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toBeVisible({
+    timeout: 30_000,
+  })
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
@@ -174,13 +248,22 @@ test('a permission that a reload interrupts is gone on with, not asked for again
   expect(ethereum.typed).toHaveLength(1)
 })
 
-test('an issue for USDC on Solana: one signature, and the seller pays the network', async ({ net, chains, open, expectError }) => {
+test('an issue for USDC on Solana: one signature, and the seller pays the network', async ({
+  net,
+  chains,
+  open,
+  expectError,
+}) => {
   expectError(REFUSED)
   const { page, solana } = await openBuyer(net, open)
   const own = new PublicKey(net.wallets.buyer.solana.address)
   const mint = new PublicKey(net.solana.tokens['USDC']?.address ?? '')
   const holdings = async () => {
-    const { value } = await chains.solana.getTokenAccountsByOwner(new PublicKey(net.wallets.seller.solana.address), { mint }, 'confirmed')
+    const { value } = await chains.solana.getTokenAccountsByOwner(
+      new PublicKey(net.wallets.seller.solana.address),
+      { mint },
+      'confirmed',
+    )
     return value.reduce((sum, { account }) => sum + account.data.readBigUInt64LE(64), 0n)
   }
   const [before, lamports] = [await holdings(), await chains.solana.getBalance(own)]
@@ -191,18 +274,28 @@ test('an issue for USDC on Solana: one signature, and the seller pays the networ
     .getByRole('button', { name: text('Review and pay') })
     .click()
   await expectReviewed(page, 'Phantom')
-  await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(text('nothing'))
-  await expect(page.getByRole('row', { name: startingWith('Fee paid by') })).not.toContainText(own.toBase58())
+  await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(
+    text('nothing'),
+  )
+  await expect(page.getByRole('row', { name: startingWith('Fee paid by') })).not.toContainText(
+    own.toBase58(),
+  )
   await signButton(page, 'Phantom').click()
   await expectServed(page)
-  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+    timeout: 45_000,
+  })
 
   expect(solana.signed).toHaveLength(1)
   await until(async () => (await holdings()) - before === 2_500_000n, 'the seller’s 2.5 USDC')
   expect(await chains.solana.getBalance(own)).toBe(lamports)
 })
 
-test('an article is asked for, reviewed and paid with the keyboard alone', async ({ net, buyer, expectError }) => {
+test('an article is asked for, reviewed and paid with the keyboard alone', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
   expectError(REFUSED)
   const { page, solana } = await buyer({ sol: 2 })
   await page.goto('/explore')
@@ -230,7 +323,11 @@ test('an article is asked for, reviewed and paid with the keyboard alone', async
   expect(solana.signed).toHaveLength(1)
 })
 
-test('an answer that fails after the payment is asked for again with the same payment, also after a reload', async ({ net, buyer, expectError }) => {
+test('an answer that fails after the payment is asked for again with the same payment, also after a reload', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
   expectError(REFUSED)
   expectError(/status of 500/)
   const { page, solana } = await buyer({ sol: 2 })
@@ -242,7 +339,11 @@ test('an answer that fails after the payment is asked for again with the same pa
     .click()
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: textLike('You paid, and the server answered {0}', { 0: 500 }) })).toBeVisible({ timeout: 45_000 })
+  await expect(
+    page.getByRole('heading', {
+      name: textLike('You paid, and the server answered {0}', { 0: 500 }),
+    }),
+  ).toBeVisible({ timeout: 45_000 })
   await expectAccessible(page, 'explore: server failed after the payment')
   await page.reload()
   await page.getByRole('button', { name: text('Retry with the same payment') }).click()
@@ -250,7 +351,11 @@ test('an answer that fails after the payment is asked for again with the same pa
   expect(solana.signed).toHaveLength(1)
 })
 
-test('a price that rose is paid only with the reader’s word, and never while the first payment may still be used', async ({ net, buyer, expectError }) => {
+test('a price that rose is paid only with the reader’s word, and never while the first payment may still be used', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
   expectError(REFUSED)
   const { page, solana } = await buyer({ sol: 2 })
   await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=price-rises`)
@@ -261,20 +366,32 @@ test('a price that rose is paid only with the reader’s word, and never while t
     .click()
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: text('The price has risen') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('The price has risen') })).toBeVisible({
+    timeout: 45_000,
+  })
   await expect(
-    page.getByText(text('Your first signature could still be used. As soon as the chain proves that it has run out, you can pay anew here.')),
+    page.getByText(
+      text(
+        'Your first signature could still be used. As soon as the chain proves that it has run out, you can pay anew here.',
+      ),
+    ),
   ).toBeVisible()
   await expectAccessible(page, 'explore: price rose')
   await expect(page.getByRole('button', { name: text('Pay the new price') })).toBeHidden()
   expect(solana.signed).toHaveLength(1)
 })
 
-test('a 402 whose terms are hidden from pages is recognized, and read through the relay', async ({ net, visitor, expectError }) => {
+test('a 402 whose terms are hidden from pages is recognized, and read through the relay', async ({
+  net,
+  visitor,
+  expectError,
+}) => {
   expectError(REFUSED)
   const page = await visitor()
   await askFor(page, `${net.urls.seller}${ARTICLES.eth}?demo=hidden-headers`)
-  await expect(page.getByRole('heading', { name: text('It costs something, but its terms are hidden') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('It costs something, but its terms are hidden') }),
+  ).toBeVisible()
   await expect(page.getByText('Access-Control-Expose-Headers')).toBeVisible()
   await expectAccessible(page, 'explore: terms hidden')
   await page.getByRole('button', { name: text('Ask through the relay') }).click()

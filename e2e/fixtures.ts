@@ -96,7 +96,11 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
   open: async ({ net, newBrowser }, use) =>
     use(async ({ privateKeys, secretKeys }) => {
       const context = await newBrowser()
-      const ethereum = new EthereumWallet({ privateKeys, rpcUrl: net.evm.rpcUrl, chainId: net.evm.chainId })
+      const ethereum = new EthereumWallet({
+        privateKeys,
+        rpcUrl: net.evm.rpcUrl,
+        chainId: net.evm.chainId,
+      })
       const solana = new SolanaWallet({ secretKeys })
       await ethereum.install(context)
       await solana.install(context)
@@ -109,7 +113,10 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
     use(async ({ ether = '0', sol = 0 } = {}) => {
       const ethereum = await fundEthereum(chains, ether)
       const solana = await fundSolana(chains, sol)
-      return open({ privateKeys: [ethereum.privateKey, randomPrivateKey()], secretKeys: [solana.secretKey, randomKeypair().secretKey] })
+      return open({
+        privateKeys: [ethereum.privateKey, randomPrivateKey()],
+        secretKeys: [solana.secretKey, randomKeypair().secretKey],
+      })
     }),
 
   seller: async ({ open, net }, use) =>
@@ -123,7 +130,8 @@ export { expect }
 
 function watch(context: BrowserContext, report: (text: string) => void): void {
   context.on('console', (message) => {
-    if (message.type() === 'error') report(`console.error: ${message.text()} (${message.location().url})`)
+    if (message.type() === 'error')
+      report(`console.error: ${message.text()} (${message.location().url})`)
   })
   context.on('weberror', (error) => report(`uncaught: ${String(error.error())}`))
 }

@@ -1,6 +1,14 @@
 import { PublicKey } from '@solana/web3.js'
 import { countSent, signaturesOf, until } from './chain.ts'
-import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, review, signButton } from './checkout.ts'
+import {
+  connect,
+  connectOnForm,
+  expectPaid,
+  expectReviewed,
+  openCheckout,
+  review,
+  signButton,
+} from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
@@ -9,7 +17,12 @@ import { oneOf, text, textLike } from './text.ts'
 /** What Chromium says on the console about requests it could not make. */
 const OFFLINE = /ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_FAILED|WebSocket connection/
 
-test('the network is cut right after a Solana wallet signed; after a reload there is exactly one payment', async ({ net, chains, buyer, expectError }) => {
+test('the network is cut right after a Solana wallet signed; after a reload there is exactly one payment', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
   expectError(OFFLINE)
   const { context, page, solana } = await buyer({ sol: 2 })
   solana.afterSigning = () => context.setOffline(true)
@@ -17,7 +30,9 @@ test('the network is cut right after a Solana wallet signed; after a reload ther
   await connectOnForm(page, 'Phantom')
   await review(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: oneOf(['Signed, waiting for the network', 'Sent']) })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: oneOf(['Signed, waiting for the network', 'Sent']) }),
+  ).toBeVisible()
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
   await expectAccessible(page, 'checkout: signed and offline')
 
@@ -28,7 +43,12 @@ test('the network is cut right after a Solana wallet signed; after a reload ther
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
 })
 
-test('the network is cut right after MetaMask sent; after a reload there is exactly one payment', async ({ net, chains, buyer, expectError }) => {
+test('the network is cut right after MetaMask sent; after a reload there is exactly one payment', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
   expectError(OFFLINE)
   const { context, page, ethereum } = await buyer({ ether: '1' })
   ethereum.afterBroadcast = () => context.setOffline(true)
@@ -36,7 +56,16 @@ test('the network is cut right after MetaMask sent; after a reload there is exac
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: oneOf(['Sent', 'On its way', 'Checking whether it was sent', 'Checking whether it landed']) })).toBeVisible()
+  await expect(
+    page.getByRole('heading', {
+      name: oneOf([
+        'Sent',
+        'On its way',
+        'Checking whether it was sent',
+        'Checking whether it landed',
+      ]),
+    }),
+  ).toBeVisible()
 
   await context.setOffline(false)
   await page.reload()
@@ -45,7 +74,12 @@ test('the network is cut right after MetaMask sent; after a reload there is exac
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 
-test('a tab closed right after signing: the seller sees the payment, the buyerâ€™s next visit too', async ({ net, chains, buyer, seller }) => {
+test('a tab closed right after signing: the seller sees the payment, the buyerâ€™s next visit too', async ({
+  net,
+  chains,
+  buyer,
+  seller,
+}) => {
   const { context, page, ethereum } = await buyer({ ether: '1' })
   const shop = await seller()
   await shop.page.goto('/payments')
@@ -60,11 +94,16 @@ test('a tab closed right after signing: the seller sees the payment, the buyerâ€
   await signButton(page, 'MetaMask')
     .click({ noWaitAfter: true })
     .catch(() => undefined)
-  await until(async () => (await countSent(chains, ethereum.address)) === 1, 'the payment on the chain')
+  await until(
+    async () => (await countSent(chains, ethereum.address)) === 1,
+    'the payment on the chain',
+  )
 
   // Nobody reported it: the service's watcher finds it, and the page says so without a reload.
   await shop.page
-    .getByRole('button', { name: textLike('{count, plural, one {# new payment} other {# new payments}}', { count: 1 }) })
+    .getByRole('button', {
+      name: textLike('{count, plural, one {# new payment} other {# new payments}}', { count: 1 }),
+    })
     .click({ timeout: 30_000 })
   const row = shop.page.getByRole('row').filter({ hasText: '0.0123' })
   await expect(row).toContainText(/Confirmed|Final/, { timeout: 30_000 })
@@ -78,7 +117,11 @@ test('a tab closed right after signing: the seller sees the payment, the buyerâ€
   expect(ethereum.sent).toHaveLength(1)
 })
 
-test('a transaction that ran out of time is prepared again in one tap, with everything kept', async ({ net, chains, buyer }) => {
+test('a transaction that ran out of time is prepared again in one tap, with everything kept', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   test.slow()
   const { page, solana } = await buyer({ sol: 2 })
   await openCheckout(page, onSolana(net, '0.1'))
@@ -88,7 +131,9 @@ test('a transaction that ran out of time is prepared again in one tap, with ever
   await review(page, 'Phantom')
 
   // 150 blocks are a transaction's life; the embedded chain makes them in about a minute.
-  await expect(page.getByRole('button', { name: text('Prepare it again') })).toBeVisible({ timeout: 90_000 })
+  await expect(page.getByRole('button', { name: text('Prepare it again') })).toBeVisible({
+    timeout: 90_000,
+  })
   await expect(signButton(page, 'Phantom')).toHaveCount(0)
   expect(solana.requests).not.toContain('signTransaction')
   await expectAccessible(page, 'checkout: ran out of time')
@@ -101,7 +146,11 @@ test('a transaction that ran out of time is prepared again in one tap, with ever
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
 })
 
-test('a wallet left open past the deadline is not asked twice: the late approval is not a second payment', async ({ net, chains, buyer }) => {
+test('a wallet left open past the deadline is not asked twice: the late approval is not a second payment', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   let approve = () => {}
   ethereum.onApproval = () => new Promise<void>((resolve) => (approve = resolve))
@@ -109,20 +158,43 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })).toBeVisible()
-  await expect(page.getByRole('button', { name: oneOf(['Pay with {walletName}', 'Sign with {walletName}', 'Prepare it again', 'Give up']) })).toHaveCount(0)
+  await expect(
+    page.getByRole('heading', {
+      name: text('Approve in {walletName}', { walletName: 'MetaMask' }),
+    }),
+  ).toBeVisible()
+  await expect(
+    page.getByRole('button', {
+      name: oneOf([
+        'Pay with {walletName}',
+        'Sign with {walletName}',
+        'Prepare it again',
+        'Give up',
+      ]),
+    }),
+  ).toHaveCount(0)
   await expectAccessible(page, 'checkout: in the wallet')
 
   await page.reload()
-  await expect(page.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
-  await expect(page.getByRole('button', { name: oneOf(['Pay with {walletName}', 'Sign with {walletName}', 'Prepare it again']) })).toHaveCount(0)
+  await expect(
+    page.getByRole('heading', { name: text('Checking whether it was sent') }),
+  ).toBeVisible()
+  await expect(
+    page.getByRole('button', {
+      name: oneOf(['Pay with {walletName}', 'Sign with {walletName}', 'Prepare it again']),
+    }),
+  ).toHaveCount(0)
   await expectAccessible(page, 'checkout: not known whether it was sent')
   approve()
   await expectPaid(page)
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 
-test('a payment that another tab has is told so, and goes on here once that tab is closed', async ({ net, chains, buyer }) => {
+test('a payment that another tab has is told so, and goes on here once that tab is closed', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { context, page, ethereum } = await buyer({ ether: '1' })
   const answered = Promise.withResolvers<void>()
   ethereum.onApproval = () => answered.promise
@@ -130,7 +202,11 @@ test('a payment that another tab has is told so, and goes on here once that tab 
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })).toBeVisible()
+  await expect(
+    page.getByRole('heading', {
+      name: text('Approve in {walletName}', { walletName: 'MetaMask' }),
+    }),
+  ).toBeVisible()
 
   const other = await context.newPage()
   await other.goto(page.url())
@@ -138,7 +214,9 @@ test('a payment that another tab has is told so, and goes on here once that tab 
   await expect(other.getByLabel(text('Amount'))).toHaveCount(0)
   await expectAccessible(other, 'checkout: open in another tab')
   await page.close()
-  await expect(other.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
+  await expect(
+    other.getByRole('heading', { name: text('Checking whether it was sent') }),
+  ).toBeVisible()
   answered.resolve()
   await expectPaid(other)
   expect(await countSent(chains, ethereum.address)).toBe(1)

@@ -7,7 +7,10 @@ import { text } from './text.ts'
 /** The reader's language and way of writing figures. `pseudo` is English in brackets: text without them is not in the catalogs. */
 
 const speak = (context: BrowserContext, language: string) =>
-  context.addInitScript((chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })), language)
+  context.addInitScript(
+    (chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })),
+    language,
+  )
 
 /** Names, addresses, figures, and what a person or another program wrote, are not the page's own words. */
 const FOREIGN =
@@ -20,31 +23,59 @@ async function plainTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found = new Set<string>()
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-    const skipped = 'script, style, code, pre, kbd, samp, time, textarea, option[lang], [translate=no], .font-mono, .figures, [data-foreign], title'
+    const skipped =
+      'script, style, code, pre, kbd, samp, time, textarea, option[lang], [translate=no], .font-mono, .figures, [data-foreign], title'
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement
-      if (parent && !parent.closest(skipped) && parent.checkVisibility({ visibilityProperty: true })) found.add(node.nodeValue?.trim() ?? '')
+      if (
+        parent &&
+        !parent.closest(skipped) &&
+        parent.checkVisibility({ visibilityProperty: true })
+      )
+        found.add(node.nodeValue?.trim() ?? '')
     }
-    for (const element of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]')) {
+    for (const element of document.querySelectorAll(
+      '[aria-label], [title], [placeholder], [alt]',
+    )) {
       if (element.closest(skipped)) continue
-      for (const name of ['aria-label', 'title', 'placeholder', 'alt']) found.add(element.getAttribute(name)?.trim() ?? '')
+      for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
+        found.add(element.getAttribute(name)?.trim() ?? '')
     }
     return [...found].filter(Boolean)
   })
 }
 
 /** `written`: what people wrote who set this desk up. */
-async function expectTranslated(page: Page, where: string, written: ReadonlySet<string>): Promise<void> {
-  const own = (await plainTexts(page)).filter((text) => !written.has(text) && !/[⟦⟧]/.test(text) && !FOREIGN.test(text) && !IDENTIFIER.test(text))
+async function expectTranslated(
+  page: Page,
+  where: string,
+  written: ReadonlySet<string>,
+): Promise<void> {
+  const own = (await plainTexts(page)).filter(
+    (text) =>
+      !written.has(text) && !/[⟦⟧]/.test(text) && !FOREIGN.test(text) && !IDENTIFIER.test(text),
+  )
   expect(own, `text on ${where} that is in no catalog`).toEqual([])
 }
 
 test('no page shows a word that is in no catalog', async ({ net, seller }) => {
-  const config: { examples: { name: string; description: string }[] } = await (await fetch(`${net.urls.bff}/api/config`)).json()
+  const config: { examples: { name: string; description: string }[] } = await (
+    await fetch(`${net.urls.bff}/api/config`)
+  ).json()
   const written = new Set(config.examples.flatMap(({ name, description }) => [name, description]))
   const { context, page } = await seller()
   await speak(context, 'pseudo')
-  for (const path of ['/', '/pay', '/payments', '/verify', '/explore', '/developers', '/links', '/settings', '/nowhere']) {
+  for (const path of [
+    '/',
+    '/pay',
+    '/payments',
+    '/verify',
+    '/explore',
+    '/developers',
+    '/links',
+    '/settings',
+    '/nowhere',
+  ]) {
     await page.goto(path)
     await expect(page.getByRole('heading', { level: 1 })).toContainText('⟦')
     await page.waitForLoadState('networkidle')
@@ -58,9 +89,17 @@ test('no page shows a word that is in no catalog', async ({ net, seller }) => {
   await expectTranslated(page, 'the connect dialog', written)
 })
 
-test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', async ({ browser, net, buyer }) => {
+test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', async ({
+  browser,
+  net,
+  buyer,
+}) => {
   const person = await buyer({ ether: '1' })
-  const context = await browser.newContext({ baseURL: net.urls.web, locale: 'es-ES', timezoneId: 'UTC' })
+  const context = await browser.newContext({
+    baseURL: net.urls.web,
+    locale: 'es-ES',
+    timezoneId: 'UTC',
+  })
   await person.ethereum.install(context)
   const page = await context.newPage()
   const { to, network } = onEthereum(net, '0.01')
@@ -78,7 +117,9 @@ test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', asyn
   await context.close()
 })
 
-test('a language that is chosen takes over at once, without losing what was typed, and stays', async ({ visitor }) => {
+test('a language that is chosen takes over at once, without losing what was typed, and stays', async ({
+  visitor,
+}) => {
   const page = await visitor()
   await page.goto('/settings')
   await page.getByRole('combobox', { name: text('Language') }).selectOption('zh-CN')

@@ -6,7 +6,11 @@ import { onEthereum } from './orders.ts'
 import { signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
-test('two tabs share one stream; when its tab closes the other reads on, and neither misses a payment', async ({ net, seller, buyer }) => {
+test('two tabs share one stream; when its tab closes the other reads on, and neither misses a payment', async ({
+  net,
+  seller,
+  buyer,
+}) => {
   test.slow()
   const shop = await seller()
   const streams = watchStreams(shop.context)
@@ -20,7 +24,10 @@ test('two tabs share one stream; when its tab closes the other reads on, and nei
   await pay(one.page, 'MetaMask', onEthereum(net, '0.0341'))
   for (const tab of [shop.page, second])
     await expect(
-      tab.getByRole('button', { name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 1 }), exact: true }),
+      tab.getByRole('button', {
+        name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 1 }),
+        exact: true,
+      }),
     ).toBeVisible()
   expect(streams).toHaveLength(1)
 
@@ -30,36 +37,59 @@ test('two tabs share one stream; when its tab closes the other reads on, and nei
   expect(streams[1]).toEqual({ page: second, after: expect.stringMatching(/^\d+$/) as unknown })
   await pay(other.page, 'MetaMask', onEthereum(net, '0.0342'))
   await expect(
-    second.getByRole('button', { name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 2 }), exact: true }),
+    second.getByRole('button', {
+      name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 2 }),
+      exact: true,
+    }),
   ).toBeVisible()
   await expect(live(second)).toBeVisible()
   expect(streams).toHaveLength(2)
 })
 
-test('who signed out in another tab is told why the page asks to sign in again', async ({ seller, expectError }) => {
+test('who signed out in another tab is told why the page asks to sign in again', async ({
+  seller,
+  expectError,
+}) => {
   expectError(/status of 401 .*\/api\//)
   const shop = await seller()
   await signIn(shop)
   const second = await shop.context.newPage()
   await second.goto('/settings')
   await second.getByRole('button', { name: text('Sign out'), exact: true }).click()
-  await expect(shop.page.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toBeVisible()
+  await expect(
+    shop.page.getByText(
+      text('Your session has ended: its time ran out, or you signed out elsewhere.'),
+    ),
+  ).toBeVisible()
   await expect(shop.page.getByRole('table')).toHaveCount(0)
   await expectAccessible(shop.page, 'payments: session ended')
   // Whoever pressed the button knows.
-  await expect(second.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toHaveCount(0)
+  await expect(
+    second.getByText(
+      text('Your session has ended: its time ran out, or you signed out elsewhere.'),
+    ),
+  ).toHaveCount(0)
   await shop.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   await expect(shop.page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
-  await expect(shop.page.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toHaveCount(0)
+  await expect(
+    shop.page.getByText(
+      text('Your session has ended: its time ran out, or you signed out elsewhere.'),
+    ),
+  ).toHaveCount(0)
 })
 
-test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({ net, seller }) => {
+test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({
+  net,
+  seller,
+}) => {
   test.slow()
   const shop = await seller()
   // The proxy never answers: no error comes either.
   await shop.context.route('**/api/events*', () => {})
   await signInByApi(shop, net)
-  await expect(shop.page.getByText(textLike('Not live since <0/>')).first()).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByText(textLike('Not live since <0/>')).first()).toBeVisible({
+    timeout: 30_000,
+  })
   await shop.page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
 })
 
@@ -73,7 +103,8 @@ function watchStreams(context: BrowserContext): Opened[] {
   const opened: Opened[] = []
   context.on('request', (request) => {
     const url = new URL(request.url())
-    if (url.pathname === '/api/events') opened.push({ page: request.frame().page(), after: url.searchParams.get('lastEventId') })
+    if (url.pathname === '/api/events')
+      opened.push({ page: request.frame().page(), after: url.searchParams.get('lastEventId') })
   })
   return opened
 }

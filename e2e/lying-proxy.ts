@@ -11,7 +11,10 @@ export type LyingProxy = { url: string; [Symbol.asyncDispose](): Promise<void> }
  * A proxy that was taken over: serves the dashboard, passes requests on to the real proxy, and changes an answer on the way back.
  * It names itself as the dashboard's proxy, so the page is of its origin; upstream it pretends to be the dashboard.
  */
-export async function startLyingProxy(urls: { web: string; bff: string }, lie: Lie): Promise<LyingProxy> {
+export async function startLyingProxy(
+  urls: { web: string; bff: string },
+  lie: Lie,
+): Promise<LyingProxy> {
   let url = ''
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.writeHead(502).end(String(error)))
@@ -30,7 +33,9 @@ export async function startLyingProxy(urls: { web: string; bff: string }, lie: L
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '/'
     if (path.startsWith('/config.json')) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ proxyUrl: url }))
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ proxyUrl: url }))
       return
     }
     const upstream = await fetch(new URL(path, path.startsWith('/api/') ? urls.bff : urls.web), {
@@ -48,7 +53,15 @@ export async function startLyingProxy(urls: { web: string; bff: string }, lie: L
 
 function forwardedHeaders(request: IncomingMessage, origin: string): Headers {
   const headers = new Headers()
-  for (const name of ['accept', 'content-type', 'cookie', 'idempotency-key', 'last-event-id', 'x-requested-by', 'sec-fetch-site']) {
+  for (const name of [
+    'accept',
+    'content-type',
+    'cookie',
+    'idempotency-key',
+    'last-event-id',
+    'x-requested-by',
+    'sec-fetch-site',
+  ]) {
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
@@ -58,6 +71,15 @@ function forwardedHeaders(request: IncomingMessage, origin: string): Headers {
 
 /** The length and encoding of the changed body are its own. */
 function keptHeaders(headers: Headers): Record<string, string | string[]> {
-  const kept = [...headers].filter(([name]) => !['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'set-cookie'].includes(name))
+  const kept = [...headers].filter(
+    ([name]) =>
+      ![
+        'content-length',
+        'content-encoding',
+        'transfer-encoding',
+        'connection',
+        'set-cookie',
+      ].includes(name),
+  )
   return { ...Object.fromEntries(kept), 'set-cookie': headers.getSetCookie() }
 }

@@ -1,7 +1,15 @@
 import { PublicKey } from '@solana/web3.js'
 import { parseEther } from 'viem'
 import { installGuardProgram, signaturesOf, transferOf, until, countSent } from './chain.ts'
-import { connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
+import {
+  connectOnForm,
+  expectPaid,
+  expectReviewed,
+  openCheckout,
+  pay,
+  review,
+  signButton,
+} from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -15,18 +23,27 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
   const before = await chains.evm.getBalance({ address: seller })
 
   await page.goto('/pay')
-  await page.getByLabel(text('Network')).selectOption({ value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '' })
+  await page.getByLabel(text('Network')).selectOption({
+    value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '',
+  })
   await page.getByLabel(text('To'), { exact: true }).fill(seller)
   await page.getByLabel(text('Amount')).fill('0.01')
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
-  await expect(page.getByRole('row', { name: startingWith('To') }).filter({ hasText: seller })).toBeVisible()
+  await expect(
+    page.getByRole('row', { name: startingWith('To') }).filter({ hasText: seller }),
+  ).toBeVisible()
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
 
   const [hash] = ethereum.sent
   expect(ethereum.sent).toHaveLength(1)
-  expect(await transferOf(chains, hash ?? '0x')).toEqual({ from: ethereum.address, to: seller, value: parseEther('0.01'), status: 'success' })
+  expect(await transferOf(chains, hash ?? '0x')).toEqual({
+    from: ethereum.address,
+    to: seller,
+    value: parseEther('0.01'),
+    status: 'success',
+  })
   expect((await chains.evm.getBalance({ address: seller })) - before).toBe(parseEther('0.01'))
   await expect(page.getByText(hash?.slice(-4) ?? 'no hash').first()).toBeVisible()
 })
@@ -40,11 +57,18 @@ test('a buyer pays 0.1 SOL and the seller has it', async ({ net, chains, buyer }
 
   expect(solana.signed).toHaveLength(1)
   expect(solana.chains).toEqual(['solana:devnet'])
-  await until(async () => (await chains.solana.getBalance(seller)) - before === 100_000_000, 'the seller’s 0.1 SOL')
+  await until(
+    async () => (await chains.solana.getBalance(seller)) - before === 100_000_000,
+    'the seller’s 0.1 SOL',
+  )
   expect((await signaturesOf(chains, new PublicKey(solana.address))).length).toBe(2)
 })
 
-test('the guards Phantom adds to what it signs are no reason to refuse', async ({ net, chains, buyer }) => {
+test('the guards Phantom adds to what it signs are no reason to refuse', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, solana } = await buyer({ sol: 2 })
   await installGuardProgram(chains, LIGHTHOUSE.toBase58())
   solana.addGuards = true
@@ -57,7 +81,10 @@ test('the guards Phantom adds to what it signs are no reason to refuse', async (
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
 })
 
-test('the details of a payment are kept: resource, description, reference and a fee of one’s own', async ({ net, buyer }) => {
+test('the details of a payment are kept: resource, description, reference and a fee of one’s own', async ({
+  net,
+  buyer,
+}) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
   await page.getByText(text('Description and reference')).click()
@@ -71,7 +98,9 @@ test('the details of a payment are kept: resource, description, reference and a 
 
   await page.getByRole('link', { name: text('Show the payment') }).click()
   await expect(page.getByText('order-17')).toBeVisible()
-  await expect(page.getByText(text('The chain shows this payment exactly as the service recorded it.'))).toBeVisible({ timeout: 30_000 })
+  await expect(
+    page.getByText(text('The chain shows this payment exactly as the service recorded it.')),
+  ).toBeVisible({ timeout: 30_000 })
   expect(ethereum.sent).toHaveLength(1)
 })
 
@@ -82,11 +111,17 @@ test('the amount is asked for first, then for what and to whom', async ({ visito
   for (const name of asked) await expect(page.getByLabel(name, { exact: true })).toBeVisible()
   await page.getByLabel(text('Amount')).focus()
   for (const name of asked.slice(1)) await tabTo(page.getByLabel(name, { exact: true }))
-  const tops = await Promise.all(asked.map(async (name) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0))
+  const tops = await Promise.all(
+    asked.map(async (name) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0),
+  )
   expect(tops).toEqual(tops.toSorted((one, other) => one - other))
 })
 
-test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', async ({ net, seller, buyer }) => {
+test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', async ({
+  net,
+  seller,
+  buyer,
+}) => {
   const own = net.wallets.seller.evm.address
   const { page } = await seller()
   await page.goto('/pay')
@@ -96,7 +131,11 @@ test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', 
   await expect(to).toHaveValue('')
   await expect(page.getByRole('list', { name: text('Addresses you know') })).toHaveCount(0)
   await to.fill(own)
-  await expect(page.getByText(text('This is the wallet you pay from. Nothing would move but the network fee.'))).toBeVisible()
+  await expect(
+    page.getByText(
+      text('This is the wallet you pay from. Nothing would move but the network fee.'),
+    ),
+  ).toBeVisible()
   await expectAccessible(page, 'checkout: paying oneself')
   await page.getByLabel(text('Amount')).fill('0.01')
   await page.getByRole('button', { name: text('Review payment') }).click()
@@ -119,7 +158,11 @@ test('a whole purchase works with the keyboard alone', async ({ net, chains, buy
   await page.keyboard.type(amount)
   await tabTo(page.getByRole('button', { name: text('Connect a wallet to pay') }))
   await page.keyboard.press('Enter')
-  await tabTo(page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }) }))
+  await tabTo(
+    page.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    }),
+  )
   await page.keyboard.press('Enter')
   await tabTo(page.getByRole('button', { name: text('Review payment') }))
   await page.keyboard.press('Enter')

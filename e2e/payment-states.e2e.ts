@@ -8,7 +8,12 @@ import { oneOf, text } from './text.ts'
 
 /** Where a payment can stand, each in its own words, on a chain that is held still, goes on block by block, and takes blocks back. */
 
-test('a payment says where it stands: on its way, late, counted, confirmed, and taken back by the network', async ({ net, chains, buyer, seller }) => {
+test('a payment says where it stands: on its way, late, counted, confirmed, and taken back by the network', async ({
+  net,
+  chains,
+  buyer,
+  seller,
+}) => {
   test.slow()
   const payer = await buyer({ ether: '1' })
   const { page } = await seller()
@@ -17,24 +22,35 @@ test('a payment says where it stands: on its way, late, counted, confirmed, and 
   await review(payer.page, 'MetaMask')
   await using chain = await holdStill(chains)
   await signButton(payer.page, 'MetaMask').click()
-  await expect(payer.page.getByRole('heading', { name: oneOf(['Sent', 'On its way']) })).toBeVisible()
+  await expect(
+    payer.page.getByRole('heading', { name: oneOf(['Sent', 'On its way']) }),
+  ).toBeVisible()
 
   await signIn({ page })
   await paymentRows(page).filter({ hasText: '0.0431' }).getByRole('link').click({ timeout: 30_000 })
-  await expect(page.getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), { exact: true })).toBeVisible()
+  await expect(
+    page.getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), {
+      exact: true,
+    }),
+  ).toBeVisible()
   await expectAccessible(page, 'payment: on its way')
 
   // The same answer, eleven minutes older.
   await page.route('**/api/payment/status/**', async (route) => {
     const response = await route.fetch()
-    const text = (await response.text()).replace(/"timestamp":(\d+)/, (_, at: string) => `"timestamp":${Number(at) - 11 * 60_000}`)
+    const text = (await response.text()).replace(
+      /"timestamp":(\d+)/,
+      (_, at: string) => `"timestamp":${Number(at) - 11 * 60_000}`,
+    )
     await route.fulfill({ response, body: text })
   })
   await page.reload()
   await expect(page.getByText(text('This takes longer than usual'))).toBeVisible()
   await expect(
     page.getByText(
-      text('It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided: do not pay again, and do not deliver yet.'),
+      text(
+        'It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided: do not pay again, and do not deliver yet.',
+      ),
     ),
   ).toBeVisible()
   await expectAccessible(page, 'payment: takes long')
@@ -44,20 +60,30 @@ test('a payment says where it stands: on its way, late, counted, confirmed, and 
 
   await chain.mine()
   await expect(
-    page.getByText(text('On the chain with {counted} of {needed} confirmations. It does not count as paid yet.', { counted: '1', needed: '2' }), {
-      exact: true,
-    }),
+    page.getByText(
+      text(
+        'On the chain with {counted} of {needed} confirmations. It does not count as paid yet.',
+        { counted: '1', needed: '2' },
+      ),
+      {
+        exact: true,
+      },
+    ),
   ).toBeVisible({ timeout: 30_000 })
   await chain.mine()
-  await expect(page.getByText(text('The payment has arrived. It becomes final in a moment.'), { exact: true })).toBeVisible({ timeout: 30_000 })
+  await expect(
+    page.getByText(text('The payment has arrived. It becomes final in a moment.'), { exact: true }),
+  ).toBeVisible({ timeout: 30_000 })
   await expectPaid(payer.page)
   await expectAccessible(page, 'payment: confirmed')
 
   await chain.takeBack(2)
-  await expect(page.getByText(text('This payment was rolled back'))).toBeVisible({ timeout: 30_000 })
-  await expect(page.getByRole('note').filter({ hasText: text('This payment was rolled back') })).toContainText(
-    'Do not deliver on it; it may still arrive again.',
-  )
+  await expect(page.getByText(text('This payment was rolled back'))).toBeVisible({
+    timeout: 30_000,
+  })
+  await expect(
+    page.getByRole('note').filter({ hasText: text('This payment was rolled back') }),
+  ).toContainText('Do not deliver on it; it may still arrive again.')
   await expectAccessible(page, 'payment: rolled back')
   await page.goto('/')
   await expect(
@@ -68,7 +94,10 @@ test('a payment says where it stands: on its way, late, counted, confirmed, and 
   ).toBeVisible()
 })
 
-test('a payment whose wallet never answered is told as not known, and leads back to where it was', async ({ net, buyer }) => {
+test('a payment whose wallet never answered is told as not known, and leads back to where it was', async ({
+  net,
+  buyer,
+}) => {
   const person = await buyer({ ether: '1' })
   const page = await signIn(person)
   await openCheckout(page, onEthereum(net, '0.0432'))
@@ -76,9 +105,15 @@ test('a payment whose wallet never answered is told as not known, and leads back
   const answered = Promise.withResolvers<void>()
   person.ethereum.onApproval = () => answered.promise
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })).toBeVisible()
+  await expect(
+    page.getByRole('heading', {
+      name: text('Approve in {walletName}', { walletName: 'MetaMask' }),
+    }),
+  ).toBeVisible()
   await page.reload()
-  await expect(page.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('Checking whether it was sent') }),
+  ).toBeVisible()
 
   await page.goto('/payments')
   await paymentRows(page).filter({ hasText: '0.0432' }).getByRole('link').click()
@@ -92,7 +127,11 @@ test('a payment whose wallet never answered is told as not known, and leads back
   expect(person.ethereum.sent).toHaveLength(1)
 })
 
-test('a payment that failed, one that ran out of time and one that nobody knows say whether money moved', async ({ net, seller, expectError }) => {
+test('a payment that failed, one that ran out of time and one that nobody knows say whether money moved', async ({
+  net,
+  seller,
+  expectError,
+}) => {
   expectError(/status of 404 .*\/api\/payment\/status\//)
   const page = await signInByApi(await seller(), net, '/payments?status=failed')
   await paymentRows(page).first().getByRole('link').click()
@@ -101,7 +140,13 @@ test('a payment that failed, one that ran out of time and one that nobody knows 
 
   await page.goto('/payments?status=expired')
   await paymentRows(page).first().getByRole('link').click()
-  await expect(page.getByText(text('Nothing was sent. The transaction ran out of time before it was signed and can no longer be used.'))).toBeVisible()
+  await expect(
+    page.getByText(
+      text(
+        'Nothing was sent. The transaction ran out of time before it was signed and can no longer be used.',
+      ),
+    ),
+  ).toBeVisible()
   await expectAccessible(page, 'payment: expired')
 
   await page.goto('/payments/pay_1111111111111111111111')

@@ -5,7 +5,10 @@ import { onEthereum } from './orders.ts'
 import { downloaded, paymentRows, paymentTable, signIn, signInByApi } from './seller.ts'
 import { text } from './text.ts'
 
-test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({ net, seller }) => {
+test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({
+  net,
+  seller,
+}) => {
   const page = await signInByApi(await seller(), net)
   await expect(paymentRows(page).first()).toBeVisible()
 
@@ -32,7 +35,9 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
     .getByRole('dialog')
     .getByRole('button', { name: text('Save view') })
     .click()
-  const view = page.getByRole('navigation', { name: text('Views') }).getByRole('link', { name: 'Lost sales' })
+  const view = page
+    .getByRole('navigation', { name: text('Views') })
+    .getByRole('link', { name: 'Lost sales' })
   await expect(view).toHaveAttribute('aria-current', 'page')
 
   // Of what goes, what takes its place has the focus.
@@ -72,16 +77,30 @@ test('the usual columns fit every width at which the list is a table', async ({ 
   await expect(paymentRows(page).first()).toBeVisible()
   for (const width of [1440, 1280, 1100, 1024, 900, 768]) {
     await page.setViewportSize({ width, height: 900 })
-    await expect(table.getByRole('columnheader', { name: text('Date') })).toBeInViewport({ ratio: 1 })
-    await expect(table.getByRole('columnheader', { name: text('Labels') })).toHaveCount(width >= 1280 ? 1 : 0)
-    await expect.poll(() => table.evaluate(({ parentElement: box }) => (box ? box.scrollWidth - box.clientWidth : undefined))).toBe(0)
+    await expect(table.getByRole('columnheader', { name: text('Date') })).toBeInViewport({
+      ratio: 1,
+    })
+    await expect(table.getByRole('columnheader', { name: text('Labels') })).toHaveCount(
+      width >= 1280 ? 1 : 0,
+    )
+    await expect
+      .poll(() =>
+        table.evaluate(({ parentElement: box }) =>
+          box ? box.scrollWidth - box.clientWidth : undefined,
+        ),
+      )
+      .toBe(0)
   }
   // Chosen columns stay, and the list scrolls in its own box.
   await page.getByRole('button', { name: text('Columns') }).click()
   await page.getByRole('checkbox', { name: text('Labels') }).check()
   await page.getByRole('checkbox', { name: text('Transaction') }).check()
   await expect(table.getByRole('columnheader', { name: text('Labels') })).toHaveCount(1)
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0)
+  expect(
+    await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    ),
+  ).toBe(0)
 })
 
 test('a resource is found without its scheme', async ({ net, seller }) => {
@@ -95,7 +114,10 @@ test('a resource is found without its scheme', async ({ net, seller }) => {
   await expect(paymentRows(page).first()).toContainText(resource)
 })
 
-test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({ net, seller }) => {
+test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({
+  net,
+  seller,
+}) => {
   const page = await signInByApi(await seller(), net)
   await expect(paymentRows(page).nth(4)).toBeVisible()
   await page.keyboard.press('j')
@@ -120,9 +142,17 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
 
   await bar.getByRole('button', { name: text('Export') }).click()
   await expectAccessible(page, 'payments: export')
-  const ids = await paymentRows(page).evaluateAll((rows) => rows.slice(0, 3).map((row) => row.getAttribute('data-payment-row')))
+  const ids = await paymentRows(page).evaluateAll((rows) =>
+    rows.slice(0, 3).map((row) => row.getAttribute('data-payment-row')),
+  )
   const exported = await downloaded(page, () =>
-    page.getByRole('button', { name: text('{count, plural, one {Export # payment} other {Export # payments}}', { count: 3 }) }).click(),
+    page
+      .getByRole('button', {
+        name: text('{count, plural, one {Export # payment} other {Export # payments}}', {
+          count: 3,
+        }),
+      })
+      .click(),
   )
   expect(exported.name).toMatch(/^payments-.*\.csv$/)
   const lines = exported.text.trim().split('\r\n')
@@ -143,7 +173,13 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await expect(paymentRows(page)).toHaveCount(3)
   await page.getByRole('button', { name: text('Export'), exact: true }).click()
   const filtered = await downloaded(page, () =>
-    page.getByRole('button', { name: text('{count, plural, one {Export # payment} other {Export # payments}}', { count: 3 }) }).click(),
+    page
+      .getByRole('button', {
+        name: text('{count, plural, one {Export # payment} other {Export # payments}}', {
+          count: 3,
+        }),
+      })
+      .click(),
   )
   for (const id of ids) expect(filtered.text).toContain(id)
   expect(filtered.text.trim().split('\r\n')).toHaveLength(4)
@@ -158,7 +194,13 @@ test('an export of the filter holds all of it, as JSON', async ({ net, seller })
   await page.getByRole('button', { name: text('Export'), exact: true }).click()
   await page.getByText('JSON', { exact: true }).click()
   const exported = await downloaded(page, () =>
-    page.getByRole('button', { name: text('{count, plural, one {Export # payment} other {Export # payments}}', { count: total }) }).click(),
+    page
+      .getByRole('button', {
+        name: text('{count, plural, one {Export # payment} other {Export # payments}}', {
+          count: total,
+        }),
+      })
+      .click(),
   )
   const rows = JSON.parse(exported.text) as { direction: string; payment_id: string }[]
   expect(rows).toHaveLength(total)
@@ -166,7 +208,13 @@ test('an export of the filter holds all of it, as JSON', async ({ net, seller })
   expect(rows.every(({ direction }) => direction === 'received')).toBe(true)
 })
 
-test('a payment is sent back through the same review, and never more than was received', async ({ net, buyer, seller, chains, expectError }) => {
+test('a payment is sent back through the same review, and never more than was received', async ({
+  net,
+  buyer,
+  seller,
+  chains,
+  expectError,
+}) => {
   expectError(/status of 400 .*\/api\/transaction\/send/)
   const payer = await buyer({ ether: '1' })
   await pay(payer.page, 'MetaMask', onEthereum(net, '0.0417'))

@@ -4,15 +4,16 @@ import { findBrowser } from '../src/testing/browser.ts'
 const executablePath = await findBrowser(process.env)
 // Chosen by the first process; the workers inherit its environment.
 const seed = (process.env.E2E_SEED ||= crypto.randomUUID().slice(0, 8))
-if (process.env.TEST_WORKER_INDEX === undefined) console.log(`Random values of the stories: E2E_SEED=${seed}`)
+if (process.argv.includes('test') && process.env.TEST_WORKER_INDEX === undefined)
+  console.log(`Random values of the stories: E2E_SEED=${seed}`)
 
 export default defineConfig({
   testDir: '.',
   testMatch: '*.e2e.ts',
   metadata: { seed },
   outputDir: '../test-results/e2e',
-  // Each has a devnet and a browser of its own, and waits most of its time: the whole suite takes a third of what two cores can do.
-  workers: 3,
+  // Each has a devnet and a browser of its own, which mostly wait: for blocks, and for a page to say so.
+  workers: 2,
   retries: 0,
   forbidOnly: true,
   // Pages are read by axe on the way, which takes its time where others compute too.

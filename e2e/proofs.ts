@@ -9,15 +9,36 @@ import { randomBytes } from './random.ts'
 export const ARTICLE = 'https://shop.example/article'
 
 /** A payer’s proof over USDC, as a client of x402 makes it. */
-export async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bigint): Promise<string> {
+export async function authorize(
+  net: Devnet,
+  payer: PrivateKeyAccount,
+  units: bigint,
+): Promise<string> {
   const token = net.evm.tokens.USDC?.address as Hex
   const to = net.wallets.seller.evm.address
   const now = Math.floor(Date.now() / 1000)
   const nonce: Hex = `0x${Buffer.from(randomBytes(32)).toString('hex')}`
-  const message = { from: payer.address, to, value: units, validAfter: 0n, validBefore: BigInt(now + 900), nonce }
-  const domain = { name: 'USD Coin', version: '2', chainId: net.evm.chainId, verifyingContract: token }
+  const message = {
+    from: payer.address,
+    to,
+    value: units,
+    validAfter: 0n,
+    validBefore: BigInt(now + 900),
+    nonce,
+  }
+  const domain = {
+    name: 'USD Coin',
+    version: '2',
+    chainId: net.evm.chainId,
+    verifyingContract: token,
+  }
   const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))
-  const authorization = { ...message, value: units.toString(), validAfter: '0', validBefore: message.validBefore.toString() }
+  const authorization = {
+    ...message,
+    value: units.toString(),
+    validAfter: '0',
+    validBefore: message.validBefore.toString(),
+  }
   const accepted = {
     scheme: 'exact',
     network: `eip155:${net.evm.chainId}`,
@@ -27,5 +48,10 @@ export async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bi
     maxTimeoutSeconds: 900,
     extra: { name: 'USD Coin', version: '2' },
   }
-  return encodeHeader({ x402Version: 2, resource: { url: ARTICLE }, accepted, payload: { signature, authorization } })
+  return encodeHeader({
+    x402Version: 2,
+    resource: { url: ARTICLE },
+    accepted,
+    payload: { signature, authorization },
+  })
 }

@@ -1,7 +1,16 @@
 import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { privateKeyToAddress } from 'viem/accounts'
 import { countSent, signaturesOf } from './chain.ts'
-import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
+import {
+  connect,
+  connectOnForm,
+  expectPaid,
+  expectReviewed,
+  openCheckout,
+  pay,
+  review,
+  signButton,
+} from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { startLyingProxy } from './lying-proxy.ts'
@@ -9,7 +18,11 @@ import { onEthereum, onSolana } from './orders.ts'
 import { randomKeypair, randomPrivateKey } from './random.ts'
 import { oneOf, startingWith, text, textLike } from './text.ts'
 
-test('whoever rejects in the wallet has paid nothing and can sign the same payment after', async ({ net, chains, buyer }) => {
+test('whoever rejects in the wallet has paid nothing and can sign the same payment after', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
   await connectOnForm(page, 'MetaMask')
@@ -17,7 +30,11 @@ test('whoever rejects in the wallet has paid nothing and can sign the same payme
 
   ethereum.signing = 'reject'
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('alert').filter({ hasText: text('You cancelled in {wallet}', { wallet: 'MetaMask' }) })).toContainText(text('Nothing was sent.'))
+  await expect(
+    page
+      .getByRole('alert')
+      .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'MetaMask' }) }),
+  ).toContainText(text('Nothing was sent.'))
   await expectAccessible(page, 'checkout: rejected')
   expect(await countSent(chains, ethereum.address)).toBe(0)
 
@@ -35,7 +52,11 @@ test('a rejection in a Solana wallet is the same', async ({ net, chains, buyer }
 
   solana.signing = 'reject'
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('alert').filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Phantom' }) })).toContainText(text('Nothing was sent.'))
+  await expect(
+    page
+      .getByRole('alert')
+      .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Phantom' }) }),
+  ).toContainText(text('Nothing was sent.'))
 
   solana.signing = 'approve'
   await signButton(page, 'Phantom').click()
@@ -44,7 +65,11 @@ test('a rejection in a Solana wallet is the same', async ({ net, chains, buyer }
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
 })
 
-test('a recipient changed by a lying proxy is blocked before the wallet opens', async ({ net, chains, buyer }) => {
+test('a recipient changed by a lying proxy is blocked before the wallet opens', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, solana } = await buyer({ sol: 2 })
   const thief = randomKeypair().publicKey
   const seller = new PublicKey(net.wallets.seller.solana.address)
@@ -52,7 +77,12 @@ test('a recipient changed by a lying proxy is blocked before the wallet opens', 
     path: '/api/transaction/send',
     change: (body) => {
       const reply: unknown = JSON.parse(body)
-      if (typeof reply !== 'object' || reply === null || !('transaction' in reply) || typeof reply.transaction !== 'string')
+      if (
+        typeof reply !== 'object' ||
+        reply === null ||
+        !('transaction' in reply) ||
+        typeof reply.transaction !== 'string'
+      )
         throw new Error('No transaction to tamper with.')
       const bytes = Buffer.from(reply.transaction, 'base64')
       const at = bytes.indexOf(seller.toBuffer())
@@ -78,7 +108,11 @@ test('a recipient changed by a lying proxy is blocked before the wallet opens', 
   expect(await chains.solana.getBalance(thief)).toBe(0)
 })
 
-test('an amount changed by a lying proxy is blocked before the wallet opens, whatever its own words say', async ({ net, chains, buyer }) => {
+test('an amount changed by a lying proxy is blocked before the wallet opens, whatever its own words say', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   // 0.01 ether is 0x2386f26fc10000 wei; one more digit of it in the bytes, none in the JSON beside them.
   const honest = Buffer.from('2386f26fc10000', 'hex')
@@ -105,13 +139,21 @@ test('an amount changed by a lying proxy is blocked before the wallet opens, wha
   expect(await countSent(chains, ethereum.address)).toBe(0)
 })
 
-test('a wallet that returns another transaction than was shown: nothing is broadcast', async ({ net, chains, buyer }) => {
+test('a wallet that returns another transaction than was shown: nothing is broadcast', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, solana } = await buyer({ sol: 2 })
   const thief = randomKeypair().publicKey
   solana.mutate = (message) => {
     message.instructions = message.instructions.map((instruction) =>
       instruction.programId.equals(SystemProgram.programId)
-        ? SystemProgram.transfer({ fromPubkey: message.payerKey, toPubkey: thief, lamports: 100_000_000 })
+        ? SystemProgram.transfer({
+            fromPubkey: message.payerKey,
+            toPubkey: thief,
+            lamports: 100_000_000,
+          })
         : instruction,
     )
     return message
@@ -129,7 +171,11 @@ test('a wallet that returns another transaction than was shown: nothing is broad
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
 })
 
-test('a wallet that sends another payment than was shown is never told as paid', async ({ net, buyer, expectError }) => {
+test('a wallet that sends another payment than was shown is never told as paid', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
   // The service refuses the report of a transaction that is not the payment.
   expectError(/status of 400 .*\/api\/transaction\/submitted/)
   const { page, ethereum } = await buyer({ ether: '1' })
@@ -139,12 +185,20 @@ test('a wallet that sends another payment than was shown is never told as paid',
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
 
-  await expect(page.getByRole('heading', { name: oneOf(['Something else landed', 'Another transaction took its place']) })).toBeVisible({ timeout: 30_000 })
+  await expect(
+    page.getByRole('heading', {
+      name: oneOf(['Something else landed', 'Another transaction took its place']),
+    }),
+  ).toBeVisible({ timeout: 30_000 })
   await expect(page.getByRole('heading', { name: startingWith('Paid') })).toHaveCount(0)
   await expectAccessible(page, 'checkout: something else landed')
 })
 
-test('an account switched behind the page’s back is noticed before anything is signed', async ({ net, chains, buyer }) => {
+test('an account switched behind the page’s back is noticed before anything is signed', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
   await connectOnForm(page, 'MetaMask')
@@ -153,7 +207,9 @@ test('an account switched behind the page’s back is noticed before anything is
   const first = ethereum.address
   await ethereum.switchAccount(1, false)
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: text('Another account is chosen now') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('Another account is chosen now') }),
+  ).toBeVisible()
   await expectAccessible(page, 'checkout: another account')
   expect(ethereum.requests).not.toContain('eth_sendTransaction')
 
@@ -165,7 +221,11 @@ test('an account switched behind the page’s back is noticed before anything is
   expect(await countSent(chains, first)).toBe(1)
 })
 
-test('a wallet on another network is offered the right one, and pays there', async ({ net, chains, buyer }) => {
+test('a wallet on another network is offered the right one, and pays there', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   ethereum.forgetChain()
   await openCheckout(page, onEthereum(net, '0.01'))
@@ -193,30 +253,53 @@ test('a wallet that refuses the network has paid nothing', async ({ net, chains,
   expect(await countSent(chains, ethereum.address)).toBe(0)
 })
 
-test('a balance below the amount is told in the form, to the last digit', async ({ net, buyer }) => {
+test('a balance below the amount is told in the form, to the last digit', async ({
+  net,
+  buyer,
+}) => {
   const { page } = await buyer({ ether: '0.005' })
   await openCheckout(page, onEthereum(net, '0.01'))
   await connectOnForm(page, 'MetaMask')
-  await expect(page.getByRole('group', { name: text('From') }).getByText(/^0\.005\s*ETH$/)).toBeVisible()
+  await expect(
+    page.getByRole('group', { name: text('From') }).getByText(/^0\.005\s*ETH$/),
+  ).toBeVisible()
   await page.getByRole('button', { name: text('Review payment') }).click()
-  await expect(page.getByText(text('You hold {held}. That is {lacking} too little.', { held: '0.005 ETH', lacking: '0.005 ETH' }))).toBeVisible()
+  await expect(
+    page.getByText(
+      text('You hold {held}. That is {lacking} too little.', {
+        held: '0.005 ETH',
+        lacking: '0.005 ETH',
+      }),
+    ),
+  ).toBeVisible()
   await expectAccessible(page, 'checkout: too little money')
 })
 
-test('a balance that covers the amount but not the fee is told before the wallet opens', async ({ net, chains, buyer, expectError }) => {
+test('a balance that covers the amount but not the fee is told before the wallet opens', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
   expectError(/status of 4\d\d/)
   const { page, solana } = await buyer({ sol: 1 })
   await openCheckout(page, onSolana(net, '0.99999999'))
   await connectOnForm(page, 'Phantom')
   await page.getByRole('button', { name: text('Review payment') }).click()
 
-  await expect(page.getByRole('heading', { name: textLike('{amount} could not be prepared') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: textLike('{amount} could not be prepared') }),
+  ).toBeVisible()
   await expect(page.getByRole('alert')).toContainText(/enough|balance/i)
   // The same again would be refused again: the ways on are another payment, or more in this wallet.
   await expect(page.getByRole('button', { name: text('Try again') })).toHaveCount(0)
-  await expect(page.getByText(text('Choose a smaller amount or another account, or send what is missing to this wallet and check again:'))).toContainText(
-    solana.address.slice(-4),
-  )
+  await expect(
+    page.getByText(
+      text(
+        'Choose a smaller amount or another account, or send what is missing to this wallet and check again:',
+      ),
+    ),
+  ).toContainText(solana.address.slice(-4))
   await expectAccessible(page, 'checkout: could not be prepared')
   await page.getByRole('button', { name: text('Check again') }).click()
   await expect(page.getByRole('alert')).toContainText('It lacks')
@@ -227,16 +310,28 @@ test('a balance that covers the amount but not the fee is told before the wallet
   await review(page, 'Phantom')
 })
 
-test('an address nobody sells at cannot be paid without signing in', async ({ net, buyer, expectError }) => {
+test('an address nobody sells at cannot be paid without signing in', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
   expectError(/status of 403/)
   const { page } = await buyer({ ether: '1' })
-  await openCheckout(page, { ...onEthereum(net, '0.01'), to: privateKeyToAddress(randomPrivateKey()) })
+  await openCheckout(page, {
+    ...onEthereum(net, '0.01'),
+    to: privateKeyToAddress(randomPrivateKey()),
+  })
   await connectOnForm(page, 'MetaMask')
   await page.getByRole('button', { name: text('Review payment') }).click()
-  await expect(page.getByRole('heading', { name: textLike('{amount} could not be prepared') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: textLike('{amount} could not be prepared') }),
+  ).toBeVisible()
 })
 
-test('two wallets at once: each payment is signed by the wallet of its chain', async ({ net, buyer }) => {
+test('two wallets at once: each payment is signed by the wallet of its chain', async ({
+  net,
+  buyer,
+}) => {
   const { page, ethereum, solana } = await buyer({ ether: '1', sol: 2 })
   await page.goto('/')
   await connect(page, 'MetaMask')
@@ -253,7 +348,11 @@ test('a recipient that is refused is explained with its figure, in three languag
 }) => {
   expectError(/status of 400 .*\/api\/(transaction|hosted)\/send/)
   const { page, solana } = await seller()
-  const speak = (language: string) => page.evaluate((chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })), language)
+  const speak = (language: string) =>
+    page.evaluate(
+      (chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })),
+      language,
+    )
   const fresh = randomKeypair().publicKey
   const asked = { ...onSolana(net, '0.0005'), to: fresh.toBase58() }
   await page.goto('/links')
@@ -262,9 +361,24 @@ test('a recipient that is refused is explained with its figure, in three languag
   await expect(page.getByRole('button', { name: text('New link') })).toBeVisible()
 
   for (const { language, review, title, figure } of [
-    { language: 'en', review: 'Review payment', title: 'The amount is too small for a new address', figure: 'needs at least 0.00089088 SOL' },
-    { language: 'es', review: 'Revisar el pago', title: 'El importe es demasiado pequeño para una dirección nueva', figure: 'al menos 0,00089088 SOL' },
-    { language: 'zh-CN', review: '核对付款', title: '对于新地址，金额太小', figure: '至少需要 0.00089088 SOL' },
+    {
+      language: 'en',
+      review: 'Review payment',
+      title: 'The amount is too small for a new address',
+      figure: 'needs at least 0.00089088 SOL',
+    },
+    {
+      language: 'es',
+      review: 'Revisar el pago',
+      title: 'El importe es demasiado pequeño para una dirección nueva',
+      figure: 'al menos 0,00089088 SOL',
+    },
+    {
+      language: 'zh-CN',
+      review: '核对付款',
+      title: '对于新地址，金额太小',
+      figure: '至少需要 0.00089088 SOL',
+    },
   ]) {
     await speak(language)
     await page.goto(`/pay?${new URLSearchParams(asked).toString()}`)
@@ -281,13 +395,17 @@ test('a recipient that is refused is explained with its figure, in three languag
   await page.goto('/pay')
   await page.getByText('Monedero gestionado', { exact: true }).click()
   const managed = page.getByLabel('Desde el monedero gestionado')
-  await managed.selectOption((await managed.getByRole('option', { name: /SOL/ }).getAttribute('value')) ?? '')
+  await managed.selectOption(
+    (await managed.getByRole('option', { name: /SOL/ }).getAttribute('value')) ?? '',
+  )
   await page.getByLabel('Para', { exact: true }).fill('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
   await page.getByLabel('Importe').fill('0,01')
   await page.getByRole('button', { name: 'Revisar el pago', exact: true }).click()
   await page.getByRole('button', { name: 'Firmar y pagar con Phantom' }).click()
   await expect(page.getByRole('heading', { name: 'Sin pagar' })).toBeVisible()
-  await expect(page.getByRole('alert').filter({ hasText: 'El destinatario es un programa' })).toContainText('No se ha enviado nada.')
+  await expect(
+    page.getByRole('alert').filter({ hasText: 'El destinatario es un programa' }),
+  ).toContainText('No se ha enviado nada.')
   await expectAccessible(page, 'managed wallet: recipient refused')
 
   expect(solana.signed).toHaveLength(0)

@@ -2,7 +2,13 @@ import type { Page } from '@playwright/test'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { holdStill, openChains } from './chain.ts'
-import { connectOnForm, expectPaid, expectReviewed, review as reviewIn, signButton } from './checkout.ts'
+import {
+  connectOnForm,
+  expectPaid,
+  expectReviewed,
+  review as reviewIn,
+  signButton,
+} from './checkout.ts'
 import { oneOf, text, textLike } from './text.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 
@@ -65,7 +71,9 @@ export const scenes: Readonly<Record<string, Scene>> = {
   payment: async (page, net) => {
     await scenes['paid']?.(page, net)
     await page.getByRole('link', { name: text('Show the payment') }).click()
-    await page.getByText(text('The chain shows this payment exactly as the service recorded it.')).waitFor()
+    await page
+      .getByText(text('The chain shows this payment exactly as the service recorded it.'))
+      .waitFor()
   },
   'payment-on-its-way': async (page, net) => {
     await review(page)
@@ -73,24 +81,44 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('link', { name: text('Show the payment') }).click({ timeout: 60_000 })
-    await page.getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), { exact: true }).waitFor()
+    await page
+      .getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), {
+        exact: true,
+      })
+      .waitFor()
     await chain.mine()
     await page
-      .getByText(text('On the chain with {counted} of {needed} confirmations. It does not count as paid yet.', { counted: '1', needed: '2' }), { exact: true })
+      .getByText(
+        text(
+          'On the chain with {counted} of {needed} confirmations. It does not count as paid yet.',
+          { counted: '1', needed: '2' },
+        ),
+        { exact: true },
+      )
       .waitFor()
   },
   'paid-unconfirmed': async (page, net) => {
-    const wallet = new EthereumWallet({ privateKeys: [net.wallets.buyer.evm.privateKey], rpcUrl: net.evm.rpcUrl, chainId: net.evm.chainId })
+    const wallet = new EthereumWallet({
+      privateKeys: [net.wallets.buyer.evm.privateKey],
+      rpcUrl: net.evm.rpcUrl,
+      chainId: net.evm.chainId,
+    })
     wallet.fees = 'replace'
     await wallet.install(page.context())
     await page.goto(ORDER)
     await connectOnForm(page, 'MetaMask')
     await reviewIn(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).waitFor({ timeout: 60_000 })
+    await page
+      .getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) })
+      .waitFor({ timeout: 60_000 })
   },
   unmatched: async (page, net) => {
-    await scenes['paid-unconfirmed']?.((await (await page.context().browser()?.newContext({ baseURL: net.urls.web }))?.newPage()) ?? page, net)
+    await scenes['paid-unconfirmed']?.(
+      (await (await page.context().browser()?.newContext({ baseURL: net.urls.web }))?.newPage()) ??
+        page,
+      net,
+    )
     await signIn(page)
     await page.goto('/?show=unmatched')
     await page
@@ -139,7 +167,9 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'link-to-share': async (page) => void (await makeLink(page)),
   'link-to-pay': async (page) => {
     await page.goto(await makeLink(page))
-    await page.getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.')).waitFor()
+    await page
+      .getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.'))
+      .waitFor()
   },
   developers: async (page) => {
     await signIn(page)
@@ -162,7 +192,9 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   'explore-priced': async (page, net) => {
     await page.goto('/explore')
-    await page.getByLabel(text('Address of the resource')).fill(`${net.urls.seller}/articles/settlement-without-banks`)
+    await page
+      .getByLabel(text('Address of the resource'))
+      .fill(`${net.urls.seller}/articles/settlement-without-banks`)
     await page.getByRole('button', { name: text('Ask'), exact: true }).click()
     await page.getByRole('heading', { name: text('This costs something') }).waitFor()
   },
@@ -208,7 +240,9 @@ async function makeLink(page: Page): Promise<string> {
   await dialog.getByLabel(text('Reference')).fill('INV-2026-114')
   await dialog.getByRole('button', { name: text('Make the link') }).click()
   const share = page.getByRole('dialog', { name: text('Share this payment link') })
-  await share.getByRole('img', { name: textLike('Code that opens the payment page at {0}') }).waitFor()
+  await share
+    .getByRole('img', { name: textLike('Code that opens the payment page at {0}') })
+    .waitFor()
   return share.getByText(/^https?:\/\//).innerText()
 }
 
@@ -228,7 +262,11 @@ async function signIn(page: Page): Promise<void> {
 }
 
 async function connectDemo(page: Page, account: RegExp): Promise<void> {
-  await page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }) }).click()
+  await page
+    .getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }),
+    })
+    .click()
   const sheet = page.getByRole('dialog', { name: 'Connect this page?' })
   await sheet.getByRole('radio', { name: account }).check()
   await sheet.getByRole('button', { name: text('Connect') }).click()

@@ -33,7 +33,10 @@ const all = join(import.meta.dirname, '../test-results/screenshots')
 await mkdir(all, { recursive: true })
 
 await using net = await Devnet.create({ say: (line) => console.log(line) })
-const browser = await chromium.launch({ executablePath: await findBrowser(process.env), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+const browser = await chromium.launch({
+  executablePath: await findBrowser(process.env),
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+})
 let failed = 0
 try {
   for (const [name, scene] of Object.entries(scenes)) {
@@ -45,7 +48,9 @@ try {
       console.log(name)
     } catch (error) {
       failed++
-      console.error(`${name}: ${error instanceof Error ? error.message.split('\n', 3).join(' ') : String(error)}`)
+      console.error(
+        `${name}: ${error instanceof Error ? error.message.split('\n', 3).join(' ') : String(error)}`,
+      )
       await page.screenshot({ path: join(all, `${name} failed.png`) })
     }
     await page.context().close()
@@ -56,13 +61,21 @@ try {
 process.exitCode = failed > 0 ? 1 : 0
 
 async function open(from: Browser): Promise<Page> {
-  const context = await from.newContext({ baseURL: net.urls.web, viewport: SIZES[0] ?? null, locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' })
+  const context = await from.newContext({
+    baseURL: net.urls.web,
+    viewport: SIZES[0] ?? null,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  })
   return context.newPage()
 }
 
 /** Without what passes by: a note of what just happened, or a ring of focus. */
 async function draw(page: Page, name: string): Promise<void> {
-  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
+  await page.evaluate(
+    () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
+  )
   await page.mouse.move(0, 0)
   await page.getByRole('region', { name: text('Notices') }).waitFor({ state: 'detached' })
   for (const size of SIZES) {
@@ -71,12 +84,24 @@ async function draw(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme })
       const shown = `${name} ${size.width} ${colorScheme}`
       const known = README.get(shown)
-      if (known) await page.screenshot({ path: join(import.meta.dirname, 'screenshots', `${known}.png`), animations: 'disabled', timeout: PATIENCE_MS })
+      if (known)
+        await page.screenshot({
+          path: join(import.meta.dirname, 'screenshots', `${known}.png`),
+          animations: 'disabled',
+          timeout: PATIENCE_MS,
+        })
       // As tall as what is on it: what sticks to the window's edges would otherwise stand in the middle of the picture.
       const height = await page.evaluate(() => document.documentElement.scrollHeight)
-      await page.setViewportSize({ width: size.width, height: Math.max(size.height, Math.min(height, TALLEST)) })
+      await page.setViewportSize({
+        width: size.width,
+        height: Math.max(size.height, Math.min(height, TALLEST)),
+      })
       await page.waitForFunction(rowsAreDrawn)
-      await page.screenshot({ path: join(all, `${shown}.png`), animations: 'disabled', timeout: PATIENCE_MS })
+      await page.screenshot({
+        path: join(all, `${shown}.png`),
+        animations: 'disabled',
+        timeout: PATIENCE_MS,
+      })
       await page.setViewportSize(size)
     }
   }
@@ -86,5 +111,10 @@ async function draw(page: Page, name: string): Promise<void> {
 function rowsAreDrawn(): boolean {
   const last = [...document.querySelectorAll('[data-payment-row]')].at(-1)
   const list = last?.closest('tbody, ul')
-  return !last || !list || last.getBoundingClientRect().bottom >= Math.min(window.innerHeight, list.getBoundingClientRect().bottom - 1)
+  return (
+    !last ||
+    !list ||
+    last.getBoundingClientRect().bottom >=
+      Math.min(window.innerHeight, list.getBoundingClientRect().bottom - 1)
+  )
 }

@@ -12,14 +12,24 @@ const Challenge = v.object({ id: v.string(), message: v.string() })
  * Opens a page as a signed-in person whose wallet is not connected: for stories that only read, where signing in is not what they are about.
  * The person signs the same challenge that the page would show.
  */
-export async function signInByApi({ page, ethereum }: Pick<Person, 'page' | 'ethereum'>, net: Pick<Devnet, 'evm' | 'urls'>, path = '/payments'): Promise<Page> {
+export async function signInByApi(
+  { page, ethereum }: Pick<Person, 'page' | 'ethereum'>,
+  net: Pick<Devnet, 'evm' | 'urls'>,
+  path = '/payments',
+): Promise<Page> {
   const { request } = page.context()
   const { proxyUrl } = v.parse(Config, await (await request.get('/config.json')).json())
   const headers = { origin: net.urls.web, 'x-requested-by': 'paydesk' }
   const asked = { walletAddress: ethereum.address, network: `eip155:${net.evm.chainId}` }
-  const challenge = await request.post(`${proxyUrl}/api/session/challenge`, { headers, data: asked })
+  const challenge = await request.post(`${proxyUrl}/api/session/challenge`, {
+    headers,
+    data: asked,
+  })
   const { id, message } = v.parse(Challenge, await challenge.json())
-  const opened = await request.post(`${proxyUrl}/api/session`, { headers, data: { id, signature: await ethereum.signMessage(message) } })
+  const opened = await request.post(`${proxyUrl}/api/session`, {
+    headers,
+    data: { id, signature: await ethereum.signMessage(message) },
+  })
   expect(opened.status(), await opened.text()).toBe(200)
   await page.goto(path)
   return page
@@ -44,9 +54,13 @@ export function paymentRows(page: Page) {
 }
 
 /** What a download holds. */
-export async function downloaded(page: Page, start: () => Promise<void>): Promise<{ name: string; text: string }> {
+export async function downloaded(
+  page: Page,
+  start: () => Promise<void>,
+): Promise<{ name: string; text: string }> {
   const [download] = await Promise.all([page.waitForEvent('download'), start()])
   const chunks: Buffer[] = []
-  for await (const chunk of await download.createReadStream()) chunks.push(Buffer.from(chunk as Buffer))
+  for await (const chunk of await download.createReadStream())
+    chunks.push(Buffer.from(chunk as Buffer))
   return { name: download.suggestedFilename(), text: Buffer.concat(chunks).toString('utf8') }
 }

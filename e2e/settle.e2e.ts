@@ -29,14 +29,31 @@ async function checkOnly(page: Page, proof: string): Promise<void> {
   await page.getByRole('button', { name: text('Check only') }).click()
 }
 
-const collected = (page: Page) => expect(page.getByRole('heading', { name: text('Collected') })).toBeVisible({ timeout: 45_000 })
+const collected = (page: Page) =>
+  expect(page.getByRole('heading', { name: text('Collected') })).toBeVisible({ timeout: 45_000 })
 
 /** SOL to the seller that the payer signed. `sponsor`: who pays the network and has yet to sign. */
-async function signedTransfer(net: Devnet, chains: Chains, { payer, memo, sponsor }: { payer: Keypair; memo: string; sponsor?: string }): Promise<Uint8Array> {
+async function signedTransfer(
+  net: Devnet,
+  chains: Chains,
+  { payer, memo, sponsor }: { payer: Keypair; memo: string; sponsor?: string },
+): Promise<Uint8Array> {
   const { blockhash } = await chains.solana.getLatestBlockhash('confirmed')
-  const parties = { sender: payer.publicKey.toBase58(), recipient: net.wallets.seller.solana.address, ...(sponsor !== undefined && { sponsor }) }
-  const terms = { paymentId: memo, network: SOLANA_DEVNET, asset: NATIVE_SOL, ...parties, amountAtomic: LAMPORTS }
-  const transaction = VersionedTransaction.deserialize(buildPayment({ ...terms, blockhash, unitLimit: 40_000, unitPriceMicroLamports: 1n }))
+  const parties = {
+    sender: payer.publicKey.toBase58(),
+    recipient: net.wallets.seller.solana.address,
+    ...(sponsor !== undefined && { sponsor }),
+  }
+  const terms = {
+    paymentId: memo,
+    network: SOLANA_DEVNET,
+    asset: NATIVE_SOL,
+    ...parties,
+    amountAtomic: LAMPORTS,
+  }
+  const transaction = VersionedTransaction.deserialize(
+    buildPayment({ ...terms, blockhash, unitLimit: 40_000, unitPriceMicroLamports: 1n }),
+  )
   transaction.sign([payer])
   return transaction.serialize()
 }
@@ -45,8 +62,17 @@ async function signedTransfer(net: Devnet, chains: Chains, { payer, memo, sponso
 async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<string> {
   const payer = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const token = net.evm.tokens.WETH?.address as Address
-  const client = createWalletClient({ account: payer, chain: chainOf(net), transport: http(net.evm.rpcUrl) })
-  const hash = await client.writeContract({ address: token, abi: erc20Abi, functionName: 'approve', args: [PERMIT2, amount] })
+  const client = createWalletClient({
+    account: payer,
+    chain: chainOf(net),
+    transport: http(net.evm.rpcUrl),
+  })
+  const hash = await client.writeContract({
+    address: token,
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: [PERMIT2, amount],
+  })
   await chains.evm.waitForTransactionReceipt({ hash })
   const to = net.wallets.seller.evm.address
   const deadline = BigInt(Math.floor(Date.now() / 1000) + 900)
@@ -72,9 +98,21 @@ async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<
     deadline: deadline.toString(),
     witness: { to, validAfter: '0' },
   }
-  const terms = { scheme: 'exact', network: `eip155:${net.evm.chainId}`, amount: amount.toString(), asset: token, payTo: to, maxTimeoutSeconds: 900 }
+  const terms = {
+    scheme: 'exact',
+    network: `eip155:${net.evm.chainId}`,
+    amount: amount.toString(),
+    asset: token,
+    payTo: to,
+    maxTimeoutSeconds: 900,
+  }
   const accepted = { ...terms, extra: { assetTransferMethod: 'permit2' } }
-  return encodeHeader({ x402Version: 2, resource: { url: URL }, accepted, payload: { signature, permit2Authorization } })
+  return encodeHeader({
+    x402Version: 2,
+    resource: { url: URL },
+    accepted,
+    payload: { signature, permit2Authorization },
+  })
 }
 
 /** Somebody pays the seller in ether, and proves a payment of what they claim. */
@@ -85,22 +123,51 @@ async function provePaid(
 ): Promise<{ payer: PrivateKeyAccount; proof: string }> {
   const payer = privateKeyToAccount(randomPrivateKey())
   await chains.anvil.setBalance({ address: payer.address, value: parseEther('1') })
-  const client = createWalletClient({ account: payer, chain: chainOf(net), transport: http(net.evm.rpcUrl) })
+  const client = createWalletClient({
+    account: payer,
+    chain: chainOf(net),
+    transport: http(net.evm.rpcUrl),
+  })
   const payTo = net.wallets.seller.evm.address
   const txRef: Hex = await client.sendTransaction({ to: payTo, value: paid })
   await chains.evm.waitForTransactionReceipt({ hash: txRef })
-  return { payer, proof: await proveTxid({ payer, network: `eip155:${net.evm.chainId}`, payTo, amount: claimed, txRef, url: URL }) }
+  return {
+    payer,
+    proof: await proveTxid({
+      payer,
+      network: `eip155:${net.evm.chainId}`,
+      payTo,
+      amount: claimed,
+      txRef,
+      url: URL,
+    }),
+  }
 }
 
 function chainOf(net: Devnet) {
   const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 }
-  return { id: net.evm.chainId, name: 'local', nativeCurrency, rpcUrls: { default: { http: [net.evm.rpcUrl] } } }
+  return {
+    id: net.evm.chainId,
+    name: 'local',
+    nativeCurrency,
+    rpcUrls: { default: { http: [net.evm.rpcUrl] } },
+  }
 }
 
-test('a permit is carried out by the payee; a reload in the middle goes on with it', async ({ net, chains, seller }) => {
+test('a permit is carried out by the payee; a reload in the middle goes on with it', async ({
+  net,
+  chains,
+  seller,
+}) => {
   test.slow()
   const token = net.evm.tokens.WETH?.address as Address
-  const held = () => chains.evm.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [net.wallets.seller.evm.address] })
+  const held = () =>
+    chains.evm.readContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [net.wallets.seller.evm.address],
+    })
   const amount = parseEther('0.003')
   const before = await held()
   const proof = await signPermit(net, chains, amount)
@@ -108,7 +175,9 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await expect(page.getByRole('heading', { name: text('Valid, not settled yet') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Valid, not settled yet') })).toBeVisible({
+    timeout: 45_000,
+  })
   await expectAccessible(page, 'verify: valid, not settled')
   await page.getByRole('button', { name: text('Prepare the transaction') }).click()
   await expectReviewed(page, 'MetaMask')
@@ -124,23 +193,35 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   expect((await held()) - before).toBe(amount)
   // Its end is told once, and nothing is left to go on with.
   await page.goto('/verify')
-  await expect(page.getByText(text('A settlement from this browser is not finished'))).toHaveCount(0)
+  await expect(page.getByText(text('A settlement from this browser is not finished'))).toHaveCount(
+    0,
+  )
 })
 
-test('a settlement that was left stands in the overview until it is finished, and leads back to where it was', async ({ net, chains, seller }) => {
+test('a settlement that was left stands in the overview until it is finished, and leads back to where it was', async ({
+  net,
+  chains,
+  seller,
+}) => {
   test.slow()
   const proof = await signPermit(net, chains, parseEther('0.004'))
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await page.getByRole('button', { name: text('Prepare the transaction') }).click({ timeout: 45_000 })
+  await page
+    .getByRole('button', { name: text('Prepare the transaction') })
+    .click({ timeout: 45_000 })
   await expectReviewed(page, 'MetaMask')
 
   await page.goto('/')
-  const inbox = page.getByRole('listitem').filter({ hasText: text('A settlement from this browser is not finished') })
+  const inbox = page
+    .getByRole('listitem')
+    .filter({ hasText: text('A settlement from this browser is not finished') })
   await expect(inbox).toContainText(
-    textLike('{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.'),
+    textLike(
+      '{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.',
+    ),
   )
   await expectAccessible(page, 'overview: something to look at')
   await inbox.getByRole('link', { name: text('Go on') }).click()
@@ -154,12 +235,19 @@ test('a settlement that was left stands in the overview until it is finished, an
   await expect(inbox).toHaveCount(0)
 })
 
-test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({ net, chains, seller }) => {
+test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({
+  net,
+  chains,
+  seller,
+}) => {
   const payer = await fundSolana(chains, 1)
   const own = net.wallets.seller.solana.address
   const memo = `order-${randomUuid()}`
   const terms = { network: SOLANA_DEVNET, payTo: own, lamports: LAMPORTS, memo, url: URL }
-  const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo, sponsor: own }))
+  const proof = proveTransfer(
+    terms,
+    await signedTransfer(net, chains, { payer, memo, sponsor: own }),
+  )
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
@@ -168,7 +256,11 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   await tabTo(page.getByRole('button', { name: text('Check only') }))
   await page.keyboard.press('Enter')
   await expect(
-    page.getByText(text('The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.')),
+    page.getByText(
+      text(
+        'The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.',
+      ),
+    ),
   ).toBeVisible({ timeout: 45_000 })
   for (const name of [
     text('Connect the receiving wallet'),
@@ -184,58 +276,106 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   await page.keyboard.press('Enter')
   await collected(page)
   // The proof names no transaction; the one it became is known here.
-  await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({
+    timeout: 30_000,
+  })
   expect(person.solana.signed).toHaveLength(1)
   expect(await chains.solana.getBalance(payer.publicKey)).toBe(1_000_000_000 - Number(LAMPORTS))
 })
 
-test('what the payer signed wholly is only sent: nobody is asked to sign', async ({ net, chains, seller }) => {
+test('what the payer signed wholly is only sent: nobody is asked to sign', async ({
+  net,
+  chains,
+  seller,
+}) => {
   const payer = await fundSolana(chains, 1)
   const memo = `order-${randomUuid()}`
-  const terms = { network: SOLANA_DEVNET, payTo: net.wallets.seller.solana.address, lamports: LAMPORTS, memo, url: URL }
+  const terms = {
+    network: SOLANA_DEVNET,
+    payTo: net.wallets.seller.solana.address,
+    lamports: LAMPORTS,
+    memo,
+    url: URL,
+  }
   const before = await chains.solana.getBalance(new PublicKey(terms.payTo))
   const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo }))
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await page.getByRole('button', { name: text('Prepare the transaction') }).click({ timeout: 45_000 })
+  await page
+    .getByRole('button', { name: text('Prepare the transaction') })
+    .click({ timeout: 45_000 })
   await page.getByRole('button', { name: text('Send it') }).click({ timeout: 30_000 })
   await collected(page)
   expect(person.solana.requests).not.toContain('signTransaction')
-  await until(async () => (await chains.solana.getBalance(new PublicKey(terms.payTo))) - before === Number(LAMPORTS), 'the seller’s SOL')
+  await until(
+    async () =>
+      (await chains.solana.getBalance(new PublicKey(terms.payTo))) - before === Number(LAMPORTS),
+    'the seller’s SOL',
+  )
 })
 
-test('a payment that is on the chain is acknowledged there, if the payee likes', async ({ net, chains, seller }) => {
-  const { payer, proof } = await provePaid(net, chains, { paid: parseEther('0.002'), claimed: parseEther('0.002') })
+test('a payment that is on the chain is acknowledged there, if the payee likes', async ({
+  net,
+  chains,
+  seller,
+}) => {
+  const { payer, proof } = await provePaid(net, chains, {
+    paid: parseEther('0.002'),
+    claimed: parseEther('0.002'),
+  })
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({
+    timeout: 45_000,
+  })
   await page.getByRole('button', { name: text('Prepare the receipt') }).click()
   await expectReviewed(page, 'MetaMask')
-  await expect(page.getByRole('row', { name: startingWith('Memo') })).toContainText('x402-receipt:pay_')
+  await expect(page.getByRole('row', { name: startingWith('Memo') })).toContainText(
+    'x402-receipt:pay_',
+  )
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: text('Acknowledged') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Acknowledged') })).toBeVisible({
+    timeout: 45_000,
+  })
   const [hash = '0x'] = person.ethereum.sent
   const { to, value } = await chains.evm.getTransaction({ hash })
   expect([to?.toLowerCase(), value]).toEqual([payer.address.toLowerCase(), 0n])
 })
 
-test('money in another amount stays in the overview until it was sent back', async ({ net, chains, seller }) => {
+test('money in another amount stays in the overview until it was sent back', async ({
+  net,
+  chains,
+  seller,
+}) => {
   test.slow()
-  const { payer, proof } = await provePaid(net, chains, { paid: parseEther('0.002'), claimed: parseEther('0.003') })
+  const { payer, proof } = await provePaid(net, chains, {
+    paid: parseEther('0.002'),
+    claimed: parseEther('0.003'),
+  })
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await expect(page.getByRole('heading', { name: text('Not valid') })).toBeVisible({ timeout: 45_000 })
-  await expect(page.getByText(text('It has arrived, so it stays in your overview, in this browser, until you have dealt with it.'))).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Not valid') })).toBeVisible({
+    timeout: 45_000,
+  })
+  await expect(
+    page.getByText(
+      text(
+        'It has arrived, so it stays in your overview, in this browser, until you have dealt with it.',
+      ),
+    ),
+  ).toBeVisible()
   await expectAccessible(page, 'verify: other amount')
 
   await page.goto('/')
-  const inbox = page.getByRole('listitem').filter({ hasText: text('Less arrived than was asked for') })
+  const inbox = page
+    .getByRole('listitem')
+    .filter({ hasText: text('Less arrived than was asked for') })
   await expect(inbox).toContainText('0.002')
   await inbox.getByRole('button', { name: text('Dealt with') }).click()
   await expect(inbox).toHaveCount(0)
@@ -247,7 +387,9 @@ test('money in another amount stays in the overview until it was sent back', asy
   const before = await chains.evm.getBalance({ address: payer.address })
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
-  expect((await chains.evm.getBalance({ address: payer.address })) - before).toBe(parseEther('0.002'))
+  expect((await chains.evm.getBalance({ address: payer.address })) - before).toBe(
+    parseEther('0.002'),
+  )
 
   await page.goto('/')
   await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()

@@ -5,9 +5,20 @@ import { text, textLike } from './text.ts'
 
 /** What stands around every page, for readers who zoom, choose their own colours, or want nothing to move. */
 
-const PATHS = ['/', '/pay', '/payments', '/verify', '/explore', '/links', '/developers', '/settings']
+const PATHS = [
+  '/',
+  '/pay',
+  '/payments',
+  '/verify',
+  '/explore',
+  '/links',
+  '/developers',
+  '/settings',
+]
 
-test('at 200 % of a small window nothing is cut off and nothing has to be scrolled sideways', async ({ visitor }) => {
+test('at 200 % of a small window nothing is cut off and nothing has to be scrolled sideways', async ({
+  visitor,
+}) => {
   const page = await visitor()
   // 1280 × 1024 at 200 % is 640 × 512 to the page; at 400 % it is 320 (WCAG 1.4.10).
   for (const viewport of [
@@ -18,12 +29,17 @@ test('at 200 % of a small window nothing is cut off and nothing has to be scroll
     for (const path of PATHS) {
       await page.goto(path)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), `${path} at ${viewport.width}`).toBeLessThanOrEqual(viewport.width)
+      expect(
+        await page.evaluate(() => document.documentElement.scrollWidth),
+        `${path} at ${viewport.width}`,
+      ).toBeLessThanOrEqual(viewport.width)
     }
   }
 })
 
-test('the skip link is the first stop and leads to the page; links move title and focus', async ({ visitor }) => {
+test('the skip link is the first stop and leads to the page; links move title and focus', async ({
+  visitor,
+}) => {
   const page = await visitor()
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
@@ -56,17 +72,29 @@ test('the skip link is the first stop and leads to the page; links move title an
   await expect(page).toHaveTitle(/^Payments · /)
 })
 
-test('in forced colours every control has an edge and what is chosen differs by more than a colour', async ({ visitor }) => {
+test('in forced colours every control has an edge and what is chosen differs by more than a colour', async ({
+  visitor,
+}) => {
   const page = await visitor()
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto('/settings')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   const bare = await page.evaluate(() =>
-    [...document.querySelectorAll<HTMLElement>('main button:not([role]), main input:not([type=radio]), main select')]
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        'main button:not([role]), main input:not([type=radio]), main select',
+      ),
+    ]
       .filter((each) => each.checkVisibility() && !each.closest('.sr-only'))
       .filter((each) => {
-        const edged = (element: HTMLElement | null): boolean => element !== null && Number.parseFloat(getComputedStyle(element).borderTopWidth) > 0
-        return !edged(each) && !edged(each.parentElement) && getComputedStyle(each).outlineStyle === 'none' && each.textContent === ''
+        const edged = (element: HTMLElement | null): boolean =>
+          element !== null && Number.parseFloat(getComputedStyle(element).borderTopWidth) > 0
+        return (
+          !edged(each) &&
+          !edged(each.parentElement) &&
+          getComputedStyle(each).outlineStyle === 'none' &&
+          each.textContent === ''
+        )
       })
       .map((each) => each.outerHTML.slice(0, 120)),
   )
@@ -75,8 +103,12 @@ test('in forced colours every control has an edge and what is chosen differs by 
   await expect(system).toBeChecked()
   const [chosen, other] = await page.evaluate(() =>
     ['System', 'Light'].map((name) => {
-      const label = [...document.querySelectorAll('label')].find((each) => each.textContent === name)
-      const { borderTopColor, outlineStyle, backgroundColor } = getComputedStyle(label ?? document.body)
+      const label = [...document.querySelectorAll('label')].find(
+        (each) => each.textContent === name,
+      )
+      const { borderTopColor, outlineStyle, backgroundColor } = getComputedStyle(
+        label ?? document.body,
+      )
       return [borderTopColor, outlineStyle, backgroundColor].join()
     }),
   )
@@ -102,7 +134,10 @@ test('with reduced motion nothing moves for longer than a blink', async ({ visit
   }
 })
 
-test('an own node is tested, named by its age and speed, and a wrong one is not kept', async ({ net, visitor }) => {
+test('an own node is tested, named by its age and speed, and a wrong one is not kept', async ({
+  net,
+  visitor,
+}) => {
   const page = await visitor()
   await page.goto('/settings')
   const node = page.getByRole('textbox', { name: net.networks[0]?.name })
@@ -122,7 +157,10 @@ test('an own node is tested, named by its age and speed, and a wrong one is not 
   await expect(node).toHaveValue(net.evm.rpcUrl)
 })
 
-test('an address gets a name, comes back after it was removed, and a limit is kept', async ({ net, visitor }) => {
+test('an address gets a name, comes back after it was removed, and a limit is kept', async ({
+  net,
+  visitor,
+}) => {
   const page = await visitor()
   await page.goto('/settings')
   await page.getByRole('button', { name: text('Add an address') }).click()
@@ -132,26 +170,41 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   await page.keyboard.type('Acme')
   await dialog.getByRole('textbox', { name: text('Address') }).fill('0x1234')
   await dialog.getByRole('button', { name: text('Save') }).click()
-  await expect(dialog.getByText(text('This is not an address. Paste the whole of it.'))).toBeVisible()
+  await expect(
+    dialog.getByText(text('This is not an address. Paste the whole of it.')),
+  ).toBeVisible()
   await expectAccessible(page, 'settings: address refused')
   await dialog.getByRole('textbox', { name: text('Address') }).fill(net.wallets.seller.evm.address)
   await dialog.getByRole('button', { name: text('Save') }).click()
   await expect(dialog).toBeHidden()
   await page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) }).click()
-  await expect(page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) })).toBeHidden()
-  await expect(page.getByRole('region', { name: text('Address book') }).locator(':focus')).toHaveCount(1)
+  await expect(
+    page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) }),
+  ).toBeHidden()
+  await expect(
+    page.getByRole('region', { name: text('Address book') }).locator(':focus'),
+  ).toHaveCount(1)
   await page.getByRole('button', { name: text('Undo') }).click()
-  await expect(page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) })).toBeVisible()
+  await expect(
+    page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) }),
+  ).toBeVisible()
 
-  const limit = page.getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) }).getByRole('textbox', { name: text('Per payment') })
+  const limit = page
+    .getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) })
+    .getByRole('textbox', { name: text('Per payment') })
   await limit.fill('0.5')
   await limit.blur()
   await page.reload()
   await expect(limit).toHaveValue('0.5')
-  await expect(page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) })).toBeVisible()
+  await expect(
+    page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) }),
+  ).toBeVisible()
 })
 
-test('everything in the settings is done with the keyboard alone, and the place is never lost', async ({ net, visitor }) => {
+test('everything in the settings is done with the keyboard alone, and the place is never lost', async ({
+  net,
+  visitor,
+}) => {
   test.slow()
   const page = await visitor()
   await page.goto('/settings')
@@ -181,7 +234,9 @@ test('everything in the settings is done with the keyboard alone, and the place 
   await keyboard.press('Space')
   await expect(book.getByText('Acme')).toBeVisible()
 
-  const limit = page.getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) }).getByRole('textbox', { name: text('Per payment') })
+  const limit = page
+    .getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) })
+    .getByRole('textbox', { name: text('Per payment') })
   await tabTo(limit)
   await keyboard.type('0.5')
   await tabTo(page.getByRole('button', { name: text('Test'), exact: true }).first())
@@ -204,7 +259,9 @@ test('a desk without its settings says what is missing', async ({ visitor, expec
   const page = await visitor()
   await page.route('**/config.json', (route) => route.fulfill({ status: 404 }))
   await page.goto('/')
-  await expect(page.getByRole('heading', { name: text('This payment desk is not set up yet') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('This payment desk is not set up yet') }),
+  ).toBeVisible()
   await expect(page.getByRole('alert')).toContainText('/config.json')
   await expectAccessible(page, 'shell: not set up')
 })

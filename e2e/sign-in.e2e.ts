@@ -8,7 +8,10 @@ for (const [wallet, order, symbol] of [
   ['MetaMask', onEthereum, 'ETH'],
   ['Phantom', onSolana, 'SOL'],
 ] as const) {
-  test(`a buyer signs in with ${wallet} and sees only what that wallet paid`, async ({ net, buyer }) => {
+  test(`a buyer signs in with ${wallet} and sees only what that wallet paid`, async ({
+    net,
+    buyer,
+  }) => {
     const one = await buyer({ ether: '1', sol: 2 })
     const other = await buyer({ ether: '1', sol: 2 })
     await pay(one.page, wallet, order(net, '0.0311'))
@@ -25,7 +28,11 @@ for (const [wallet, order, symbol] of [
   })
 }
 
-test('the seller signs in and sees what others paid, beside the seeded history', async ({ net, buyer, seller }) => {
+test('the seller signs in and sees what others paid, beside the seeded history', async ({
+  net,
+  buyer,
+  seller,
+}) => {
   const { page } = await buyer({ ether: '1' })
   await pay(page, 'MetaMask', onEthereum(net, '0.0333'))
 
@@ -44,12 +51,16 @@ test('a rejected signature signs nobody in', async ({ buyer }) => {
   await person.page.goto('/payments')
   await connect(person.page, 'MetaMask')
   await person.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
-  await expect(person.page.getByRole('alert')).toContainText(text('You cancelled in {wallet}', { wallet: 'MetaMask' }))
+  await expect(person.page.getByRole('alert')).toContainText(
+    text('You cancelled in {wallet}', { wallet: 'MetaMask' }),
+  )
   await expectAccessible(person.page, 'shell: sign-in rejected')
   await expect(person.page.getByRole('table')).toHaveCount(0)
 })
 
-test('when more was missed than the proxy can repeat, everything is read again', async ({ seller }) => {
+test('when more was missed than the proxy can repeat, everything is read again', async ({
+  seller,
+}) => {
   const shop = await seller()
   const { page } = shop
   await page.goto('/payments')
@@ -65,8 +76,15 @@ test('when more was missed than the proxy can repeat, everything is read again',
   const listed = Promise.withResolvers<void>()
   await page.route('**/api/events', async (route) => {
     await listed.promise
-    const headers = { 'access-control-allow-origin': new URL(page.url()).origin, 'access-control-allow-credentials': 'true' }
-    await route.fulfill({ contentType: 'text/event-stream', headers, body: 'retry: 60000\nid: 1\nevent: reset\ndata: {}\n\n' })
+    const headers = {
+      'access-control-allow-origin': new URL(page.url()).origin,
+      'access-control-allow-credentials': 'true',
+    }
+    await route.fulfill({
+      contentType: 'text/event-stream',
+      headers,
+      body: 'retry: 60000\nid: 1\nevent: reset\ndata: {}\n\n',
+    })
   })
   await page.reload()
   await expect(page.getByRole('table', { name: textLike('Payments') })).toBeVisible()

@@ -24,8 +24,24 @@ export async function startStandardDesk(net: Devnet): Promise<StandardDesk> {
     ALLOWED_ORIGINS: `http://localhost:${webPort}`,
     SELLER_WALLETS: `${evm.address},${solana.address}`,
   }
-  const bff = stack.use(await Program.start({ name: 'bff', port: bffPort, env, logDir: join(dir, 'logs'), say: () => undefined }))
-  const web = stack.use(await WebServer.start({ port: webPort, bffPort, shops: [], networks: net.networks, wallets: net.wallets }))
+  const bff = stack.use(
+    await Program.start({
+      name: 'bff',
+      port: bffPort,
+      env,
+      logDir: join(dir, 'logs'),
+      say: () => undefined,
+    }),
+  )
+  const web = stack.use(
+    await WebServer.start({
+      port: webPort,
+      bffPort,
+      shops: [],
+      networks: net.networks,
+      wallets: net.wallets,
+    }),
+  )
   const moved = stack.move()
   return { web: web.url, bff: bff.url, [Symbol.asyncDispose]: () => moved.disposeAsync() }
 }
@@ -35,14 +51,26 @@ export async function startStandardDesk(net: Devnet): Promise<StandardDesk> {
  * requests, which the service refuses because nobody pays themselves.
  * @returns once a request was refused for asking too often
  */
-export async function useUpActions(desk: StandardDesk, net: Devnet): Promise<{ stop: () => Promise<void> }> {
+export async function useUpActions(
+  desk: StandardDesk,
+  net: Devnet,
+): Promise<{ stop: () => Promise<void> }> {
   let going = true
   let refused = () => undefined as void
   const usedUp = new Promise<void>((resolve) => (refused = resolve))
   const { address } = net.wallets.seller.evm
   const network = `eip155:${net.evm.chainId}`
-  const body = JSON.stringify({ walletAddress: address, recipientAddress: address, amount: 0.01, network })
-  const headers = { 'content-type': 'application/json', origin: desk.web, 'x-requested-by': 'paydesk' }
+  const body = JSON.stringify({
+    walletAddress: address,
+    recipientAddress: address,
+    amount: 0.01,
+    network,
+  })
+  const headers = {
+    'content-type': 'application/json',
+    origin: desk.web,
+    'x-requested-by': 'paydesk',
+  }
   const taking = (async () => {
     while (going) {
       const response = await fetch(`${desk.bff}/api/transaction/send`, {

@@ -23,7 +23,9 @@ export function text(message: string, values: Values = {}): string {
   const rendered = render(message, values)
   if (rendered.includes(ANY)) {
     const given = Object.keys(values).join(', ') || 'none'
-    throw new Error(`The text "${message}" needs values for ${namesIn(message).join(', ') || 'its elements'}; the story gives ${given}. textLike matches any.`)
+    throw new Error(
+      `The text "${message}" needs values for ${namesIn(message).join(', ') || 'its elements'}; the story gives ${given}. textLike matches any.`,
+    )
   }
   return rendered
 }
@@ -43,7 +45,14 @@ export function startingWith(message: string, values: Values = {}): RegExp {
 
 /** Matches the whole of one of these texts, with the same values in each. */
 export function oneOf(wanted: readonly string[], values: Values = {}): RegExp {
-  const patterns = wanted.map((message) => patternOf(message, Object.fromEntries(Object.entries(values).filter(([name]) => namesIn(message).includes(name)))))
+  const patterns = wanted.map((message) =>
+    patternOf(
+      message,
+      Object.fromEntries(
+        Object.entries(values).filter(([name]) => namesIn(message).includes(name)),
+      ),
+    ),
+  )
   return new RegExp(`^(?:${patterns.join('|')})$`)
 }
 
@@ -54,9 +63,13 @@ function patternOf(message: string, values: Values): string {
 }
 
 function render(message: string, values: Values): string {
-  if (!messages.has(message)) throw new Error(`No English catalog in src/web/locales/en has the text "${message}". Did its wording change?`)
+  if (!messages.has(message))
+    throw new Error(
+      `No English catalog in src/web/locales/en has the text "${message}". Did its wording change?`,
+    )
   const unknown = Object.keys(values).filter((name) => !namesIn(message).includes(name))
-  if (unknown.length > 0) throw new Error(`The text "${message}" has no value ${unknown.join(', ')}.`)
+  if (unknown.length > 0)
+    throw new Error(`The text "${message}" has no value ${unknown.join(', ')}.`)
   const rest = Object.fromEntries(namesIn(message).map((name) => [name, ANY]))
   // Elements inside of a text are numbered tags in its message: a reader sees their content, and of an empty one what the page puts there.
   return i18n

@@ -9,25 +9,43 @@ import { text } from './text.ts'
 
 /** A seller's server is gone when its settlement lands: the money is there, and nobody was told. */
 
-test('a payment that no server was told of is in the inbox, until the merchant has dealt with it', async ({ net, chains, seller }) => {
+test('a payment that no server was told of is in the inbox, until the merchant has dealt with it', async ({
+  net,
+  chains,
+  seller,
+}) => {
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 1_000_000n })
-  const paymentPayload = JSON.parse(atob(await authorize(net, payer, 1_000_000n))) as { accepted: unknown }
+  const paymentPayload = JSON.parse(atob(await authorize(net, payer, 1_000_000n))) as {
+    accepted: unknown
+  }
   const connection = new AbortController()
   const settlement = fetch(`${net.urls.service}/facilitator/settle`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${net.apiKeys.operator}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: paymentPayload.accepted }),
+    headers: {
+      authorization: `Bearer ${net.apiKeys.operator}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      x402Version: 2,
+      paymentPayload,
+      paymentRequirements: paymentPayload.accepted,
+    }),
     signal: connection.signal,
   })
   // The transaction is sent, and no block holds it yet.
-  await expect.poll(() => chains.anvil.getTxpoolStatus().then(({ pending }) => pending), { intervals: [20] }).toBeGreaterThan(0)
+  await expect
+    .poll(() => chains.anvil.getTxpoolStatus().then(({ pending }) => pending), { intervals: [20] })
+    .toBeGreaterThan(0)
   connection.abort()
   await expect(settlement).rejects.toThrow('aborted')
 
   const page = await signInByApi(await seller(), net, '/')
   const told = page.getByText(
-    text('{untold, plural, one {# payment was collected and may not be delivered} other {# payments were collected and may not be delivered}}', { untold: 1 }),
+    text(
+      '{untold, plural, one {# payment was collected and may not be delivered} other {# payments were collected and may not be delivered}}',
+      { untold: 1 },
+    ),
   )
   await expect(told).toBeVisible({ timeout: 60_000 })
   await page
@@ -35,7 +53,9 @@ test('a payment that no server was told of is in the inbox, until the merchant h
     .filter({ has: told })
     .getByRole('link', { name: text('Show') })
     .click()
-  await expect(page.getByRole('heading', { level: 1, name: text('Undelivered payments') })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { level: 1, name: text('Undelivered payments') }),
+  ).toBeVisible()
   await expect(page.getByRole('heading', { name: '1 USDC' })).toBeVisible()
   await expect(page.getByText(ARTICLE)).toBeVisible()
   await expectAccessible(page, 'undelivered: to be dealt with')

@@ -31,7 +31,10 @@ async function signIn(page: Page): Promise<void> {
   await page.goto('/verify')
 }
 
-test('what is pasted is explained before anything is sent, to the field', async ({ net, visitor }) => {
+test('what is pasted is explained before anything is sent, to the field', async ({
+  net,
+  visitor,
+}) => {
   const page = await visitor()
   await page.goto('/verify')
   const sent: string[] = []
@@ -39,7 +42,13 @@ test('what is pasted is explained before anything is sent, to the field', async 
     if (request.method() === 'POST') sent.push(request.url())
   })
   await paste(page, 'curl https://shop.example/')
-  await expect(page.getByText(text('This command carries no payment: it has neither an X-PAYMENT nor a PAYMENT-SIGNATURE header.'))).toBeVisible()
+  await expect(
+    page.getByText(
+      text(
+        'This command carries no payment: it has neither an X-PAYMENT nor a PAYMENT-SIGNATURE header.',
+      ),
+    ),
+  ).toBeVisible()
   await expectAccessible(page, 'verify: not a proof')
   await paste(page, encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }))
   await expect(page.getByText('network:')).toBeVisible()
@@ -47,7 +56,11 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await paste(page, `curl ${ARTICLE} -H 'PAYMENT-SIGNATURE: ${header}'`)
   await expect(page.getByRole('heading', { name: text('What the proof says') })).toBeVisible()
   await expect(
-    page.getByText(text('Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not stored, and gone when you leave this page.')),
+    page.getByText(
+      text(
+        'Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not stored, and gone when you leave this page.',
+      ),
+    ),
   ).toBeVisible()
   await expect(page.getByLabel(text('Expected amount'))).toHaveValue('1')
   await expectAccessible(page, 'verify: proof explained')
@@ -55,7 +68,11 @@ test('what is pasted is explained before anything is sent, to the field', async 
   expect(page.url()).not.toContain(header.slice(0, 20))
 })
 
-test('a seller checks a proof, is told what is wrong with it, then accepts it once', async ({ net, chains, seller }) => {
+test('a seller checks a proof, is told what is wrong with it, then accepts it once', async ({
+  net,
+  chains,
+  seller,
+}) => {
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const header = await authorize(net, payer, 1_000_000n)
@@ -81,7 +98,10 @@ test('a seller checks a proof, is told what is wrong with it, then accepts it on
 test('a payee settles a proof alone, with their own wallet', async ({ net, chains, seller }) => {
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
-  await chains.anvil.setBalance({ address: net.wallets.seller.evm.address, value: parseEther('10') })
+  await chains.anvil.setBalance({
+    address: net.wallets.seller.evm.address,
+    value: parseEther('10'),
+  })
   const header = await authorize(net, payer, 1_000_000n)
   const { page, ethereum } = await seller()
   await signIn(page)
@@ -96,7 +116,11 @@ test('a payee settles a proof alone, with their own wallet', async ({ net, chain
   expect(ethereum.sent).toHaveLength(1)
 })
 
-test('many proofs are checked one after another, and their verdicts exported', async ({ net, chains, seller }) => {
+test('many proofs are checked one after another, and their verdicts exported', async ({
+  net,
+  chains,
+  seller,
+}) => {
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const page = await signInByApi(await seller(), net, '/verify')
@@ -104,25 +128,46 @@ test('many proofs are checked one after another, and their verdicts exported', a
   const usdc = net.evm.tokens.USDC?.address ?? ''
   await page.getByLabel(text('Currency')).selectOption(usdc)
   await page.getByLabel(text('Expected amount')).fill('1')
-  const lines = [await authorize(net, payer, 1_000_000n), await authorize(net, payer, 2_000_000n), 'nonsense!']
+  const lines = [
+    await authorize(net, payer, 1_000_000n),
+    await authorize(net, payer, 2_000_000n),
+    'nonsense!',
+  ]
   await page.getByLabel(text('Proofs')).fill(lines.join('\n'))
-  await page.getByRole('button', { name: text('{count, plural, =0 {Check} one {Check # proof} other {Check # proofs}}', { count: 3 }) }).click()
-  await expect(page.getByText(text('{done} checked. Nothing was used up.', { done: '3' }))).toBeVisible({ timeout: 45_000 })
+  await page
+    .getByRole('button', {
+      name: text('{count, plural, =0 {Check} one {Check # proof} other {Check # proofs}}', {
+        count: 3,
+      }),
+    })
+    .click()
+  await expect(
+    page.getByText(text('{done} checked. Nothing was used up.', { done: '3' })),
+  ).toBeVisible({ timeout: 45_000 })
   await expectAccessible(page, 'verify: many')
   const rows = page.getByRole('table', { name: text('The verdict on each proof') }).getByRole('row')
   await expect(rows.nth(1)).toContainText(text('Valid, not settled yet'))
   await expect(rows.nth(2)).toContainText(text('Not valid'))
   await expect(rows.nth(3)).toContainText(text('Not valid'))
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: text('Export CSV') }).click()])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: text('Export CSV') }).click(),
+  ])
   const exported = await readFile(await download.path(), 'utf8')
   expect(exported.split('\r\n')).toHaveLength(5)
   expect(exported).not.toContain(lines[0]?.slice(0, 30))
 })
 
-test('a receipt adds up without any network, and one that was changed does not', async ({ net, buyer }) => {
+test('a receipt adds up without any network, and one that was changed does not', async ({
+  net,
+  buyer,
+}) => {
   const { page } = await buyer({ ether: '1' })
   await pay(page, 'MetaMask', onEthereum(net, '0.01'))
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: text('Receipt as JSON') }).click()])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: text('Receipt as JSON') }).click(),
+  ])
   const receipt = await readFile(await download.path(), 'utf8')
   await page.goto('/verify')
   await paste(page, receipt)

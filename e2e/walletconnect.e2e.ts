@@ -8,7 +8,13 @@ import { fundEthereum } from './chain.ts'
 import { expectPaid, openCheckout } from './checkout.ts'
 import { text } from './text.ts'
 
-test('a wallet on another device connects by its code, pays, and is still there after a reload', async ({ net, relay, chains, visitor, expectError }) => {
+test('a wallet on another device connects by its code, pays, and is still there after a reload', async ({
+  net,
+  relay,
+  chains,
+  visitor,
+  expectError,
+}) => {
   // WalletConnect's own attestation comes in a frame from its host, which the page's policy lets nobody open.
   expectError(/Framing 'https:\/\/verify\.walletconnect\.org\/' violates/)
   const { privateKey } = await fundEthereum(chains, '1')
@@ -20,22 +26,43 @@ test('a wallet on another device connects by its code, pays, and is still there 
     chainIds: [net.evm.chainId],
     async carryOut({ method, params }) {
       if (method !== 'eth_sendTransaction') throw new Error(`User rejected ${method}.`)
-      const { gas, value, nonce, to, maxFeePerGas, maxPriorityFeePerGas } = params[0] as Record<string, Hex>
-      const fees = { maxFeePerGas: BigInt(maxFeePerGas ?? 0), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas ?? 0) }
-      return client.sendTransaction({ chain: null, to: to ?? null, value: BigInt(value ?? 0), gas: BigInt(gas ?? 0), nonce: Number(nonce), ...fees })
+      const { gas, value, nonce, to, maxFeePerGas, maxPriorityFeePerGas } = params[0] as Record<
+        string,
+        Hex
+      >
+      const fees = {
+        maxFeePerGas: BigInt(maxFeePerGas ?? 0),
+        maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas ?? 0),
+      }
+      return client.sendTransaction({
+        chain: null,
+        to: to ?? null,
+        value: BigInt(value ?? 0),
+        gas: BigInt(gas ?? 0),
+        nonce: Number(nonce),
+        ...fees,
+      })
     },
   })
   const page = await visitor()
-  await openCheckout(page, { network: `eip155:${net.evm.chainId}`, to: net.wallets.seller.evm.address, amount: '0.01' })
+  await openCheckout(page, {
+    network: `eip155:${net.evm.chainId}`,
+    to: net.wallets.seller.evm.address,
+    amount: '0.01',
+  })
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await page.getByRole('button', { name: text('Scan with a wallet on another device') }).click()
-  await expect(page.getByRole('img', { name: text('Code that connects a wallet on another device') })).toBeVisible()
+  await expect(
+    page.getByRole('img', { name: text('Code that connects a wallet on another device') }),
+  ).toBeVisible()
   await expectAccessible(page, 'shell: wallet code of WalletConnect')
   await wallet.pair(await copied(page))
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()
   await page.getByRole('button', { name: text('Review payment') }).click()
-  await page.getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Remote wallet' }) }).click()
+  await page
+    .getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Remote wallet' }) })
+    .click()
   await expectPaid(page)
   expect(wallet.asked.map(({ method }) => method)).toEqual(['eth_sendTransaction'])
   await wallet.close()

@@ -9,7 +9,9 @@ import { text, textLike } from './text.ts'
 
 /** What wallets do at moments nobody asked them to. Their answers to a payment are in `refusals.e2e.ts` and beside the wallet code. */
 
-test('an account that changes, and a wallet that locks, show at once on any page', async ({ buyer }) => {
+test('an account that changes, and a wallet that locks, show at once on any page', async ({
+  buyer,
+}) => {
   const { page, ethereum, solana } = await buyer()
   await page.goto('/settings')
   await connect(page, 'MetaMask')
@@ -18,12 +20,16 @@ test('an account that changes, and a wallet that locks, show at once on any page
   await expect(wallets(page)).toHaveAccessibleName(new RegExp(ending(ethereum.address)))
   await ethereum.lock()
   await connect(page, 'Phantom')
-  await expect(wallets(page)).toHaveAccessibleName(new RegExp(`^Wallets: Phantom .*${ending(solana.address)}$`))
+  await expect(wallets(page)).toHaveAccessibleName(
+    new RegExp(`^Wallets: Phantom .*${ending(solana.address)}$`),
+  )
   await solana.switchAccount(1)
   await expect(wallets(page)).toHaveAccessibleName(new RegExp(ending(solana.address)))
 })
 
-test('wallets of the last visit come back without a window; a locked one stays away without one', async ({ buyer }) => {
+test('wallets of the last visit come back without a window; a locked one stays away without one', async ({
+  buyer,
+}) => {
   const { page, ethereum, solana } = await buyer()
   await page.goto('/settings')
   await connect(page, 'MetaMask')
@@ -31,9 +37,16 @@ test('wallets of the last visit come back without a window; a locked one stays a
   await expect(page.getByRole('menuitem', { name: text('Connect another wallet') })).toBeVisible()
   await expectAccessible(page, 'shell: wallets menu')
   await page.getByRole('menuitem', { name: text('Connect another wallet') }).click()
-  await page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }) }).click()
+  await page
+    .getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }),
+    })
+    .click()
   await expect(wallets(page)).toHaveAccessibleName(/MetaMask .*Phantom /)
-  const asked = () => ethereum.requests.filter((method) => method === 'eth_requestAccounts' || method === 'wallet_requestPermissions').length
+  const asked = () =>
+    ethereum.requests.filter(
+      (method) => method === 'eth_requestAccounts' || method === 'wallet_requestPermissions',
+    ).length
   const before = { ethereum: asked(), solana: solana.windows }
 
   await page.reload()
@@ -44,11 +57,15 @@ test('wallets of the last visit come back without a window; a locked one stays a
   const connects = solana.requests.length
   await page.reload()
   await expect.poll(() => solana.requests.length).toBeGreaterThan(connects)
-  await expect(page.getByRole('banner').getByRole('button', { name: text('Connect'), exact: true })).toBeVisible()
+  await expect(
+    page.getByRole('banner').getByRole('button', { name: text('Connect'), exact: true }),
+  ).toBeVisible()
   expect({ ethereum: asked(), solana: solana.windows }).toEqual(before)
 })
 
-test('wallets that announce twice, late, or under a name that is taken are told apart', async ({ buyer }) => {
+test('wallets that announce twice, late, or under a name that is taken are told apart', async ({
+  buyer,
+}) => {
   const { page } = await buyer()
   await page.goto('/')
   await page
@@ -56,21 +73,35 @@ test('wallets that announce twice, late, or under a name that is taken are told 
     .getByRole('button', { name: text('Connect'), exact: true })
     .click()
   const dialog = page.getByRole('dialog')
-  const metaMasks = dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }) })
+  const metaMasks = dialog.getByRole('button', {
+    name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+  })
   await expect(metaMasks).toHaveCount(1)
 
   await announce(page, 'Late Wallet', 'example.late')
-  await expect(dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Late Wallet', network: 'Ethereum' }) })).toBeVisible()
+  await expect(
+    dialog.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'Late Wallet', network: 'Ethereum' }),
+    }),
+  ).toBeVisible()
   await announce(page, 'Late Wallet', 'example.late')
   await announce(page, 'MetaMask', 'example.impostor')
   await expect(metaMasks).toHaveCount(2)
-  await expect(dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Late Wallet', network: 'Ethereum' }) })).toHaveCount(1)
+  await expect(
+    dialog.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'Late Wallet', network: 'Ethereum' }),
+    }),
+  ).toHaveCount(1)
   // The first row is still the wallet that was there first.
   await metaMasks.first().click()
   await expect(wallets(page)).toHaveAccessibleName(/MetaMask/)
 })
 
-test('one wallet is asked for one signature at a time, across tabs', async ({ net, chains, buyer }) => {
+test('one wallet is asked for one signature at a time, across tabs', async ({
+  net,
+  chains,
+  buyer,
+}) => {
   const { context, page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.011'))
   await connectOnForm(page, 'MetaMask')
@@ -84,9 +115,11 @@ test('one wallet is asked for one signature at a time, across tabs', async ({ ne
   await openCheckout(second, onEthereum(net, '0.012'))
   await review(second, 'MetaMask')
   await signButton(second, 'MetaMask').click()
-  await expect(second.getByRole('alert').filter({ hasText: text('{wallet} is asking in another tab', { wallet: 'MetaMask' }) })).toContainText(
-    text('Nothing was sent.'),
-  )
+  await expect(
+    second
+      .getByRole('alert')
+      .filter({ hasText: text('{wallet} is asking in another tab', { wallet: 'MetaMask' }) }),
+  ).toContainText(text('Nothing was sent.'))
   await expectAccessible(second, 'checkout: asking in another tab')
   expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)
 
@@ -107,9 +140,15 @@ function ending(address: string): string {
 async function announce(page: Page, name: string, rdns: string): Promise<void> {
   await page.evaluate(
     ([label, id, uuid]) => {
-      const provider = { request: () => Promise.reject(new Error('asked')), on: () => {}, removeListener: () => {} }
+      const provider = {
+        request: () => Promise.reject(new Error('asked')),
+        on: () => {},
+        removeListener: () => {},
+      }
       const info = { uuid, name: label, rdns: id, icon: 'data:image/svg+xml,' }
-      window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
+      window.dispatchEvent(
+        new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }),
+      )
     },
     [name, rdns, randomUuid()] as const,
   )

@@ -2,7 +2,9 @@
 export type Approval = 'approve' | 'reject' | 'hang'
 
 /** A wallet's answer as the page script gets it: plain data, because functions and errors do not cross into the page. */
-export type Answer = { result: unknown } | { error: { code: number; message: string; data?: unknown } }
+export type Answer =
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } }
 
 export class WalletError extends Error {
   readonly code: number
@@ -27,7 +29,10 @@ export async function toAnswer(work: () => Promise<unknown>): Promise<Answer> {
   try {
     return { result: (await work()) ?? null }
   } catch (error) {
-    if (error instanceof WalletError) return { error: { code: error.code, message: error.message, data: error.data } }
-    return { error: { code: -32603, message: error instanceof Error ? error.message : String(error) } }
+    if (error instanceof WalletError)
+      return { error: { code: error.code, message: error.message, data: error.data } }
+    return {
+      error: { code: -32603, message: error instanceof Error ? error.message : String(error) },
+    }
   }
 }

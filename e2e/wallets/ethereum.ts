@@ -89,7 +89,11 @@ export class EthereumWallet {
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       rpcUrls: { default: { http: [this.#rpcUrl] } },
     }
-    return createWalletClient({ account: this.#account, chain, transport: http(this.#rpcUrl) }).extend(publicActions)
+    return createWalletClient({
+      account: this.#account,
+      chain,
+      transport: http(this.#rpcUrl),
+    }).extend(publicActions)
   }
 
   async install(context: BrowserContext): Promise<void> {
@@ -97,7 +101,13 @@ export class EthereumWallet {
       this.#pages.add(page)
       return this.#answer(method, params)
     })
-    await context.addInitScript(announceEthereumWallet, { binding: BINDING, uuid: randomUuid(), name: 'MetaMask', rdns: 'io.metamask', icon: ICON })
+    await context.addInitScript(announceEthereumWallet, {
+      binding: BINDING,
+      uuid: randomUuid(),
+      name: 'MetaMask',
+      rdns: 'io.metamask',
+      icon: ICON,
+    })
   }
 
   /** The person picks another account in the wallet; the page hears of it only when `tell` is set, as some wallets delay the event. */
@@ -127,11 +137,13 @@ export class EthereumWallet {
   async #emit(event: string, payload: unknown): Promise<void> {
     for (const page of this.#pages) {
       if (page.isClosed()) continue
-      await page.evaluate(([name, type, data]) => (window as unknown as Record<string, (type: unknown, data: unknown) => void>)[`${name}Emit`]?.(type, data), [
-        BINDING,
-        event,
-        payload,
-      ] as const)
+      await page.evaluate(
+        ([name, type, data]) =>
+          (window as unknown as Record<string, (type: unknown, data: unknown) => void>)[
+            `${name}Emit`
+          ]?.(type, data),
+        [BINDING, event, payload] as const,
+      )
     }
   }
 
@@ -202,12 +214,25 @@ export class EthereumWallet {
     this.#requireAccount(call.from)
     await this.onApproval?.()
     await decide(this.signing)
-    if (this.chainId !== this.#appChainId) throw new WalletError(-32603, 'The wallet is on another network.')
-    const asked: Transfer = { to: call.to as Address | undefined, value: BigInt(call.value ?? 0), data: isHex(call.data) ? call.data : undefined }
+    if (this.chainId !== this.#appChainId)
+      throw new WalletError(-32603, 'The wallet is on another network.')
+    const asked: Transfer = {
+      to: call.to as Address | undefined,
+      value: BigInt(call.value ?? 0),
+      data: isHex(call.data) ? call.data : undefined,
+    }
     const transfer = this.mutate?.(asked) ?? asked
     const { maxFeePerGas, maxPriorityFeePerGas } = this.fees === 'keep' ? call : {}
-    const fees = maxFeePerGas && maxPriorityFeePerGas ? { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) } : {}
-    const hash = await this.#client.sendTransaction({ to: transfer.to, value: transfer.value, data: transfer.data, ...fees })
+    const fees =
+      maxFeePerGas && maxPriorityFeePerGas
+        ? { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) }
+        : {}
+    const hash = await this.#client.sendTransaction({
+      to: transfer.to,
+      value: transfer.value,
+      data: transfer.data,
+      ...fees,
+    })
     this.sent.push(hash)
     await this.afterBroadcast?.(hash)
     return hash
@@ -217,9 +242,19 @@ export class EthereumWallet {
   async speedUp(): Promise<Hex> {
     const last = this.sent.at(-1)
     if (!last) throw new Error('The wallet sent nothing.')
-    const { to, value, input, nonce, maxFeePerGas, maxPriorityFeePerGas } = await this.#client.getTransaction({ hash: last })
-    const fees = { maxFeePerGas: (maxFeePerGas ?? 0n) * 2n, maxPriorityFeePerGas: (maxPriorityFeePerGas ?? 0n) * 2n }
-    const hash = await this.#client.sendTransaction({ to: to ?? undefined, value, data: input, nonce, ...fees })
+    const { to, value, input, nonce, maxFeePerGas, maxPriorityFeePerGas } =
+      await this.#client.getTransaction({ hash: last })
+    const fees = {
+      maxFeePerGas: (maxFeePerGas ?? 0n) * 2n,
+      maxPriorityFeePerGas: (maxPriorityFeePerGas ?? 0n) * 2n,
+    }
+    const hash = await this.#client.sendTransaction({
+      to: to ?? undefined,
+      value,
+      data: input,
+      nonce,
+      ...fees,
+    })
     this.sent.push(hash)
     return hash
   }
@@ -234,7 +269,11 @@ export class EthereumWallet {
   async #signTypedData(from: string, text: string): Promise<Hex> {
     this.#requireAccount(from)
     const data = parseTypedData(text)
-    if (Number(data.domain?.chainId) !== this.chainId) throw new WalletError(-32603, `Provided chainId "${data.domain?.chainId}" must match the active chainId`)
+    if (Number(data.domain?.chainId) !== this.chainId)
+      throw new WalletError(
+        -32603,
+        `Provided chainId "${data.domain?.chainId}" must match the active chainId`,
+      )
     await decide(this.signing)
     this.typed.push(data.primaryType)
     return this.#account.signTypedData(data)
@@ -242,7 +281,10 @@ export class EthereumWallet {
 
   #requireAccount(address: string): void {
     if (!this.#connected || address.toLowerCase() !== this.address.toLowerCase()) {
-      throw new WalletError(4100, 'The requested account and/or method has not been authorized by the user.')
+      throw new WalletError(
+        4100,
+        'The requested account and/or method has not been authorized by the user.',
+      )
     }
   }
 
@@ -255,6 +297,11 @@ export class EthereumWallet {
 
 /** The wallet's own types stand in every request; what is signed leaves them out. */
 function parseTypedData(text: string): TypedDataDefinition {
-  const { types, ...data } = JSON.parse(text) as TypedDataDefinition & { types: Record<string, unknown> }
-  return { ...data, types: Object.fromEntries(Object.entries(types).filter(([name]) => name !== 'EIP712Domain')) } as TypedDataDefinition
+  const { types, ...data } = JSON.parse(text) as TypedDataDefinition & {
+    types: Record<string, unknown>
+  }
+  return {
+    ...data,
+    types: Object.fromEntries(Object.entries(types).filter(([name]) => name !== 'EIP712Domain')),
+  } as TypedDataDefinition
 }

@@ -1,6 +1,12 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import * as v from 'valibot'
 import { decide, toAnswer, WalletError, type Answer, type Approval } from './control.ts'
 import { registerSolanaWallet } from './solana-page.ts'
@@ -9,7 +15,11 @@ const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3
 const BINDING = 'testSolanaWallet'
 export const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95')
 
-const SignTransaction = v.object({ address: v.string(), chain: v.nullable(v.string()), transaction: v.string() })
+const SignTransaction = v.object({
+  address: v.string(),
+  chain: v.nullable(v.string()),
+  transaction: v.string(),
+})
 const SignMessage = v.object({ address: v.string(), message: v.string() })
 const Connect = v.object({ silent: v.boolean() })
 
@@ -59,7 +69,11 @@ export class SolanaWallet {
       this.requests.push(method)
       return this.#answer(method, params)
     })
-    await context.addInitScript(registerSolanaWallet, { binding: BINDING, name: 'Phantom', icon: ICON })
+    await context.addInitScript(registerSolanaWallet, {
+      binding: BINDING,
+      name: 'Phantom',
+      icon: ICON,
+    })
   }
 
   /** It forgets the page, as it does when it is locked; the page hears nothing. */
@@ -73,21 +87,28 @@ export class SolanaWallet {
     if (!tell) return
     for (const page of this.#pages) {
       if (page.isClosed()) continue
-      await page.evaluate(([name, list]) => (window as unknown as Record<string, (list: unknown) => void>)[`${name}Accounts`]?.(list), [
-        BINDING,
-        this.#list(),
-      ] as const)
+      await page.evaluate(
+        ([name, list]) =>
+          (window as unknown as Record<string, (list: unknown) => void>)[`${name}Accounts`]?.(list),
+        [BINDING, this.#list()] as const,
+      )
     }
   }
 
   #list(): { address: string; publicKey: string }[] {
-    return [{ address: this.address, publicKey: Buffer.from(this.#account.publicKey.toBytes()).toString('base64') }]
+    return [
+      {
+        address: this.address,
+        publicKey: Buffer.from(this.#account.publicKey.toBytes()).toString('base64'),
+      },
+    ]
   }
 
   #answer(method: string, params: unknown): Promise<Answer> {
     return toAnswer(async () => {
       if (method === 'connect') return this.#connect(v.parse(Connect, params).silent)
-      if (method === 'signTransaction') return this.#signTransaction(v.parse(SignTransaction, params))
+      if (method === 'signTransaction')
+        return this.#signTransaction(v.parse(SignTransaction, params))
       if (method === 'signMessage') return this.#signMessage(v.parse(SignMessage, params))
       if (method === 'disconnect') this.#connected = false
       return null
@@ -104,7 +125,11 @@ export class SolanaWallet {
     return this.#list()
   }
 
-  async #signTransaction({ address, chain, transaction }: v.InferOutput<typeof SignTransaction>): Promise<string> {
+  async #signTransaction({
+    address,
+    chain,
+    transaction,
+  }: v.InferOutput<typeof SignTransaction>): Promise<string> {
     this.#requireAccount(address)
     this.chains.push(chain)
     await this.onApproval?.()
@@ -129,12 +154,16 @@ export class SolanaWallet {
   async #signMessage({ address, message }: v.InferOutput<typeof SignMessage>): Promise<string> {
     this.#requireAccount(address)
     await decide(this.signing)
-    const signature = ed25519.sign(Buffer.from(message, 'base64'), this.#account.secretKey.slice(0, 32))
+    const signature = ed25519.sign(
+      Buffer.from(message, 'base64'),
+      this.#account.secretKey.slice(0, 32),
+    )
     return Buffer.from(signature).toString('base64')
   }
 
   #requireAccount(address: string): void {
-    if (!this.#connected || address !== this.address) throw new WalletError(4100, 'The requested account has not been authorized by the user.')
+    if (!this.#connected || address !== this.address)
+      throw new WalletError(4100, 'The requested account has not been authorized by the user.')
   }
 }
 
@@ -146,5 +175,9 @@ function balanceGuard(payer: PublicKey): TransactionInstruction {
   data.writeUInt8(0, 2)
   data.writeBigUInt64LE(1n, 3)
   data.writeUInt8(4, 11)
-  return new TransactionInstruction({ programId: LIGHTHOUSE, keys: [{ pubkey: payer, isSigner: false, isWritable: false }], data })
+  return new TransactionInstruction({
+    programId: LIGHTHOUSE,
+    keys: [{ pubkey: payer, isSigner: false, isWritable: false }],
+    data,
+  })
 }

@@ -22,14 +22,24 @@ import { createId } from './session/random.ts'
 export function createApp(context: Context): Hono<Env> {
   const app = new Hono<Env>()
   app.onError((error, c) => replyProblem(c, error, context))
-  app.notFound((c) => replyProblem(c, new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }), context))
+  app.notFound((c) =>
+    replyProblem(
+      c,
+      new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }),
+      context,
+    ),
+  )
   app.use('*', async (c, next) => {
     const startedAt = performance.now()
     const origin = c.req.header('origin')
     c.set('requestId', createId('req'))
     c.set('route', 'none')
-    c.set('origin', origin !== undefined && context.config.allowedOrigins.includes(origin) ? origin : undefined)
-    for (const [name, value] of Object.entries(commonHeaders(c.get('requestId'), c.get('origin')))) c.header(name, value)
+    c.set(
+      'origin',
+      origin !== undefined && context.config.allowedOrigins.includes(origin) ? origin : undefined,
+    )
+    for (const [name, value] of Object.entries(commonHeaders(c.get('requestId'), c.get('origin'))))
+      c.header(name, value)
     await next()
     logRequest(context, c, startedAt)
   })
@@ -37,19 +47,27 @@ export function createApp(context: Context): Hono<Env> {
     const reason = refusal(factsOf(c), context.config.allowedOrigins)
     // A preflight asks on behalf of a request that will bring the rest.
     if (c.req.method === 'OPTIONS') return Promise.resolve(answerPreflight(c))
-    if (reason !== undefined) throw new ProblemError('FORBIDDEN', { message: reason, details: { reason: 'foreign_request' } })
+    if (reason !== undefined)
+      throw new ProblemError('FORBIDDEN', {
+        message: reason,
+        details: { reason: 'foreign_request' },
+      })
     return next()
   })
   mountHealth(app, context)
   mountEvents(app, context)
-  for (const name of Object.keys(ownRoutes) as OwnEndpointName[]) mountOwnEndpoint(app, context, name)
+  for (const name of Object.keys(ownRoutes) as OwnEndpointName[])
+    mountOwnEndpoint(app, context, name)
   for (const name of Object.keys(routes) as BrowserEndpointName[]) mountEndpoint(app, context, name)
   mountMethodRefusals(app, knownPaths())
   return app
 }
 
 function answerPreflight(c: HttpContext): Response {
-  if (c.get('origin') === undefined) throw new ProblemError('FORBIDDEN', { message: 'This origin is not one that this desk serves.' })
+  if (c.get('origin') === undefined)
+    throw new ProblemError('FORBIDDEN', {
+      message: 'This origin is not one that this desk serves.',
+    })
   return c.body(null, 204, preflightHeaders())
 }
 
@@ -67,7 +85,10 @@ function factsOf(c: HttpContext) {
 function knownPaths(): { method: string; path: string }[] {
   const offered = (Object.keys(routes) as BrowserEndpointName[]).map((name) => endpoints[name])
   return [
-    ...[...offered, ...Object.values(browserEndpoints)].map(({ method, path }) => ({ method, path: `/api${path}` })),
+    ...[...offered, ...Object.values(browserEndpoints)].map(({ method, path }) => ({
+      method,
+      path: `/api${path}`,
+    })),
     { method: 'GET', path: EVENTS_PATH },
     { method: 'GET', path: '/health/live' },
     { method: 'GET', path: '/health/ready' },

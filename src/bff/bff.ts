@@ -23,10 +23,20 @@ const CLEAN_EVERY_MS = 10 * 60_000
 /** What requests under way get at the end; the whole stop stays under 10 seconds. */
 const DRAIN_MS = 8000
 
-export type RunningBff = { url: string; port: number; context: Context; [Symbol.asyncDispose](): Promise<void> }
+export type RunningBff = {
+  url: string
+  port: number
+  context: Context
+  [Symbol.asyncDispose](): Promise<void>
+}
 
 /** What tests set: the clock, where the log goes, and how often streams are looked at. */
-export type Overrides = { now?: () => Date; logTo?: DestinationStream; beatMs?: number; ringCapacity?: number }
+export type Overrides = {
+  now?: () => Date
+  logTo?: DestinationStream
+  beatMs?: number
+  ringCapacity?: number
+}
 
 /** Opens the store, connects to the service's events, and serves. Disposing it stops accepting, finishes what is under way, and closes all. */
 export async function createBff(config: BffConfig, overrides: Overrides = {}): Promise<RunningBff> {
@@ -34,7 +44,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   const now = overrides.now ?? (() => new Date())
   const database = await openDatabase(config.database, {
     ...BFF_SCHEMA,
-    onWarning: (error) => log.warn({ err: error }, 'the database connection was lost and is opened again'),
+    onWarning: (error) =>
+      log.warn({ err: error }, 'the database connection was lost and is opened again'),
   })
   const { db } = database
   const quota = new Quota(PLANS.standard.requestsPerMinute)
@@ -44,7 +55,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     apiKey: config.serviceApiKey,
     log,
     findMakers: (paymentIds) => findMakers(db, paymentIds),
-    onPlan: (plan) => quota.expect(PLANS[plan as Plan]?.requestsPerMinute ?? PLANS.standard.requestsPerMinute),
+    onPlan: (plan) =>
+      quota.expect(PLANS[plan as Plan]?.requestsPerMinute ?? PLANS.standard.requestsPerMinute),
     capacity: overrides.ringCapacity,
   })
   hub.onChange(() => upstream.forgetReads())
@@ -53,7 +65,16 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     return new Map(rows.map((row) => [row.id, toOpenSession(row, config.operatorWallets)]))
   }
   const streams = new Streams({ hub, log, standing, beatMs: overrides.beatMs })
-  const context: Context = { config, db, log, now, upstream, budgets: new Budgets(quota, now), hub, streams }
+  const context: Context = {
+    config,
+    db,
+    log,
+    now,
+    upstream,
+    budgets: new Budgets(quota, now),
+    hub,
+    streams,
+  }
   const onError = (error: unknown) => log.error({ err: error }, 'a request failed')
 
   let server: HttpServer

@@ -14,7 +14,8 @@ beforeAll(async () => {
   // The part of the service that tells whose wallets are whose.
   service = createServer((request, response) => {
     if (request.url === '/wallets/payout') asked.push(request.headers.authorization)
-    const { status, body } = request.url === '/wallets/payout' ? answer : { status: 404, body: refusal('NOT_FOUND') }
+    const { status, body } =
+      request.url === '/wallets/payout' ? answer : { status: 404, body: refusal('NOT_FOUND') }
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
@@ -26,7 +27,14 @@ afterAll(async () => {
 })
 
 const refusal = (code: string) => ({ success: false, error: { code, message: 'no' } })
-const wallet = (walletAddress: string) => ({ walletAddress, family: 'evm', network: null, kind: 'payout', proof: 'signature', createdAt: 1 })
+const wallet = (walletAddress: string) => ({
+  walletAddress,
+  family: 'evm',
+  network: null,
+  kind: 'payout',
+  proof: 'signature',
+  createdAt: 1,
+})
 
 /** What a proxy logs of its seller wallets when it starts before this answer. */
 async function startedWith(told: typeof answer, sellerWallets: string[]): Promise<string[]> {
@@ -43,7 +51,10 @@ async function startedWith(told: typeof answer, sellerWallets: string[]): Promis
 }
 
 test('a start names the seller wallets that the account does not own, and what to do', async () => {
-  const [line] = await startedWith({ status: 200, body: { success: true, wallets: [wallet(owned)] } }, [owned, unowned])
+  const [line] = await startedWith(
+    { status: 200, body: { success: true, wallets: [wallet(owned)] } },
+    [owned, unowned],
+  )
   expect(line).toContain('"level":"warn"')
   expect(line).toContain(unowned)
   expect(line).not.toContain(owned)
@@ -51,7 +62,10 @@ test('a start names the seller wallets that the account does not own, and what t
 })
 
 test('a start warns of nothing where the account owns them all', async () => {
-  const [line] = await startedWith({ status: 200, body: { success: true, wallets: [wallet(owned)] } }, [owned])
+  const [line] = await startedWith(
+    { status: 200, body: { success: true, wallets: [wallet(owned)] } },
+    [owned],
+  )
   expect(line).toContain('"level":"info"')
 })
 

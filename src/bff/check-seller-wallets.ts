@@ -16,7 +16,10 @@ const payoutList = {
 } as const satisfies Endpoint
 
 /** Of these wallets, those that the account of this program's key does not own; undefined where the key may not ask. */
-export async function findUnowned({ config, upstream }: Pick<Context, 'config' | 'upstream'>): Promise<string[] | undefined> {
+export async function findUnowned({
+  config,
+  upstream,
+}: Pick<Context, 'config' | 'upstream'>): Promise<string[] | undefined> {
   try {
     const { wallets } = await upstream.ask(payoutList, { requestId: createId('req') })
     const owned = new Set(wallets.map(({ walletAddress }) => walletAddress))
@@ -33,7 +36,9 @@ export async function warnOfUnowned(context: Context, stopping: AbortSignal): Pr
   try {
     const unowned = await findUnowned(context)
     if (unowned === undefined) {
-      context.log.info('Whether the account owns SELLER_WALLETS is not known: SERVICE_API_KEY has no scope wallets:manage.')
+      context.log.info(
+        'Whether the account owns SELLER_WALLETS is not known: SERVICE_API_KEY has no scope wallets:manage.',
+      )
       return
     }
     if (unowned.length === 0) {
@@ -48,6 +53,9 @@ export async function warnOfUnowned(context: Context, stopping: AbortSignal): Pr
     )
   } catch (error) {
     if (stopping.aborted) return
-    context.log.warn({ err: error }, 'Whether the account owns SELLER_WALLETS could not be asked at the start.')
+    context.log.warn(
+      { err: error },
+      'Whether the account owns SELLER_WALLETS could not be asked at the start.',
+    )
   }
 }

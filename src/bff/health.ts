@@ -19,12 +19,20 @@ export function mountHealth(app: Hono<Env>, context: Context): void {
     const database = await isDatabaseThere(context)
     const service = context.hub.state
     const ready = database && service !== 'key_refused' && service !== 'connecting'
-    return c.json({ status: ready ? 'ok' : 'unavailable', checks: { database: database ? 'ok' : 'unreachable', service } }, ready ? 200 : 503)
+    return c.json(
+      {
+        status: ready ? 'ok' : 'unavailable',
+        checks: { database: database ? 'ok' : 'unreachable', service },
+      },
+      ready ? 200 : 503,
+    )
   })
 }
 
 async function isDatabaseThere(context: Context): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), DATABASE_MS).unref())
+  const late = new Promise<boolean>((resolve) =>
+    setTimeout(() => resolve(false), DATABASE_MS).unref(),
+  )
   const asked = context.db.execute(sql`select 1`).then(
     () => true,
     () => false,

@@ -35,7 +35,8 @@ async function start(key: string, serviceUrl = desk.service.url) {
   }
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => (output += String(chunk)))
   const exited = once(child, 'exit')
   await expect.poll(() => output, { timeout: 30_000 }).toContain('"msg":"listening"')
   const url = `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`
@@ -73,8 +74,15 @@ function forms(key: string): string[] {
 async function drive(url: string, wallet: TestWallet): Promise<string> {
   const browser = new Browser(() => url, ORIGIN)
   const received: string[] = []
-  const keep = ({ status, headers, text }: { status: number; headers: Headers; text: string }): void =>
-    void received.push(String(status), JSON.stringify([...headers]), text)
+  const keep = ({
+    status,
+    headers,
+    text,
+  }: {
+    status: number
+    headers: Headers
+    text: string
+  }): void => void received.push(String(status), JSON.stringify([...headers]), text)
   const round = async (): Promise<void> => {
     for (const path of [
       '/health/live',
@@ -94,11 +102,27 @@ async function drive(url: string, wallet: TestWallet): Promise<string> {
       '/api/nothing',
     ])
       keep(await browser.get(path))
-    keep(await browser.post('/api/transaction/send', { walletAddress: wallet.address, recipientAddress: seller.address, amount: 0.01 }))
+    keep(
+      await browser.post('/api/transaction/send', {
+        walletAddress: wallet.address,
+        recipientAddress: seller.address,
+        amount: 0.01,
+      }),
+    )
     keep(await browser.post('/api/transaction/send', { walletAddress: wallet.address }))
-    keep(await browser.post('/api/transaction/submitted', { paymentId: createPaymentId(), signature: 'x' }))
+    keep(
+      await browser.post('/api/transaction/submitted', {
+        paymentId: createPaymentId(),
+        signature: 'x',
+      }),
+    )
     keep(await browser.post('/api/session', { id: 'x', signature: 'y' }))
-    keep(await browser.send('POST', '/api/session', { body: '{', headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' } }))
+    keep(
+      await browser.send('POST', '/api/session', {
+        body: '{',
+        headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' },
+      }),
+    )
     keep(await browser.get('/api/config', { Origin: 'https://evil.example' }))
   }
   await round()
@@ -106,7 +130,8 @@ async function drive(url: string, wallet: TestWallet): Promise<string> {
   const reader = browser.events('0')
   await round()
   await expect.poll(() => reader.raw).toContain('retry')
-  if (url && (await browser.get('/health/ready')).status === 200) await expect.poll(() => reader.payments.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  if (url && (await browser.get('/health/ready')).status === 200)
+    await expect.poll(() => reader.payments.length, { timeout: 20_000 }).toBeGreaterThan(0)
   reader.close()
   received.push(reader.raw)
   return received.join('\n')
@@ -114,7 +139,8 @@ async function drive(url: string, wallet: TestWallet): Promise<string> {
 
 function expectNoKey(text: string, key: string): void {
   expect(text.length).toBeGreaterThan(1000)
-  for (const form of forms(key)) expect(text.includes(form), `in the form ${form.slice(0, 4)}…`).toBe(false)
+  for (const form of forms(key))
+    expect(text.includes(form), `in the form ${form.slice(0, 4)}…`).toBe(false)
 }
 
 test('no byte of a working key leaves the proxy: in no answer, no event, no log line', async () => {
@@ -130,25 +156,34 @@ test('no byte of a working key leaves the proxy: in no answer, no event, no log 
 test.each([
   ['that never existed', 'key_refused', async () => createApiKey('test')],
   ['that was revoked', 'key_refused', async () => desk.key],
-])('a key %s is an error for the operator, in words, without the key', async (what, reason, makeKey) => {
-  const key = await makeKey()
-  if (what === 'that was revoked') await revoke()
-  const bff = await start(key)
-  const received = await drive(bff.url, operator)
-  expect(await bff.stop()).toBe(0)
-  expect(received).toContain(`"code":"SERVICE_UNAVAILABLE"`)
-  expect(received).toContain(`"reason":"${reason}"`)
-  expect(received).toContain('Set SERVICE_API_KEY')
-  expect(received).not.toContain('"code":"UNAUTHORIZED","message":"The API key')
-  expect(bff.output()).toContain('"operator":"The payment service does not accept the API key of this desk.')
-  expectNoKey(received, key)
-  expectNoKey(bff.output(), key)
-})
+])(
+  'a key %s is an error for the operator, in words, without the key',
+  async (what, reason, makeKey) => {
+    const key = await makeKey()
+    if (what === 'that was revoked') await revoke()
+    const bff = await start(key)
+    const received = await drive(bff.url, operator)
+    expect(await bff.stop()).toBe(0)
+    expect(received).toContain(`"code":"SERVICE_UNAVAILABLE"`)
+    expect(received).toContain(`"reason":"${reason}"`)
+    expect(received).toContain('Set SERVICE_API_KEY')
+    expect(received).not.toContain('"code":"UNAUTHORIZED","message":"The API key')
+    expect(bff.output()).toContain(
+      '"operator":"The payment service does not accept the API key of this desk.',
+    )
+    expectNoKey(received, key)
+    expectNoKey(bff.output(), key)
+  },
+)
 
 test('a service that answers with the key, or with nonsense, is not passed on', async () => {
   const key = createApiKey('live')
   const liar = createServer((request, response) => {
-    const echo = { success: true, error: { message: request.headers.authorization }, payments: request.rawHeaders }
+    const echo = {
+      success: true,
+      error: { message: request.headers.authorization },
+      payments: request.rawHeaders,
+    }
     response.writeHead(request.url?.includes('summary') ? 500 : 200, {
       'Content-Type': 'application/json',
       'X-Debug': key,

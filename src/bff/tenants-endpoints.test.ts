@@ -5,8 +5,21 @@ import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
 import type { Browser } from '#testing/desk-browser.ts'
-import { Cells, madeBy, MERCHANT_READS, readOwn, rightClass, type Class } from '#testing/tenant-matrix.ts'
-import { payOrder, toOrder, untilStatus, untilUnmatched, WALLET_FEES } from '#testing/tenant-orders.ts'
+import {
+  Cells,
+  madeBy,
+  MERCHANT_READS,
+  readOwn,
+  rightClass,
+  type Class,
+} from '#testing/tenant-matrix.ts'
+import {
+  payOrder,
+  toOrder,
+  untilStatus,
+  untilUnmatched,
+  WALLET_FEES,
+} from '#testing/tenant-orders.ts'
 import { facilitatorBody, makeProof, receiveBody, type Presented } from '#testing/tenant-proofs.ts'
 import { asReply, openProxy, type TenantProxy } from '#testing/tenant-proxy.ts'
 import { evmSigner, openTenants, type Tenants } from '#testing/two-tenants.ts'
@@ -39,12 +52,32 @@ type Facts = {
 }
 
 const SIGN_IN = 'UNAUTHORIZED sign_in_required'
-const ANYBODY = { nobody: 'ALLOWED', anonymous: 'ALLOWED', stranger: 'ALLOWED', operator: 'ALLOWED' }
-const PARTIES = { nobody: SIGN_IN, anonymous: 'NOT_FOUND', stranger: 'NOT_FOUND', operator: 'ALLOWED' }
+const ANYBODY = {
+  nobody: 'ALLOWED',
+  anonymous: 'ALLOWED',
+  stranger: 'ALLOWED',
+  operator: 'ALLOWED',
+}
+const PARTIES = {
+  nobody: SIGN_IN,
+  anonymous: 'NOT_FOUND',
+  stranger: 'NOT_FOUND',
+  operator: 'ALLOWED',
+}
 const WALLETS = { nobody: SIGN_IN, anonymous: SIGN_IN, stranger: 'NOT_FOUND', operator: 'ALLOWED' }
 const OWN_WALLETS = { ...WALLETS, stranger: 'ALLOWED' }
-const PAYEE = { nobody: SIGN_IN, anonymous: SIGN_IN, stranger: 'FORBIDDEN payee_required', operator: 'ALLOWED' }
-const OPERATOR = { nobody: SIGN_IN, anonymous: SIGN_IN, stranger: 'FORBIDDEN operator_required', operator: 'ALLOWED' }
+const PAYEE = {
+  nobody: SIGN_IN,
+  anonymous: SIGN_IN,
+  stranger: 'FORBIDDEN payee_required',
+  operator: 'ALLOWED',
+}
+const OPERATOR = {
+  nobody: SIGN_IN,
+  anonymous: SIGN_IN,
+  stranger: 'FORBIDDEN operator_required',
+  operator: 'ALLOWED',
+}
 /** The operator signs or types something beside the session. */
 const CONFIRMED = { ...OPERATOR, operator: undefined }
 
@@ -63,7 +96,10 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /transaction/send': [
     {
       ...ANYBODY,
-      request: () => ({ path: '/transaction/send', body: { walletAddress: buyerAccount.address, recipientAddress: seller(), amount: 0.01 } }),
+      request: () => ({
+        path: '/transaction/send',
+        body: { walletAddress: buyerAccount.address, recipientAddress: seller(), amount: 0.01 },
+      }),
     },
     {
       // To anybody but the seller: for the operator alone.
@@ -71,24 +107,63 @@ const MATRIX: Record<string, readonly Cell[]> = {
       nobody: 'FORBIDDEN',
       anonymous: 'FORBIDDEN',
       stranger: 'FORBIDDEN',
-      request: () => ({ path: '/transaction/send', body: { walletAddress: buyerAccount.address, recipientAddress: t.b.payout.evm.address, amount: 0.01 } }),
+      request: () => ({
+        path: '/transaction/send',
+        body: {
+          walletAddress: buyerAccount.address,
+          recipientAddress: t.b.payout.evm.address,
+          amount: 0.01,
+        },
+      }),
     },
     {
       ...WALLETS,
       // A refund of what a buyer paid.
       request: ({ paid }) => ({
         path: '/transaction/send',
-        body: { walletAddress: seller(), recipientAddress: buyerAccount.address, amount: 0.01, metadata: { refundOf: paid } },
+        body: {
+          walletAddress: seller(),
+          recipientAddress: buyerAccount.address,
+          amount: 0.01,
+          metadata: { refundOf: paid },
+        },
       }),
     },
   ],
   'POST /transaction/submitted': [
-    { ...PARTIES, request: ({ paid, hash }) => ({ path: '/transaction/submitted', body: { paymentId: paid, signature: hash } }) },
-    { ...PARTIES, request: ({ open }) => ({ path: '/transaction/submitted', body: { paymentId: open, signature: `0x${'12'.repeat(32)}` } }) },
+    {
+      ...PARTIES,
+      request: ({ paid, hash }) => ({
+        path: '/transaction/submitted',
+        body: { paymentId: paid, signature: hash },
+      }),
+    },
+    {
+      ...PARTIES,
+      request: ({ open }) => ({
+        path: '/transaction/submitted',
+        body: { paymentId: open, signature: `0x${'12'.repeat(32)}` },
+      }),
+    },
   ],
-  'POST /transaction/receive': [{ ...PAYEE, request: ({ proof }) => ({ path: '/transaction/receive', body: receiveBody(proof) }) }],
-  'POST /payment/receive': [{ ...OPERATOR, request: ({ spent }) => ({ path: '/payment/receive', body: receiveBody(spent) }) }],
-  'POST /facilitator/verify': [{ ...PAYEE, request: ({ proof }) => ({ path: '/facilitator/verify', body: facilitatorBody(proof) }) }],
+  'POST /transaction/receive': [
+    {
+      ...PAYEE,
+      request: ({ proof }) => ({ path: '/transaction/receive', body: receiveBody(proof) }),
+    },
+  ],
+  'POST /payment/receive': [
+    {
+      ...OPERATOR,
+      request: ({ spent }) => ({ path: '/payment/receive', body: receiveBody(spent) }),
+    },
+  ],
+  'POST /facilitator/verify': [
+    {
+      ...PAYEE,
+      request: ({ proof }) => ({ path: '/facilitator/verify', body: facilitatorBody(proof) }),
+    },
+  ],
   'GET /payment/status/:paymentId': [
     { ...PARTIES, request: ({ paid }) => ({ path: `/payment/status/${paid}` }) },
     { ...PARTIES, request: ({ open }) => ({ path: `/payment/status/${open}` }) },
@@ -106,17 +181,27 @@ const MATRIX: Record<string, readonly Cell[]> = {
     { ...OWN_WALLETS, ...plain('/payments/summary') },
     { ...WALLETS, request: () => ({ path: `/payments/summary?wallets=${seller()}` }) },
   ],
-  'GET /token/info/:mintAddress': [{ ...ANYBODY, request: () => ({ path: `/token/info/${t.usdc.address}` }) }],
+  'GET /token/info/:mintAddress': [
+    { ...ANYBODY, request: () => ({ path: `/token/info/${t.usdc.address}` }) },
+  ],
   'GET /api-keys': [{ ...OPERATOR, ...plain('/api-keys') }],
   'POST /api-keys': [{ ...CONFIRMED, request: () => ({ path: '/api-keys', body: keyTerms }) }],
-  'POST /api-keys/:id/rotate': [{ ...CONFIRMED, request: ({ key }) => ({ path: `/api-keys/${key}/rotate`, body: { graceSeconds: 0 } }) }],
+  'POST /api-keys/:id/rotate': [
+    {
+      ...CONFIRMED,
+      request: ({ key }) => ({ path: `/api-keys/${key}/rotate`, body: { graceSeconds: 0 } }),
+    },
+  ],
   'DELETE /api-keys/:id': [{ ...CONFIRMED, request: ({ key }) => ({ path: `/api-keys/${key}` }) }],
   'POST /api-keys/approval': [
     {
       ...CONFIRMED,
       request: () => ({
         path: '/api-keys/approval',
-        body: { signer: proxy.operator.address, deed: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } } },
+        body: {
+          signer: proxy.operator.address,
+          deed: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } },
+        },
       }),
     },
   ],
@@ -124,21 +209,62 @@ const MATRIX: Record<string, readonly Cell[]> = {
   // Offered, if at all, to the operator alone.
   'GET /unmatched': [{ ...OPERATOR, ...plain('/unmatched') }],
   'POST /unmatched/:transferId/assign': [
-    { ...OPERATOR, request: ({ transferId, open }) => ({ path: `/unmatched/${transferId}/assign`, body: { paymentId: open } }) },
+    {
+      ...OPERATOR,
+      request: ({ transferId, open }) => ({
+        path: `/unmatched/${transferId}/assign`,
+        body: { paymentId: open },
+      }),
+    },
   ],
-  'POST /unmatched/:transferId/unassign': [{ ...OPERATOR, request: ({ transferId }) => ({ path: `/unmatched/${transferId}/unassign`, body: {} }) }],
+  'POST /unmatched/:transferId/unassign': [
+    {
+      ...OPERATOR,
+      request: ({ transferId }) => ({ path: `/unmatched/${transferId}/unassign`, body: {} }),
+    },
+  ],
   'GET /undelivered': [{ ...OPERATOR, ...plain('/undelivered') }],
-  'POST /undelivered/:paymentId/close': [{ ...OPERATOR, operator: 'NOT_FOUND', request: ({ open }) => ({ path: `/undelivered/${open}/close`, body: {} }) }],
-  'POST /undelivered/:paymentId/reopen': [{ ...OPERATOR, operator: 'NOT_FOUND', request: ({ open }) => ({ path: `/undelivered/${open}/reopen`, body: {} }) }],
+  'POST /undelivered/:paymentId/close': [
+    {
+      ...OPERATOR,
+      operator: 'NOT_FOUND',
+      request: ({ open }) => ({ path: `/undelivered/${open}/close`, body: {} }),
+    },
+  ],
+  'POST /undelivered/:paymentId/reopen': [
+    {
+      ...OPERATOR,
+      operator: 'NOT_FOUND',
+      request: ({ open }) => ({ path: `/undelivered/${open}/reopen`, body: {} }),
+    },
+  ],
   'GET /wallets/payout': [{ ...OPERATOR, ...plain('/wallets/payout') }],
-  'POST /wallets/payout/challenge': [{ ...CONFIRMED, request: () => ({ path: '/wallets/payout/challenge', body: { walletAddress: seller() } }) }],
-  'POST /wallets/payout': [{ ...CONFIRMED, request: () => ({ path: '/wallets/payout', body: { challengeId: 'none', signature: '0x' } }) }],
-  'DELETE /wallets/payout/:walletAddress': [{ ...CONFIRMED, request: () => ({ path: `/wallets/payout/${seller()}` }) }],
+  'POST /wallets/payout/challenge': [
+    {
+      ...CONFIRMED,
+      request: () => ({ path: '/wallets/payout/challenge', body: { walletAddress: seller() } }),
+    },
+  ],
+  'POST /wallets/payout': [
+    {
+      ...CONFIRMED,
+      request: () => ({ path: '/wallets/payout', body: { challengeId: 'none', signature: '0x' } }),
+    },
+  ],
+  'DELETE /wallets/payout/:walletAddress': [
+    { ...CONFIRMED, request: () => ({ path: `/wallets/payout/${seller()}` }) },
+  ],
 
   'GET /config': [{ ...ANYBODY, ...plain('/config') }],
   'GET /session': [{ ...ANYBODY, ...plain('/session') }],
   'POST /session/challenge': [
-    { ...ANYBODY, request: () => ({ path: '/session/challenge', body: { walletAddress: buyerAccount.address, network: t.evm.network.network } }) },
+    {
+      ...ANYBODY,
+      request: () => ({
+        path: '/session/challenge',
+        body: { walletAddress: buyerAccount.address, network: t.evm.network.network },
+      }),
+    },
   ],
   'POST /session': [
     // What the buyer's wallet signed is of use in the buyer's browser only.
@@ -151,13 +277,37 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /sessions': [{ ...OWN_WALLETS, ...plain('/sessions') }],
-  'POST /sessions/end-others': [{ ...OWN_WALLETS, request: () => ({ path: '/sessions/end-others', body: {} }) }],
+  'POST /sessions/end-others': [
+    { ...OWN_WALLETS, request: () => ({ path: '/sessions/end-others', body: {} }) },
+  ],
   'GET /links': [{ ...OPERATOR, ...plain('/links') }],
-  'POST /links': [{ ...OPERATOR, request: () => ({ path: '/links', body: { network: t.evm.network.network, recipient: seller(), amount: 0.01 } }) }],
-  'POST /links/withdraw': [{ ...OPERATOR, request: ({ linkId }) => ({ path: '/links/withdraw', body: { id: linkId } }) }],
-  'POST /links/restore': [{ ...OPERATOR, request: ({ linkId }) => ({ path: '/links/restore', body: { id: linkId } }) }],
-  'POST /link/read': [{ ...ANYBODY, request: ({ link }) => ({ path: '/link/read', body: { link } }) }],
-  'POST /link/pay': [{ ...ANYBODY, request: ({ link }) => ({ path: '/link/pay', body: { link, walletAddress: buyerAccount.address } }) }],
+  'POST /links': [
+    {
+      ...OPERATOR,
+      request: () => ({
+        path: '/links',
+        body: { network: t.evm.network.network, recipient: seller(), amount: 0.01 },
+      }),
+    },
+  ],
+  'POST /links/withdraw': [
+    { ...OPERATOR, request: ({ linkId }) => ({ path: '/links/withdraw', body: { id: linkId } }) },
+  ],
+  'POST /links/restore': [
+    { ...OPERATOR, request: ({ linkId }) => ({ path: '/links/restore', body: { id: linkId } }) },
+  ],
+  'POST /link/read': [
+    { ...ANYBODY, request: ({ link }) => ({ path: '/link/read', body: { link } }) },
+  ],
+  'POST /link/pay': [
+    {
+      ...ANYBODY,
+      request: ({ link }) => ({
+        path: '/link/pay',
+        body: { link, walletAddress: buyerAccount.address },
+      }),
+    },
+  ],
   'GET /hosted': [{ ...OPERATOR, ...plain('/hosted') }],
   'POST /hosted/intent': [
     {
@@ -175,16 +325,34 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
-  'POST /hosted/send': [{ ...CONFIRMED, request: () => ({ path: '/hosted/send', body: { nonce: 'a'.repeat(32), signature: '0x' } }) }],
-  'POST /notes/read': [{ ...OWN_WALLETS, request: ({ paid }) => ({ path: '/notes/read', body: { paymentIds: [paid] } }) }],
-  'POST /notes': [{ ...WALLETS, request: ({ paid }) => ({ path: '/notes', body: { paymentIds: [paid], note: 'theirs' } }) }],
+  'POST /hosted/send': [
+    {
+      ...CONFIRMED,
+      request: () => ({ path: '/hosted/send', body: { nonce: 'a'.repeat(32), signature: '0x' } }),
+    },
+  ],
+  'POST /notes/read': [
+    {
+      ...OWN_WALLETS,
+      request: ({ paid }) => ({ path: '/notes/read', body: { paymentIds: [paid] } }),
+    },
+  ],
+  'POST /notes': [
+    {
+      ...WALLETS,
+      request: ({ paid }) => ({ path: '/notes', body: { paymentIds: [paid], note: 'theirs' } }),
+    },
+  ],
   'GET /notes/labels': [{ ...OWN_WALLETS, ...plain('/notes/labels') }],
   'POST /relay': [
     {
       ...ANYBODY,
       nobody: 'UNAUTHORIZED',
       anonymous: 'UNAUTHORIZED',
-      request: () => ({ path: '/relay', body: { method: 'GET', url: 'http://127.0.0.1:9/', headers: [] } }),
+      request: () => ({
+        path: '/relay',
+        body: { method: 'GET', url: 'http://127.0.0.1:9/', headers: [] },
+      }),
     },
   ],
   // It ends the session that asks, so it is asked last.
@@ -193,7 +361,9 @@ const MATRIX: Record<string, readonly Cell[]> = {
 
 const SERVICE: readonly Endpoint[] = Object.values(endpoints)
 const OFFERED = [
-  ...SERVICE.filter(({ audience }) => audience === 'browser').map(({ method, path }) => `${method} ${path}`),
+  ...SERVICE.filter(({ audience }) => audience === 'browser').map(
+    ({ method, path }) => `${method} ${path}`,
+  ),
   ...Object.values(browserEndpoints).map(({ method, path }) => `${method} ${path}`),
 ]
 const CELLS = Object.entries(MATRIX)
@@ -217,7 +387,15 @@ beforeAll(async () => {
   }
   const [open, paid] = [await build(0.02), await build(0.01)]
   const hash = await payOrder(t, buyerAccount, paid)
-  const link = succeed(asReply(await operator.post('/api/links', { network: t.evm.network.network, recipient: seller(), amount: 0.01 })))
+  const link = succeed(
+    asReply(
+      await operator.post('/api/links', {
+        network: t.evm.network.network,
+        recipient: seller(),
+        amount: 0.01,
+      }),
+    ),
+  )
   const challenge = await buyer.challenge(evmSigner(buyerAccount))
   const prove = () => makeProof(t, { method: 'evm eip3009', payTo: seller() })
   facts = {
@@ -228,7 +406,10 @@ beforeAll(async () => {
     linkId: textAt(link.body, 'link.terms.id'),
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     transferId: 'none',
-    signIn: { id: challenge.id, signature: await buyerAccount.signMessage({ message: challenge.message }) },
+    signIn: {
+      id: challenge.id,
+      signature: await buyerAccount.signMessage({ message: challenge.message }),
+    },
     proof: await prove(),
     spent: await prove(),
   }
@@ -236,9 +417,19 @@ beforeAll(async () => {
   if (!OFFERED.includes('GET /unmatched')) return
   const payer = await t.payer()
   const late = toOrder(
-    succeed(asReply(await buyer.post('/api/transaction/send', { walletAddress: payer.address, recipientAddress: seller(), amount: 0.03 }))).body,
+    succeed(
+      asReply(
+        await buyer.post('/api/transaction/send', {
+          walletAddress: payer.address,
+          recipientAddress: seller(),
+          amount: 0.03,
+        }),
+      ),
+    ).body,
   )
-  facts.transferId = (await untilUnmatched(t, t.a, await payOrder(t, payer, late, WALLET_FEES))).transferId
+  facts.transferId = (
+    await untilUnmatched(t, t.a, await payOrder(t, payer, late, WALLET_FEES))
+  ).transferId
   facts.open = late.paymentId
 })
 
@@ -254,11 +445,19 @@ test('no endpoint is left out', () => {
 test('strangers change and learn nothing', async () => {
   const before = await snapshot()
   const anonymous = proxy.browser()
-  await anonymous.post('/api/transaction/send', { walletAddress: (await t.payer()).address, recipientAddress: seller(), amount: 0.05 })
+  await anonymous.post('/api/transaction/send', {
+    walletAddress: (await t.payer()).address,
+    recipientAddress: seller(),
+    amount: 0.05,
+  })
   const strange = await proxy.signedIn(evmSigner(privateKeyToAccount(generatePrivateKey())))
   const made: string[] = []
   const cells = new Cells()
-  for (const [caller, browserOf] of Object.entries({ nobody: () => proxy.browser(), anonymous: () => anonymous, stranger: () => strange })) {
+  for (const [caller, browserOf] of Object.entries({
+    nobody: () => proxy.browser(),
+    anonymous: () => anonymous,
+    stranger: () => strange,
+  })) {
     proxy.passMinute()
     for (const [index, cell] of CELLS.entries()) {
       const reply = await ask(browserOf(), cell)
@@ -269,28 +468,52 @@ test('strangers change and learn nothing', async () => {
     }
   }
   expect.soft(cells.answers).toEqual(cells.right)
-  expect.soft(await snapshot(), 'what the seller and the buyer read of their accounts').toEqual(before)
-  expect.soft(listAt((await t.a.api.get('/payments?limit=500')).body, 'payments').filter((row) => made.includes(textAt(row, 'paymentId')))).toEqual([])
+  expect
+    .soft(await snapshot(), 'what the seller and the buyer read of their accounts')
+    .toEqual(before)
+  expect
+    .soft(
+      listAt((await t.a.api.get('/payments?limit=500')).body, 'payments').filter((row) =>
+        made.includes(textAt(row, 'paymentId')),
+      ),
+    )
+    .toEqual([])
 })
 
-test.each(CELLS.filter(({ operator: may }) => may !== undefined))('the operator: $endpoint', async (cell) => {
-  proxy.passMinute()
-  const mining = setInterval(() => void t.evm.mine().catch(() => undefined), 50)
-  const reply = await ask(operator, cell).finally(() => clearInterval(mining))
-  expect(classOf(reply), reply.text).toBe(rightClass(cell.operator ?? '', classOf(reply)))
-})
+test.each(CELLS.filter(({ operator: may }) => may !== undefined))(
+  'the operator: $endpoint',
+  async (cell) => {
+    proxy.passMinute()
+    const mining = setInterval(() => void t.evm.mine().catch(() => undefined), 50)
+    const reply = await ask(operator, cell).finally(() => clearInterval(mining))
+    expect(classOf(reply), reply.text).toBe(rightClass(cell.operator ?? '', classOf(reply)))
+  },
+)
 
 const SECRET = 'the buyer’s own reference'
 
-async function ask(browser: Browser, { endpoint, request }: Pick<Cell, 'request'> & { endpoint: string }): Promise<ApiReply> {
+async function ask(
+  browser: Browser,
+  { endpoint, request }: Pick<Cell, 'request'> & { endpoint: string },
+): Promise<ApiReply> {
   const { path, body } = request(facts)
   const [method = ''] = endpoint.split(' ')
-  const headers = { 'X-Requested-By': 'paydesk', ...(body !== undefined && { 'Content-Type': 'application/json' }) }
-  return asReply(await browser.send(method, `/api${path}`, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) }))
+  const headers = {
+    'X-Requested-By': 'paydesk',
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  }
+  return asReply(
+    await browser.send(method, `/api${path}`, {
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  )
 }
 
 function secretsIn({ text }: ApiReply): string[] {
-  return [facts.paid, facts.open, facts.key, facts.hash, SECRET].filter((secret) => text.includes(secret))
+  return [facts.paid, facts.open, facts.key, facts.hash, SECRET].filter((secret) =>
+    text.includes(secret),
+  )
 }
 
 /** What the seller and the buyer read of their accounts. */
@@ -300,5 +523,9 @@ async function snapshot(): Promise<unknown> {
     (path) => buyer.get(path).then(asReply),
     ['/api/session', '/api/payments', `/api/payment/status/${facts.open}`, '/api/notes/labels'],
   )
-  return [ofSeller, ofBuyer, await readOwn((path) => operator.get(path).then(asReply), ['/api/links'])]
+  return [
+    ofSeller,
+    ofBuyer,
+    await readOwn((path) => operator.get(path).then(asReply), ['/api/links']),
+  ]
 }

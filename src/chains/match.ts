@@ -39,7 +39,16 @@ export type Match = {
 
 /** One part of a transaction as the review shows it, in the order of execution. */
 export type Step = {
-  kind: 'transfer' | 'token_transfer' | 'account_opened' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'approval' | 'unknown'
+  kind:
+    | 'transfer'
+    | 'token_transfer'
+    | 'account_opened'
+    | 'fee_limit'
+    | 'fee_price'
+    | 'memo'
+    | 'guard'
+    | 'approval'
+    | 'unknown'
   /** Facts by name, in reading order: for example an address as `to`, an amount as `amount`. */
   facts: Readonly<Record<string, MatchFact>>
 }

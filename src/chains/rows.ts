@@ -6,7 +6,11 @@ import type { Match, MatchRow } from './match.ts'
 /** Helpers of both chains' comparisons: rows, their order, and the digest. */
 
 /** A row that holds when two texts are the same. `factOf`: what they are, addresses where it is left out. */
-export function equalRow(field: MatchRow['field'], [expected, got]: readonly [string, string], factOf: (value: string) => MatchFact = addressFact): MatchRow {
+export function equalRow(
+  field: MatchRow['field'],
+  [expected, got]: readonly [string, string],
+  factOf: (value: string) => MatchFact = addressFact,
+): MatchRow {
   return { field, ok: expected === got, expected: factOf(expected), got: factOf(got) }
 }
 
@@ -16,10 +20,21 @@ export function withRow(rows: readonly MatchRow[], row: MatchRow): MatchRow[] {
 }
 
 /** The outcome for bytes that nobody could read. Their digest names the bytes themselves, so it equals that of no payment. */
-export function refuse(problem: string, bytes: Uint8Array, code: 'unreadable' | 'reviewed_unreadable' = 'unreadable'): Match {
+export function refuse(
+  problem: string,
+  bytes: Uint8Array,
+  code: 'unreadable' | 'reviewed_unreadable' = 'unreadable',
+): Match {
   return {
     ok: false,
-    rows: [{ field: 'instructions', ok: false, expected: fact('readable_payment'), got: { code, params: { problem } } }],
+    rows: [
+      {
+        field: 'instructions',
+        ok: false,
+        expected: fact('readable_payment'),
+        got: { code, params: { problem } },
+      },
+    ],
     digest: digestOf(['unread', bytesToHex(bytes)]),
   }
 }

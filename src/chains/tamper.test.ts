@@ -12,7 +12,11 @@ test.each(Object.entries({ evm, solana, 'evm token': evmToken, 'solana token': s
   'of 2,500 tampered transactions on %s every one is blocked, or makes the same payment by the verdict of the chain’s own library',
   async (_, chain) => {
     const { blocked, equal, leaked, ways } = await tamper(chain, SIZE, 0x9a1d)
-    expect(leaked.map(({ how, door, bytes }) => `${how} at ${door}: ${Buffer.from(bytes).toString('hex')}`)).toEqual([])
+    expect(
+      leaked.map(
+        ({ how, door, bytes }) => `${how} at ${door}: ${Buffer.from(bytes).toString('hex')}`,
+      ),
+    ).toEqual([])
     expect(blocked + equal).toBe(SIZE)
     // Both verdicts must occur: a suite that blocks everything, or nothing, proves nothing.
     expect(blocked).toBeGreaterThan(SIZE / 2)

@@ -2,7 +2,13 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { getAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { checksumAddress, EVM_NATIVE, parseAddress, shortAddress, SOLANA_NATIVE } from './address.ts'
+import {
+  checksumAddress,
+  EVM_NATIVE,
+  parseAddress,
+  shortAddress,
+  SOLANA_NATIVE,
+} from './address.ts'
 
 /** The examples of EIP-55. */
 const EIP_55 = [
@@ -29,7 +35,8 @@ describe('EVM', () => {
       fc.property(evmBytes, (bytes) => {
         const hex = Buffer.from(bytes).toString('hex')
         const address = getAddress(`0x${hex}`)
-        for (const text of [`0x${hex}`, `0x${hex.toUpperCase()}`, address]) expect(parseAddress(text)).toEqual({ ok: true, family: 'evm', address })
+        for (const text of [`0x${hex}`, `0x${hex.toUpperCase()}`, address])
+          expect(parseAddress(text)).toEqual({ ok: true, family: 'evm', address })
       }),
       { numRuns: 1000 },
     )
@@ -37,12 +44,19 @@ describe('EVM', () => {
 
   test('refuses a mixed-case address with one letter in the wrong case', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...EIP_55.slice(4)), fc.integer({ min: 2, max: 41 }), (address, at) => {
-        const char = address.charAt(at)
-        const other = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase()
-        fc.pre(other !== char)
-        expect(parseAddress(address.slice(0, at) + other + address.slice(at + 1))).toEqual({ ok: false, problem: 'bad_checksum' })
-      }),
+      fc.property(
+        fc.constantFrom(...EIP_55.slice(4)),
+        fc.integer({ min: 2, max: 41 }),
+        (address, at) => {
+          const char = address.charAt(at)
+          const other = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase()
+          fc.pre(other !== char)
+          expect(parseAddress(address.slice(0, at) + other + address.slice(at + 1))).toEqual({
+            ok: false,
+            problem: 'bad_checksum',
+          })
+        },
+      ),
     )
   })
 
@@ -76,7 +90,11 @@ describe('Solana', () => {
   })
 
   test('the native sentinel is an address in normal form', () => {
-    expect(parseAddress(SOLANA_NATIVE)).toEqual({ ok: true, family: 'solana', address: SOLANA_NATIVE })
+    expect(parseAddress(SOLANA_NATIVE)).toEqual({
+      ok: true,
+      family: 'solana',
+      address: SOLANA_NATIVE,
+    })
   })
 })
 

@@ -7,7 +7,9 @@ export { EVM_NATIVE, shortAddress, SOLANA_NATIVE } from './known-address.ts'
 /** The kind of chain an address belongs to. Its spelling decides: `0x` and 40 hex digits, or base58 of 32 bytes. */
 export type Family = 'evm' | 'solana'
 
-export type ParsedAddress = { ok: true; family: Family; address: string } | { ok: false; problem: 'not_an_address' | 'bad_checksum' }
+export type ParsedAddress =
+  | { ok: true; family: Family; address: string }
+  | { ok: false; problem: 'not_an_address' | 'bad_checksum' }
 
 const EVM = /^0x[0-9a-fA-F]{40}$/
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeAmountProblem, formatAmount, MAX_ATOMIC, parseAmount, type AmountProblem } from './amount.ts'
+import {
+  describeAmountProblem,
+  formatAmount,
+  MAX_ATOMIC,
+  parseAmount,
+  type AmountProblem,
+} from './amount.ts'
 
 /** The value of a decimal as a fraction over a power of ten, read by hand: an arithmetic that shares nothing with parseAmount. */
 function toAtomicByHand(text: string, decimals: number): bigint | undefined {
@@ -14,7 +20,11 @@ function toAtomicByHand(text: string, decimals: number): bigint | undefined {
   return /^0*$/.test(dropped) ? BigInt(padded.slice(0, padded.length - cut) || '0') : undefined
 }
 
-const atomic = fc.oneof(fc.bigInt(1n, 10n ** 6n), fc.bigInt(1n, 10n ** 30n), fc.bigInt(1n, MAX_ATOMIC))
+const atomic = fc.oneof(
+  fc.bigInt(1n, 10n ** 6n),
+  fc.bigInt(1n, 10n ** 30n),
+  fc.bigInt(1n, MAX_ATOMIC),
+)
 
 describe.each([9, 18, 6, 0])('with %i decimals', (decimals) => {
   test('atomic to text to atomic is exact', () => {
@@ -33,15 +43,22 @@ describe.each([9, 18, 6, 0])('with %i decimals', (decimals) => {
       .tuple(
         fc.bigInt(0n, 10n ** 12n),
         fc.option(fc.stringMatching(/^[0-9]{1,20}$/)),
-        fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.integer({ min: 0, max: 30 }))),
+        fc.option(
+          fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.integer({ min: 0, max: 30 })),
+        ),
       )
-      .map(([whole, fraction, exponent]) => `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : exponent.join('')}`)
+      .map(
+        ([whole, fraction, exponent]) =>
+          `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : exponent.join('')}`,
+      )
     fc.assert(
       fc.property(spelled, (text) => {
         const parsed = parseAmount(text, decimals)
         const expected = toAtomicByHand(text, decimals)
-        if (/^[0.]*$/.test(text.toLowerCase().split('e')[0] ?? '')) expect(parsed).toEqual({ ok: false, problem: 'not_positive' })
-        else if (expected === undefined) expect(parsed).toEqual({ ok: false, problem: 'too_many_decimals' })
+        if (/^[0.]*$/.test(text.toLowerCase().split('e')[0] ?? ''))
+          expect(parsed).toEqual({ ok: false, problem: 'not_positive' })
+        else if (expected === undefined)
+          expect(parsed).toEqual({ ok: false, problem: 'too_many_decimals' })
         else expect(parsed).toEqual({ ok: true, atomic: expected })
       }),
       { numRuns: 25_000 },
@@ -115,7 +132,12 @@ test('formatAmount spells a negative difference and zero', () => {
 })
 
 test('every problem is told in a sentence with what was received', () => {
-  for (const problem of ['not_a_decimal', 'not_positive', 'too_many_decimals', 'too_large'] as const) {
+  for (const problem of [
+    'not_a_decimal',
+    'not_positive',
+    'too_many_decimals',
+    'too_large',
+  ] as const) {
     expect(describeAmountProblem(problem, '1e-19', 9)).toMatch(/^Expected .*, received 1e-19\.$/)
   }
 })

@@ -53,7 +53,11 @@ export function formatAmount(atomic: bigint, decimals: number): string {
 }
 
 /** What to tell the person who wrote the amount. */
-export function describeAmountProblem(problem: AmountProblem, text: string, decimals: number): string {
+export function describeAmountProblem(
+  problem: AmountProblem,
+  text: string,
+  decimals: number,
+): string {
   switch (problem) {
     case 'not_a_decimal':
       return `Expected a decimal number, received ${text}.`

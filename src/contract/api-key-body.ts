@@ -6,7 +6,10 @@ import { plainNumber, timestamp } from './fields.ts'
 
 const plan = v.picklist(Object.keys(PLANS) as [Plan, ...Plan[]])
 
-export const keyId = v.pipe(v.string(), v.regex(/^key_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected key_ and 22 base58 characters.'))
+export const keyId = v.pipe(
+  v.string(),
+  v.regex(/^key_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected key_ and 22 base58 characters.'),
+)
 
 /** How long a rotated key stays valid beside its successor: not at all, a minute, 15 minutes, an hour, 6 hours, a day. */
 export const GRACE_SECONDS = [0, 60, 900, 3600, 21_600, 86_400] as const
@@ -45,7 +48,14 @@ export type ApiKeyRow = v.InferOutput<typeof ApiKeyRow>
 export const NewApiKeyBody = v.object({ success: v.literal(true), key: v.string(), ...facts })
 
 export const ApiKeyInput = v.strictObject({
-  name: v.pipe(v.string(), v.trim(), v.regex(/^[^\p{Cc}\p{Cs}]{1,100}$/u, 'Expected 1 to 100 characters, none of them a control character.')),
+  name: v.pipe(
+    v.string(),
+    v.trim(),
+    v.regex(
+      /^[^\p{Cc}\p{Cs}]{1,100}$/u,
+      'Expected 1 to 100 characters, none of them a control character.',
+    ),
+  ),
   scopes: v.pipe(
     v.array(v.picklist(SCOPES, `Expected one of ${SCOPES.join(', ')}.`)),
     v.minLength(1, 'Expected at least one scope.'),
@@ -55,7 +65,11 @@ export const ApiKeyInput = v.strictObject({
   environment: v.optional(v.picklist(['live', 'test']), 'live'),
   /** Up to the year 9999. */
   expiresAt: v.optional(
-    v.pipe(plainNumber, v.integer('Expected whole milliseconds.'), v.maxValue(253_402_300_799_999, 'Expected a time before the year 10000.')),
+    v.pipe(
+      plainNumber,
+      v.integer('Expected whole milliseconds.'),
+      v.maxValue(253_402_300_799_999, 'Expected a time before the year 10000.'),
+    ),
   ),
 })
 

@@ -3,7 +3,9 @@ import { apiKeyHint, createApiKey, isApiKey, PLANS } from './api-key.ts'
 
 describe('createApiKey', () => {
   test('makes keys of one shape that never repeat', () => {
-    const keys = Array.from({ length: 5000 }, (_, index) => createApiKey(index % 2 ? 'live' : 'test'))
+    const keys = Array.from({ length: 5000 }, (_, index) =>
+      createApiKey(index % 2 ? 'live' : 'test'),
+    )
     expect(new Set(keys).size).toBe(keys.length)
     for (const key of keys) expect(key).toMatch(/^pk_(live|test)_[0-9A-Za-z]{46}$/)
     expect(keys.every(isApiKey)).toBe(true)
@@ -12,9 +14,14 @@ describe('createApiKey', () => {
   test('leans to no character', () => {
     const counts = new Map<string, number>()
     const draws = 5000
-    for (let index = 0; index < draws; index++) for (const char of createApiKey('test').slice(8, 48)) counts.set(char, (counts.get(char) ?? 0) + 1)
+    for (let index = 0; index < draws; index++)
+      for (const char of createApiKey('test').slice(8, 48))
+        counts.set(char, (counts.get(char) ?? 0) + 1)
     const expected = (draws * 40) / 62
-    const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
+    const chiSquare = [...counts.values()].reduce(
+      (sum, count) => sum + (count - expected) ** 2 / expected,
+      0,
+    )
     expect(counts.size).toBe(62)
     // 61 degrees of freedom: a fair draw is above 130 less than once in a million runs; `byte % 62` alone gives thousands.
     expect(chiSquare).toBeLessThan(130)
@@ -37,7 +44,16 @@ describe('isApiKey', () => {
       if (swapped !== key) expect(isApiKey(swapped)).toBe(false)
     }
     expect(isApiKey(key.replace('live', 'test'))).toBe(false)
-    for (const text of ['', 'pk_live_', key.slice(0, -1), `${key}0`, `${key}\n`, ` ${key}`, key.toUpperCase()]) expect(isApiKey(text)).toBe(false)
+    for (const text of [
+      '',
+      'pk_live_',
+      key.slice(0, -1),
+      `${key}0`,
+      `${key}\n`,
+      ` ${key}`,
+      key.toUpperCase(),
+    ])
+      expect(isApiKey(text)).toBe(false)
   })
 })
 

@@ -1,7 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 
-export const SCOPES = ['payment:send', 'payment:receive', 'payment:read', 'transaction:build', 'token:read', 'keys:manage', 'wallets:manage'] as const
+export const SCOPES = [
+  'payment:send',
+  'payment:receive',
+  'payment:read',
+  'transaction:build',
+  'token:read',
+  'keys:manage',
+  'wallets:manage',
+] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** `requestsPerMinute`: what passes in any 60 seconds, at once or spread; of one key, and of all keys of an account together. */

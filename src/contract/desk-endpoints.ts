@@ -35,11 +35,18 @@ export const PublicConfig = v.object({
 })
 export type PublicConfig = v.InferOutput<typeof PublicConfig>
 
-const challengeId = v.pipe(v.string(), v.regex(/^sic_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of a sign-in message.'))
+const challengeId = v.pipe(
+  v.string(),
+  v.regex(/^sic_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of a sign-in message.'),
+)
 
 export const deskEndpoints = {
   config: { method: 'GET', path: '/config', response: PublicConfig },
-  session: { method: 'GET', path: '/session', response: v.object({ session: v.nullable(Session) }) },
+  session: {
+    method: 'GET',
+    path: '/session',
+    response: v.object({ session: v.nullable(Session) }),
+  },
   /** The exact text to sign (Sign-In with Ethereum or with Solana); valid 5 minutes, once, from this origin. */
   sessionChallenge: {
     method: 'POST',
@@ -57,7 +64,12 @@ export const deskEndpoints = {
   sessionDelete: { method: 'DELETE', path: '/session', response: v.object({ session: v.null() }) },
 } as const satisfies Record<string, BrowserEndpoint>
 
-export type BrowserEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: `/${string}`; body?: v.GenericSchema; response: v.GenericSchema }
+export type BrowserEndpoint = {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: `/${string}`
+  body?: v.GenericSchema
+  response: v.GenericSchema
+}
 
 /**
  * Server-sent events: `GET /api/events`. `Last-Event-ID`, or `?lastEventId=` on a first connection, resumes. `event: payment`, `data:` a

@@ -34,4 +34,10 @@ export type Endpoint = {
 }
 
 /** Every endpoint may answer with these. */
-export const commonProblems = ['INVALID_PARAMETERS', 'UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT', 'INTERNAL'] as const satisfies ProblemCode[]
+export const commonProblems = [
+  'INVALID_PARAMETERS',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'RATE_LIMIT',
+  'INTERNAL',
+] as const satisfies ProblemCode[]

@@ -14,7 +14,10 @@ const browserRows = Object.entries<BrowserEndpoint>(browserEndpoints)
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 
 const inputs = [
-  ...rows.flatMap(([name, { query, body }]) => [...(query ? [[`${name} query`, query] as const] : []), ...(body ? [[`${name} body`, body] as const] : [])]),
+  ...rows.flatMap(([name, { query, body }]) => [
+    ...(query ? [[`${name} query`, query] as const] : []),
+    ...(body ? [[`${name} body`, body] as const] : []),
+  ]),
   ...browserRows.flatMap(([name, { body }]) => (body ? [[`${name} body`, body] as const] : [])),
 ]
 
@@ -27,14 +30,19 @@ describe.each(inputs)('%s', (name, schema) => {
 
   test('refuses a field nobody knows, and names it', () => {
     const value = { ...(parseJson(valid) as object), expectedAmmount: 1 }
-    expect(v.safeParse(schema, value).issues?.map((issue) => v.getDotPath(issue))).toEqual(['expectedAmmount'])
+    expect(v.safeParse(schema, value).issues?.map((issue) => v.getDotPath(issue))).toEqual([
+      'expectedAmmount',
+    ])
   })
 
   // A schema that needs no field takes an array for an object; the pipeline refuses it before.
   const needsFields = valid !== '{}'
-  test.each(['null', '"x"', '1', 'true', ...(name.endsWith('body') && needsFields ? ['[]'] : [])])('refuses %s in its place', (text) => {
-    expect(v.is(schema, parseJson(text))).toBe(false)
-  })
+  test.each(['null', '"x"', '1', 'true', ...(name.endsWith('body') && needsFields ? ['[]'] : [])])(
+    'refuses %s in its place',
+    (text) => {
+      expect(v.is(schema, parseJson(text))).toBe(false)
+    },
+  )
 })
 
 describe('the table', () => {
@@ -59,7 +67,10 @@ describe('the table', () => {
 
   test('a POST that writes tells what its idempotency key can answer', () => {
     for (const [name, row] of rows)
-      if (row.method === 'POST') expect(row.problems, name).toEqual(expect.arrayContaining(['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS']))
+      if (row.method === 'POST')
+        expect(row.problems, name).toEqual(
+          expect.arrayContaining(['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS']),
+        )
   })
 
   test('holds the paths of the specification', () => {
@@ -76,7 +87,8 @@ describe('the table', () => {
 
 describe('transactionSend', () => {
   const { body } = endpoints.transactionSend
-  const request = (fields: string) => parseJson(`{"walletAddress":"${EVM}","recipientAddress":"${EVM}",${fields}}`)
+  const request = (fields: string) =>
+    parseJson(`{"walletAddress":"${EVM}","recipientAddress":"${EVM}",${fields}}`)
 
   test('reads amounts as the digits of the request', () => {
     const parsed = v.parse(body, request('"amount":0.100000000000000000001,"priorityFee":1e-5'))
@@ -84,7 +96,11 @@ describe('transactionSend', () => {
   })
 
   test('names every wrong field at once', () => {
-    const issues = v.safeParse(body, parseJson('{"walletAddress":"bob","amount":"1","resource":"x","metadata":[],"extra":1}')).issues ?? []
+    const issues =
+      v.safeParse(
+        body,
+        parseJson('{"walletAddress":"bob","amount":"1","resource":"x","metadata":[],"extra":1}'),
+      ).issues ?? []
     expect(new Set(issues.map((issue) => v.getDotPath(issue)))).toEqual(
       new Set(['amount', 'extra', 'metadata', 'recipientAddress', 'resource', 'walletAddress']),
     )
@@ -116,7 +132,9 @@ describe('lists', () => {
   })
 
   test('take up to 20 wallets, each an address', () => {
-    const wallets = (count: number) => ({ wallets: Array.from({ length: count }, () => EVM).join(',') })
+    const wallets = (count: number) => ({
+      wallets: Array.from({ length: count }, () => EVM).join(','),
+    })
     expect(v.is(endpoints.paymentList.query, wallets(20))).toBe(true)
     expect(v.is(endpoints.paymentList.query, wallets(21))).toBe(false)
     expect(v.is(endpoints.paymentList.query, { wallets: `${EVM},bob` })).toBe(false)

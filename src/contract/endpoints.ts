@@ -29,7 +29,8 @@ export const endpoints = {
 export type Endpoints = typeof endpoints
 export type EndpointName = keyof Endpoints
 
-type Part<K extends EndpointName, P extends 'params' | 'query' | 'body'> = Endpoints[K] extends Record<P, infer S extends Schema> ? S : never
+type Part<K extends EndpointName, P extends 'params' | 'query' | 'body'> =
+  Endpoints[K] extends Record<P, infer S extends Schema> ? S : never
 
 /** What a handler gets, after parsing. */
 export type EndpointInput<K extends EndpointName> = {
@@ -42,8 +43,12 @@ export type EndpointInput<K extends EndpointName> = {
 export type EndpointRequest<K extends EndpointName> = ([Part<K, 'params'>] extends [never]
   ? { params?: undefined }
   : { params: v.InferInput<Part<K, 'params'>> }) &
-  ([Part<K, 'query'>] extends [never] ? { query?: undefined } : { query?: v.InferInput<Part<K, 'query'>> }) &
-  ([Part<K, 'body'>] extends [never] ? { body?: undefined } : { body: v.InferInput<Part<K, 'body'>> })
+  ([Part<K, 'query'>] extends [never]
+    ? { query?: undefined }
+    : { query?: v.InferInput<Part<K, 'query'>> }) &
+  ([Part<K, 'body'>] extends [never]
+    ? { body?: undefined }
+    : { body: v.InferInput<Part<K, 'body'>> })
 
 /** What a handler returns; amounts as numbers or `LosslessNumber`. */
 export type EndpointReply<K extends EndpointName> = v.InferInput<Endpoints[K]['response']>

@@ -49,7 +49,11 @@ test('an answer goes over the wire and back without losing a digit', () => {
 test('an event of the stream is a message of the socket', () => {
   const event = parseJson(stringifyJson({ ...payment, type: 'payment', id: '12' }))
   expect(v.is(PaymentEvent, event)).toBe(true)
-  expect(v.parse(SocketMessage, event)).toMatchObject({ type: 'payment', id: '12', status: 'confirmed' })
+  expect(v.parse(SocketMessage, event)).toMatchObject({
+    type: 'payment',
+    id: '12',
+    status: 'confirmed',
+  })
 })
 
 test.each([

@@ -7,7 +7,11 @@ export const EVENT_KINDS = ['payment', 'verification', 'settlement'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
 /** What a client subscribes to beside wallets: one key a kind. A wallet's address brings all three kinds of its payments. */
-export const EVENT_KEYS = { payments: 'payment', verifications: 'verification', settlements: 'settlement' } as const satisfies Record<string, EventKind>
+export const EVENT_KEYS = {
+  payments: 'payment',
+  verifications: 'verification',
+  settlements: 'settlement',
+} as const satisfies Record<string, EventKind>
 
 /** `id` is a sequence that only grows, over all kinds; resume with the last one seen. */
 const streamed = { id: v.string(), ...PaymentStatusBody.entries }
@@ -19,7 +23,11 @@ export type PaymentEvent = v.InferOutput<typeof PaymentEvent>
 /** A message of the live stream of any kind. */
 export const StreamEvent = v.object({ type: v.picklist(EVENT_KINDS), ...streamed })
 
-const keys = v.pipe(v.array(boundedText(100)), v.minLength(1, 'Expected at least one key.'), v.maxLength(50, 'Expected at most 50 keys.'))
+const keys = v.pipe(
+  v.array(boundedText(100)),
+  v.minLength(1, 'Expected at least one key.'),
+  v.maxLength(50, 'Expected at most 50 keys.'),
+)
 
 /** What a client says on `GET /ws`. */
 export const SocketRequest = v.variant('method', [
@@ -40,7 +48,12 @@ export const SocketMessage = v.variant('type', [
    * `lastEventId`: the newest event under these keys when the subscription began, `"0"` without one. With `since`, every event above
    * `since` is sent; without it, every event above `lastEventId`. A client therefore always knows the position it can resume from.
    */
-  v.object({ type: v.literal('subscribed'), keys: v.array(v.string()), lastEventId: v.string(), timestamp: v.number() }),
+  v.object({
+    type: v.literal('subscribed'),
+    keys: v.array(v.string()),
+    lastEventId: v.string(),
+    timestamp: v.number(),
+  }),
   v.object({ type: v.literal('unsubscribed'), keys: v.array(v.string()), timestamp: v.number() }),
   v.object({ type: v.literal('error'), code: v.string(), message: v.string() }),
   PaymentEvent,

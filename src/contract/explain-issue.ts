@@ -15,7 +15,9 @@ export function explainIssue(issue: v.BaseIssue<unknown>, missing?: string | nul
 /** Whether the issue is a field that is not there. */
 export function isMissing(issue: v.BaseIssue<unknown>): boolean {
   const [place] = issue.path?.slice(-1) ?? []
-  return place !== undefined && 'origin' in place && place.origin === 'key' && issue.expected !== 'never'
+  return (
+    place !== undefined && 'origin' in place && place.origin === 'key' && issue.expected !== 'never'
+  )
 }
 
 const WORDS: Readonly<Record<string, string>> = {

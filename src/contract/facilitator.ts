@@ -34,7 +34,14 @@ export const FacilitatorSettleBody = v.object({
 })
 
 export const FacilitatorSupportedBody = v.object({
-  kinds: v.array(v.object({ x402Version: v.picklist([1, 2]), scheme: v.string(), network: v.string(), extra: v.record(v.string(), v.unknown()) })),
+  kinds: v.array(
+    v.object({
+      x402Version: v.picklist([1, 2]),
+      scheme: v.string(),
+      network: v.string(),
+      extra: v.record(v.string(), v.unknown()),
+    }),
+  ),
   extensions: v.array(v.string()),
   signers: v.record(v.string(), v.array(v.string())),
 })

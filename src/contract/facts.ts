@@ -164,7 +164,11 @@ const MATCH_ITEMS = [
   entry('contract_call', { ...called, bytes: integer }),
   entry('another_call', called),
   entry('unnamed_call', {}),
-  entry('token_instruction', { program: text, name: v.nullable(v.picklist(TOKEN_INSTRUCTION_NAMES)), number: v.nullable(integer) }),
+  entry('token_instruction', {
+    program: text,
+    name: v.nullable(v.picklist(TOKEN_INSTRUCTION_NAMES)),
+    number: v.nullable(integer),
+  }),
   entry('unknown_instruction', { program: text }),
   entry('reverted', {}),
   entry('reverted_nothing_moved', {}),
@@ -178,7 +182,10 @@ const MATCH_ITEMS = [
 
 export type MatchItem = v.InferOutput<(typeof MATCH_ITEMS)[number]>
 /** What a row of a comparison between an intent and a transaction expected or found. */
-export const MatchFact = v.variant('code', [...MATCH_ITEMS, entry('list', { facts: v.array(v.variant('code', MATCH_ITEMS)) })])
+export const MatchFact = v.variant('code', [
+  ...MATCH_ITEMS,
+  entry('list', { facts: v.array(v.variant('code', MATCH_ITEMS)) }),
+])
 export type MatchFact = v.InferOutput<typeof MatchFact>
 
 const CHECK_ITEMS = [
@@ -299,7 +306,10 @@ const CHECK_ITEMS = [
 ] as const
 
 /** What a check of a payment proof expected or found, whether the service or the dashboard made it. */
-export const CheckFact = v.variant('code', [...CHECK_ITEMS, entry('list', { facts: v.array(v.variant('code', CHECK_ITEMS)) })])
+export const CheckFact = v.variant('code', [
+  ...CHECK_ITEMS,
+  entry('list', { facts: v.array(v.variant('code', CHECK_ITEMS)) }),
+])
 export type CheckFact = v.InferOutput<typeof CheckFact>
 
 /** The facts of `SHARED`, which both unions contain. */
@@ -308,9 +318,13 @@ export type SharedFact = v.InferOutput<(typeof SHARED)[number]>
 type AnyFact = { code: string; params: object }
 type ParamsOf<F extends AnyFact> = { [Each in F as Each['code']]: Each['params'] }
 /** One text for each code of a union: a code without a text does not compile. */
-export type FactTexts<F extends AnyFact> = { readonly [Code in keyof ParamsOf<F>]: (params: ParamsOf<F>[Code]) => string }
+export type FactTexts<F extends AnyFact> = {
+  readonly [Code in keyof ParamsOf<F>]: (params: ParamsOf<F>[Code]) => string
+}
 /** A fact of a union by its code, in the form in which the compiler relates it to `FactTexts`. */
-export type FactOf<F extends AnyFact, Code extends keyof ParamsOf<F>> = { [C in Code]: { code: C; params: ParamsOf<F>[C] } }[Code]
+export type FactOf<F extends AnyFact, Code extends keyof ParamsOf<F>> = {
+  [C in Code]: { code: C; params: ParamsOf<F>[C] }
+}[Code]
 export type FactCode<F extends AnyFact> = keyof ParamsOf<F>
 
 /** A fact without parameters. */
@@ -352,7 +366,10 @@ export function signedTime(seconds: bigint): number | null {
 }
 
 /** `facts` as one; `otherwise` where there are none. */
-export function listFact<F extends AnyFact, O extends AnyFact>(facts: readonly F[], otherwise: O): F | O | { code: 'list'; params: { facts: F[] } } {
+export function listFact<F extends AnyFact, O extends AnyFact>(
+  facts: readonly F[],
+  otherwise: O,
+): F | O | { code: 'list'; params: { facts: F[] } } {
   const [first, ...more] = facts
   if (first === undefined) return otherwise
   return more.length === 0 ? first : { code: 'list', params: { facts: [...facts] } }

@@ -1,17 +1,36 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { address } from './address-field.ts'
-import { atomic, decimal, describe as quote, metadata, paymentId, plainNumber, resource, timestamp, wholeNumber } from './fields.ts'
+import {
+  atomic,
+  decimal,
+  describe as quote,
+  metadata,
+  paymentId,
+  plainNumber,
+  resource,
+  timestamp,
+  wholeNumber,
+} from './fields.ts'
 import { parseJson } from './json.ts'
 
-const problemOf = (schema: v.GenericSchema, value: unknown) => v.safeParse(schema, value).issues?.[0].message
+const problemOf = (schema: v.GenericSchema, value: unknown) =>
+  v.safeParse(schema, value).issues?.[0].message
 
 describe('decimal', () => {
   test('gives the digits as they were written', () => {
-    for (const digits of ['0.1', '1e-3', '100', '0.10', '123456789012345678901234567890']) expect(v.parse(decimal, parseJson(digits))).toBe(digits)
+    for (const digits of ['0.1', '1e-3', '100', '0.10', '123456789012345678901234567890'])
+      expect(v.parse(decimal, parseJson(digits))).toBe(digits)
   })
 
-  test.each(['"0.1"', 'null', 'true', '[1]', '{"value":"1"}', '{"value":"1","isLosslessNumber":true}'])('refuses %s', (text) => {
+  test.each([
+    '"0.1"',
+    'null',
+    'true',
+    '[1]',
+    '{"value":"1"}',
+    '{"value":"1","isLosslessNumber":true}',
+  ])('refuses %s', (text) => {
     expect(problemOf(decimal, parseJson(text))).toMatch(/^Expected a number, received /)
   })
 
@@ -47,7 +66,8 @@ describe('metadata', () => {
   })
 
   test('counts 32 keys', () => {
-    const withKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]))
+    const withKeys = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]))
     expect(v.is(metadata, withKeys(32))).toBe(true)
     expect(problemOf(metadata, withKeys(33))).toBe('Expected at most 32 keys.')
   })
@@ -72,17 +92,31 @@ describe('metadata', () => {
 
 describe('address', () => {
   test('gives the normal form', () => {
-    expect(v.parse(address, '0xde709f2102306220921060314715629080e2fb77'.toUpperCase().replace('0X', '0x'))).toBe('0xde709f2102306220921060314715629080e2fb77')
+    expect(
+      v.parse(
+        address,
+        '0xde709f2102306220921060314715629080e2fb77'.toUpperCase().replace('0X', '0x'),
+      ),
+    ).toBe('0xde709f2102306220921060314715629080e2fb77')
   })
 
   test('tells a wrong checksum from what is no address', () => {
-    expect(problemOf(address, '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD')).toContain('EIP-55 checksum')
-    expect(problemOf(address, 'bob')).toBe('Expected 0x and 40 hex digits, or base58 of 32 bytes, received "bob".')
+    expect(problemOf(address, '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD')).toContain(
+      'EIP-55 checksum',
+    )
+    expect(problemOf(address, 'bob')).toBe(
+      'Expected 0x and 40 hex digits, or base58 of 32 bytes, received "bob".',
+    )
   })
 })
 
 describe('resource', () => {
-  test.each(['https://example.com/a?b=c#d', 'http://localhost:3000/', 'https://müller.example/ü', 'HTTPS://EXAMPLE.com/A'])('takes %s', (text) => {
+  test.each([
+    'https://example.com/a?b=c#d',
+    'http://localhost:3000/',
+    'https://müller.example/ü',
+    'HTTPS://EXAMPLE.com/A',
+  ])('takes %s', (text) => {
     expect(v.is(resource, text)).toBe(true)
   })
 
@@ -117,7 +151,8 @@ test('wholeNumber takes whole numbers within its bounds and never clamps', () =>
 
 test('atomic is canonical digits', () => {
   for (const text of ['0', '1', '9'.repeat(78)]) expect(v.is(atomic, text)).toBe(true)
-  for (const text of ['', '00', '01', '-1', '1.0', '1e3', '0x1', '9'.repeat(79), '1\n']) expect(v.is(atomic, text)).toBe(false)
+  for (const text of ['', '00', '01', '-1', '1.0', '1e3', '0x1', '9'.repeat(79), '1\n'])
+    expect(v.is(atomic, text)).toBe(false)
 })
 
 test('paymentId and timestamp refuse what has not their shape', () => {
@@ -127,7 +162,16 @@ test('paymentId and timestamp refuse what has not their shape', () => {
 })
 
 test('a foreign value is quoted on one short line', () => {
-  for (const text of ['undefined', 'null', '"a\\nb"', '[1]', '{}', '0.123', 'true', `"${'x'.repeat(1000)}"`]) {
+  for (const text of [
+    'undefined',
+    'null',
+    '"a\\nb"',
+    '[1]',
+    '{}',
+    '0.123',
+    'true',
+    `"${'x'.repeat(1000)}"`,
+  ]) {
     const quoted = quote(text === 'undefined' ? undefined : parseJson(text))
     expect(quoted).not.toContain('\n')
     expect(quoted.length).toBeLessThan(80)

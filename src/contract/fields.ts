@@ -6,7 +6,10 @@ import { isPaymentId } from './payment.ts'
 
 /** Refuses a NUL character at any depth: Postgres stores none. */
 export function noNul<Value>() {
-  return v.check<Value, string>((value) => !holdsNul(value), 'Expected text without a NUL character.')
+  return v.check<Value, string>(
+    (value) => !holdsNul(value),
+    'Expected text without a NUL character.',
+  )
 }
 
 /** Text of at most so many characters, none of them NUL: what a caller may say where no pattern can be asked for. */
@@ -15,14 +18,20 @@ export function boundedText(max: number) {
 }
 
 /** A CAIP-2 chain id as a caller names it. Which ones there are, the configuration says. */
-export const networkName = v.pipe(v.string(), v.regex(/^[-:_a-zA-Z0-9]{1,41}$/, 'Expected a CAIP-2 chain id such as eip155:8453.'))
+export const networkName = v.pipe(
+  v.string(),
+  v.regex(/^[-:_a-zA-Z0-9]{1,41}$/, 'Expected a CAIP-2 chain id such as eip155:8453.'),
+)
 
 /** An asset as a caller names it: an address, or a symbol, which need not be in Latin letters. */
 export const assetName = boundedText(64)
 
 /** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
 export const decimal = v.pipe(
-  v.union([v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)], expectedNumber),
+  v.union(
+    [v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)],
+    expectedNumber,
+  ),
   v.transform((value) => (typeof value === 'number' ? String(value) : value.value)),
 )
 
@@ -32,21 +41,33 @@ function expectedNumber({ input }: { input: unknown }): string {
 
 /** A JSON number that is no money, however it is spelled: `30`, `30.0`, `3e1`. */
 export const plainNumber = v.pipe(
-  v.union([v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)], expectedNumber),
+  v.union(
+    [v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)],
+    expectedNumber,
+  ),
   v.transform((value) => (typeof value === 'number' ? value : Number(value.value))),
 )
 
 /** Atomic units as text, for example `"10000000000000000"`. */
-export const atomic = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'))
+export const atomic = v.pipe(
+  v.string(),
+  v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'),
+)
 
-export const paymentId = v.pipe(v.string(), v.check(isPaymentId, 'Expected pay_ and 22 base58 characters.'))
+export const paymentId = v.pipe(
+  v.string(),
+  v.check(isPaymentId, 'Expected pay_ and 22 base58 characters.'),
+)
 
 /** Unix milliseconds. */
 export const timestamp = v.pipe(v.number(), v.integer())
 
 export const resource = v.pipe(
   boundedText(2048),
-  v.check((text) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.'),
+  v.check(
+    (text) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text),
+    'Expected an absolute http or https URL.',
+  ),
 )
 
 /** A person's words, kept as they are. Postgres text cannot hold a null character. */
@@ -66,10 +87,22 @@ const MAX_METADATA_DEPTH = 10
 
 /** Free-form: any JSON object of at most 32 keys, 10 levels and 4 KiB. Numbers keep their digits. */
 export const metadata = v.pipe(
-  v.custom<Record<string, unknown>>(isPlainObject, (issue) => `Expected an object, received ${describe(issue.input)}.`),
-  v.check((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `Expected at most ${MAX_METADATA_KEYS} keys.`),
-  v.check((value) => depthOf(value) <= MAX_METADATA_DEPTH, `Expected at most ${MAX_METADATA_DEPTH} levels of nesting.`),
-  v.check((value) => new TextEncoder().encode(stringifyJson(value)).length <= MAX_METADATA_BYTES, `Expected at most ${MAX_METADATA_BYTES} bytes.`),
+  v.custom<Record<string, unknown>>(
+    isPlainObject,
+    (issue) => `Expected an object, received ${describe(issue.input)}.`,
+  ),
+  v.check(
+    (value) => Object.keys(value).length <= MAX_METADATA_KEYS,
+    `Expected at most ${MAX_METADATA_KEYS} keys.`,
+  ),
+  v.check(
+    (value) => depthOf(value) <= MAX_METADATA_DEPTH,
+    `Expected at most ${MAX_METADATA_DEPTH} levels of nesting.`,
+  ),
+  v.check(
+    (value) => new TextEncoder().encode(stringifyJson(value)).length <= MAX_METADATA_BYTES,
+    `Expected at most ${MAX_METADATA_BYTES} bytes.`,
+  ),
 )
 
 /** A query parameter that spells a whole number within bounds. Never clamped. */
@@ -86,7 +119,12 @@ export function wholeNumber(min: number, max: number) {
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof LosslessNumber)
+  )
 }
 
 function depthOf(value: unknown): number {
@@ -99,7 +137,8 @@ export function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (value instanceof LosslessNumber) return value.value.slice(0, 60)
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
   return String(value)

@@ -5,7 +5,13 @@ import { assetName, atomic, boundedText, decimal, networkName, noNul, resource }
 /** Payments from managed wallets, for operators: the proxy's own, and off unless whoever runs it says otherwise. */
 
 const text = (max: number) =>
-  v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`), noNul())
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'Expected some text.'),
+    v.maxLength(max, `Expected at most ${max} characters.`),
+    noNul(),
+  )
 
 /** A wallet that the service signs for, and how much of an asset may leave it from here. */
 export const HostedWallet = v.object({
@@ -20,11 +26,18 @@ export const HostedWallet = v.object({
 })
 export type HostedWallet = v.InferOutput<typeof HostedWallet>
 
-const intentNonce = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'))
+const intentNonce = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'),
+)
 
 export const hostedEndpoints = {
   /** None while it is off. */
-  hostedWallets: { method: 'GET', path: '/hosted', response: v.object({ wallets: v.array(HostedWallet) }) },
+  hostedWallets: {
+    method: 'GET',
+    path: '/hosted',
+    response: v.object({ wallets: v.array(HostedWallet) }),
+  },
   /** Keeps what is to be paid, and names what has to be signed. Good for five minutes, for one payment, in this session. */
   hostedIntent: {
     method: 'POST',
@@ -41,7 +54,11 @@ export const hostedEndpoints = {
       /** The operator's wallet that will sign; of the network's family. */
       signer: address,
     }),
-    response: v.object({ nonce: v.string(), amountAtomic: atomic, /** Unix seconds. */ expiresAt: v.number() }),
+    response: v.object({
+      nonce: v.string(),
+      amountAtomic: atomic,
+      /** Unix seconds. */ expiresAt: v.number(),
+    }),
   },
   /**
    * Pays, once. The same request again never pays again: it tells what became of the first. `unknown`: nothing certain is known, ask again.
@@ -51,6 +68,9 @@ export const hostedEndpoints = {
     method: 'POST',
     path: '/hosted/send',
     body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }),
-    response: v.object({ state: v.picklist(['sent', 'unknown']), paymentId: v.nullable(v.string()) }),
+    response: v.object({
+      state: v.picklist(['sent', 'unknown']),
+      paymentId: v.nullable(v.string()),
+    }),
   },
 } as const

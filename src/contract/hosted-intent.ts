@@ -39,18 +39,57 @@ const FIELDS = [
 
 /** Typed data (EIP-712) of an intent on an EVM network. `amount` in atomic units. */
 export function intentTypedData(intent: HostedIntent) {
-  const { from, to, asset, amountAtomic, network, resource, description, reference, nonce, expiresAt } = intent
+  const {
+    from,
+    to,
+    asset,
+    amountAtomic,
+    network,
+    resource,
+    description,
+    reference,
+    nonce,
+    expiresAt,
+  } = intent
   return {
-    domain: { name: 'Paydesk payment from a managed wallet', version: '1', chainId: chainIdOf(network) },
+    domain: {
+      name: 'Paydesk payment from a managed wallet',
+      version: '1',
+      chainId: chainIdOf(network),
+    },
     types: { HostedPayment: FIELDS },
     primaryType: 'HostedPayment',
-    message: { from, to, asset, amount: amountAtomic, network, resource, description, reference, nonce, expiresAt: String(expiresAt) },
+    message: {
+      from,
+      to,
+      asset,
+      amount: amountAtomic,
+      network,
+      resource,
+      description,
+      reference,
+      nonce,
+      expiresAt: String(expiresAt),
+    },
   } as const
 }
 
 /** The text of an intent on Solana. What people wrote stands in quotes on a line of its own, so that it cannot look like another line. */
 export function intentText(intent: HostedIntent): string {
-  const { from, to, asset, amountAtomic, decimals, symbol, network, resource, description, reference, nonce, expiresAt } = intent
+  const {
+    from,
+    to,
+    asset,
+    amountAtomic,
+    decimals,
+    symbol,
+    network,
+    resource,
+    description,
+    reference,
+    nonce,
+    expiresAt,
+  } = intent
   const words = { Resource: resource, Description: description, Reference: reference }
   return [
     'Pay from a managed wallet. Signing this moves money.',
@@ -60,7 +99,9 @@ export function intentText(intent: HostedIntent): string {
     `To: ${to}`,
     `Asset: ${asset}`,
     `Network: ${network}`,
-    ...Object.entries(words).flatMap(([name, text]) => (text === '' ? [] : [`${name}: ${JSON.stringify(text)}`])),
+    ...Object.entries(words).flatMap(([name, text]) =>
+      text === '' ? [] : [`${name}: ${JSON.stringify(text)}`],
+    ),
     `Nonce: ${nonce}`,
     `Expires: ${new Date(expiresAt * 1000).toISOString()}`,
   ].join('\n')

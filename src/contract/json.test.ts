@@ -21,7 +21,16 @@ describe('parseJson', () => {
   })
 
   test('keeps the digits of a number that a double would change', () => {
-    for (const digits of ['0.1', '1e-3', '0.123456789012345678', '12345678901234567890', '1E+2', '-0', '1.0', '100000000000000000000000']) {
+    for (const digits of [
+      '0.1',
+      '1e-3',
+      '0.123456789012345678',
+      '12345678901234567890',
+      '1E+2',
+      '-0',
+      '1.0',
+      '100000000000000000000000',
+    ]) {
       const value = parseJson(`{"amount":${digits}}`) as { amount: unknown }
       expect(value.amount).toBeInstanceOf(LosslessNumber)
       expect(String(value.amount)).toBe(digits)
@@ -30,19 +39,27 @@ describe('parseJson', () => {
   })
 
   test('gives an integer that a double holds exactly as a number', () => {
-    fc.assert(fc.property(fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }), (value) => parseJson(String(value)) === value))
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }),
+        (value) => parseJson(String(value)) === value,
+      ),
+    )
   })
 
   test('refuses more than 16 levels, however many there are', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     expect(parseJson(nested(MAX_JSON_DEPTH))).toBeInstanceOf(Array)
-    for (const levels of [MAX_JSON_DEPTH + 1, 1000, 1_000_000]) expect(() => parseJson(nested(levels))).toThrow('Expected at most 16 levels of nesting.')
+    for (const levels of [MAX_JSON_DEPTH + 1, 1000, 1_000_000])
+      expect(() => parseJson(nested(levels))).toThrow('Expected at most 16 levels of nesting.')
     expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonProblem)
   })
 
   test('does not count brackets inside strings as levels', () => {
     expect(parseJson(`"${'[{'.repeat(100)}"`)).toBe('[{'.repeat(100))
-    expect(parseJson(String.raw`{"a\"[[[[[[[[[[[[[[[[[[":"\\"}`)).toEqual({ 'a"[[[[[[[[[[[[[[[[[[': '\\' })
+    expect(parseJson(String.raw`{"a\"[[[[[[[[[[[[[[[[[[":"\\"}`)).toEqual({
+      'a"[[[[[[[[[[[[[[[[[[': '\\',
+    })
   })
 
   test.each([
@@ -59,7 +76,10 @@ describe('parseJson', () => {
   })
 
   test('allows the same key in different objects, and as a value', () => {
-    expect(parseJson('{"a":{"a":[{"a":"a"},{"a":"a"}]},"b":"a"}')).toEqual({ a: { a: [{ a: 'a' }, { a: 'a' }] }, b: 'a' })
+    expect(parseJson('{"a":{"a":[{"a":"a"},{"a":"a"}]},"b":"a"}')).toEqual({
+      a: { a: [{ a: 'a' }, { a: 'a' }] },
+      b: 'a',
+    })
   })
 
   test.each([
@@ -105,7 +125,29 @@ describe('parseJson', () => {
 
   test('throws nothing but JsonProblem, whatever it is given', () => {
     const pieces = fc.array(
-      fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'a', '1', '-', '.', 'e', ' ', '\\u00', 'null', 'true', '__proto__', '\0', 'é', '\ud800'),
+      fc.constantFrom(
+        '{',
+        '}',
+        '[',
+        ']',
+        '"',
+        ':',
+        ',',
+        '\\',
+        'a',
+        '1',
+        '-',
+        '.',
+        'e',
+        ' ',
+        '\\u00',
+        'null',
+        'true',
+        '__proto__',
+        '\0',
+        'é',
+        '\ud800',
+      ),
       { maxLength: 40 },
     )
     fc.assert(
@@ -133,11 +175,17 @@ describe('parseJson', () => {
 
 describe('stringifyJson', () => {
   test('writes bigint and LosslessNumber as digits, without an exponent of its own', () => {
-    expect(stringifyJson({ a: 10n ** 30n, b: new LosslessNumber('0.10'), c: [1, null, 'x'] })).toBe(`{"a":1${'0'.repeat(30)},"b":0.10,"c":[1,null,"x"]}`)
+    expect(stringifyJson({ a: 10n ** 30n, b: new LosslessNumber('0.10'), c: [1, null, 'x'] })).toBe(
+      `{"a":1${'0'.repeat(30)},"b":0.10,"c":[1,null,"x"]}`,
+    )
   })
 
   test('is not fooled by an object that looks like a LosslessNumber', () => {
-    for (const text of ['{"isLosslessNumber":true,"value":"1"}', '{"isLosslessNumber":true,"toString":"x"}', '{"toJSON":"x"}'])
+    for (const text of [
+      '{"isLosslessNumber":true,"value":"1"}',
+      '{"isLosslessNumber":true,"toString":"x"}',
+      '{"toJSON":"x"}',
+    ])
       expect(stringifyJson(parseJson(text))).toBe(text)
   })
 

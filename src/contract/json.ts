@@ -31,7 +31,9 @@ export class JsonProblem extends Error {
 export function parseJson(text: string): unknown {
   refuseStructure(text)
   try {
-    return parse(text, undefined, (digits) => (PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits)))
+    return parse(text, undefined, (digits) =>
+      PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits),
+    )
   } catch (error) {
     throw new JsonProblem('Expected well-formed JSON.', { cause: error })
   }
@@ -62,7 +64,8 @@ function refuseStructure(text: string): void {
     const char = text[index]
     if (char === '{' || char === '[') {
       open.push(char === '{' ? new Set() : null)
-      if (open.length > MAX_JSON_DEPTH) throw new JsonProblem(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
+      if (open.length > MAX_JSON_DEPTH)
+        throw new JsonProblem(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
     } else if (char === '}' || char === ']') open.pop()
     else if (char === '"') {
       const end = endOfString(text, index)
@@ -83,7 +86,13 @@ function endOfString(text: string, start: number): number {
 }
 
 function isKeyBefore(text: string, index: number): boolean {
-  while (text[index] === ' ' || text[index] === '\n' || text[index] === '\r' || text[index] === '\t') index++
+  while (
+    text[index] === ' ' ||
+    text[index] === '\n' ||
+    text[index] === '\r' ||
+    text[index] === '\t'
+  )
+    index++
   return text[index] === ':'
 }
 
@@ -91,7 +100,8 @@ function refuseKey(keys: Set<string>, token: string): void {
   const key = readString(token)
   if (key === undefined) return
   if (isForbiddenKey(key)) throw new JsonProblem(`The key "${key}" is not allowed.`)
-  if (keys.has(key)) throw new JsonProblem(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
+  if (keys.has(key))
+    throw new JsonProblem(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
   keys.add(key)
 }
 

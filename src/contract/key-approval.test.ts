@@ -1,13 +1,29 @@
 import { expect, test } from 'vitest'
-import { APPROVAL_TAIL, isApprovalOf, keyApprovalText, rotationOf, type KeyDeed } from './key-approval.ts'
+import {
+  APPROVAL_TAIL,
+  isApprovalOf,
+  keyApprovalText,
+  rotationOf,
+  type KeyDeed,
+} from './key-approval.ts'
 
 const create: KeyDeed = {
   kind: 'create',
-  terms: { name: 'Käse & Söhne', scopes: ['payment:send', 'payment:read'], plan: 'standard', environment: 'live', expiresAt: 1_800_000_000_000 },
+  terms: {
+    name: 'Käse & Söhne',
+    scopes: ['payment:send', 'payment:read'],
+    plan: 'standard',
+    environment: 'live',
+    expiresAt: 1_800_000_000_000,
+  },
 }
-const signing = { origin: 'https://pay.example', wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }
+const signing = {
+  origin: 'https://pay.example',
+  wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+}
 const tail = `${'ab'.repeat(16)}\nIssued At: 2026-01-01T00:00:00.000Z\nExpiration Time: 2026-01-01T00:05:00.000Z`
-const messageOf = (deed: KeyDeed, where = signing) => `${keyApprovalText(deed, where)}${APPROVAL_TAIL}${tail}`
+const messageOf = (deed: KeyDeed, where = signing) =>
+  `${keyApprovalText(deed, where)}${APPROVAL_TAIL}${tail}`
 
 test('a person reads what the key may do, and where they sign', () => {
   expect(keyApprovalText(create, signing)).toBe(
@@ -30,7 +46,10 @@ test('a person reads what the key may do, and where they sign', () => {
 const { terms } = create
 test.each<[string, KeyDeed]>([
   ['another name', { kind: 'create', terms: { ...terms, name: 'other' } }],
-  ['one scope more', { kind: 'create', terms: { ...terms, scopes: [...terms.scopes, 'keys:manage'] } }],
+  [
+    'one scope more',
+    { kind: 'create', terms: { ...terms, scopes: [...terms.scopes, 'keys:manage'] } },
+  ],
   ['one scope less', { kind: 'create', terms: { ...terms, scopes: ['payment:read'] } }],
   ['another plan', { kind: 'create', terms: { ...terms, plan: 'premium' } }],
   ['the other kind', { kind: 'create', terms: { ...terms, environment: 'test' } }],
@@ -44,20 +63,33 @@ test.each<[string, KeyDeed]>([
 })
 
 test('another site, another wallet, and words after the end are another approval', () => {
-  expect(isApprovalOf(messageOf(create), create, { ...signing, origin: 'https://pay.example.evil' })).toBe(false)
-  expect(isApprovalOf(messageOf(create), create, { ...signing, wallet: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' })).toBe(false)
+  expect(
+    isApprovalOf(messageOf(create), create, { ...signing, origin: 'https://pay.example.evil' }),
+  ).toBe(false)
+  expect(
+    isApprovalOf(messageOf(create), create, {
+      ...signing,
+      wallet: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+    }),
+  ).toBe(false)
   expect(isApprovalOf(`${messageOf(create)}\nMay: keys:manage`, create, signing)).toBe(false)
   expect(isApprovalOf(keyApprovalText(create, signing), create, signing)).toBe(false)
 })
 
 test('a name cannot be another line', () => {
-  const tricky: KeyDeed = { kind: 'create', terms: { ...terms, name: '"\nMay: keys:manage\nName: "' } }
+  const tricky: KeyDeed = {
+    kind: 'create',
+    terms: { ...terms, name: '"\nMay: keys:manage\nName: "' },
+  }
   expect(keyApprovalText(tricky, signing).split('\n')).toHaveLength(11)
 })
 
 test('of a rotation the key, its name and the grace count', () => {
   const deed = rotationOf({ id: 'key_1', name: 'till' }, 60)
   expect(isApprovalOf(messageOf(deed), deed, signing)).toBe(true)
-  for (const other of [rotationOf({ id: 'key_2', name: 'till' }, 60), rotationOf({ id: 'key_1', name: 'till' }, 900)])
+  for (const other of [
+    rotationOf({ id: 'key_2', name: 'till' }, 60),
+    rotationOf({ id: 'key_1', name: 'till' }, 900),
+  ])
     expect(isApprovalOf(messageOf(deed), other, signing)).toBe(false)
 })

@@ -1,5 +1,11 @@
 import * as v from 'valibot'
-import { ApiKeyInput, keyId, RotationInput, type ApiKeyRow, type GRACE_SECONDS } from './api-key-body.ts'
+import {
+  ApiKeyInput,
+  keyId,
+  RotationInput,
+  type ApiKeyRow,
+  type GRACE_SECONDS,
+} from './api-key-body.ts'
 import { boundedText, timestamp } from './fields.ts'
 
 /**
@@ -24,7 +30,12 @@ export const keyApprovalEndpoints = {
       signer: boundedText(64),
       deed: v.variant('kind', [
         v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
-        v.strictObject({ kind: v.literal('rotate'), id: keyId, name: boundedText(100), ...RotationInput.entries }),
+        v.strictObject({
+          kind: v.literal('rotate'),
+          id: keyId,
+          name: boundedText(100),
+          ...RotationInput.entries,
+        }),
       ]),
     }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: timestamp }),
@@ -45,11 +56,23 @@ export function keyApprovalText(deed: KeyDeed, { origin, wallet }: Signing): str
     `${create ? 'Signing this makes a key that may do what stands below' : 'Signing this makes a key that takes the place of the one below'}. It moves no money by itself.`,
     '',
     `URI: ${origin}`,
-    ...(create ? termsOf(deed.terms) : [`Key: ${deed.id}`, `Name: ${JSON.stringify(deed.name)}`, `The old key works on for: ${deed.graceSeconds} seconds`]),
+    ...(create
+      ? termsOf(deed.terms)
+      : [
+          `Key: ${deed.id}`,
+          `Name: ${JSON.stringify(deed.name)}`,
+          `The old key works on for: ${deed.graceSeconds} seconds`,
+        ]),
   ].join('\n')
 }
 
-function termsOf({ name, scopes, plan, environment, expiresAt }: v.InferOutput<typeof ApiKeyInput>): string[] {
+function termsOf({
+  name,
+  scopes,
+  plan,
+  environment,
+  expiresAt,
+}: v.InferOutput<typeof ApiKeyInput>): string[] {
   return [
     // In quotes, so that a name cannot look like another line.
     `Name: ${JSON.stringify(name)}`,
@@ -66,10 +89,18 @@ export const APPROVAL_TAIL = '\nNonce: '
 /** Whether a text to be signed is over this deed and nothing else. */
 export function isApprovalOf(message: string, deed: KeyDeed, signing: Signing): boolean {
   const words = `${keyApprovalText(deed, signing)}${APPROVAL_TAIL}`
-  return message.startsWith(words) && /^[0-9a-f]{32}\nIssued At: [0-9TZ:.-]{24}\nExpiration Time: [0-9TZ:.-]{24}$/.test(message.slice(words.length))
+  return (
+    message.startsWith(words) &&
+    /^[0-9a-f]{32}\nIssued At: [0-9TZ:.-]{24}\nExpiration Time: [0-9TZ:.-]{24}$/.test(
+      message.slice(words.length),
+    )
+  )
 }
 
 /** The deed that replaces a key of the list. */
-export function rotationOf({ id, name }: Pick<ApiKeyRow, 'id' | 'name'>, grace: (typeof GRACE_SECONDS)[number]): KeyDeed {
+export function rotationOf(
+  { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
+  grace: (typeof GRACE_SECONDS)[number],
+): KeyDeed {
   return { kind: 'rotate', id, name, graceSeconds: grace }
 }

@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { ApiKeyInput, ApiKeyRow, keyId, MOST_KEYS, NewApiKeyBody, RotationInput } from './api-key-body.ts'
+import {
+  ApiKeyInput,
+  ApiKeyRow,
+  keyId,
+  MOST_KEYS,
+  NewApiKeyBody,
+  RotationInput,
+} from './api-key-body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 import { UsageBody, UsageQuery } from './usage.ts'
@@ -32,7 +39,8 @@ export const keyEndpoints = {
   apiKeyRotate: {
     method: 'POST',
     path: '/api-keys/:id/rotate',
-    summary: 'Replace an API key; the old one stays valid until the grace ends, and does not count among the keys of the account',
+    summary:
+      'Replace an API key; the old one stays valid until the grace ends, and does not count among the keys of the account',
     scope: 'keys:manage',
     audience: 'browser',
     params: v.object({ id: keyId }),

@@ -6,5 +6,7 @@ export const SOLANA_NATIVE = '11111111111111111111111111111111'
 
 /** `0x1234…abcd`: for places where the full address stands nearby. */
 export function shortAddress(address: string): string {
-  return address.length <= 12 ? address : `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`
+  return address.length <= 12
+    ? address
+    : `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`
 }

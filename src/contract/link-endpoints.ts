@@ -1,15 +1,32 @@
 import * as v from 'valibot'
 import { endpoints } from './endpoints.ts'
 import { address } from './address-field.ts'
-import { assetName, boundedText, decimal, networkName, noNul, resource, timestamp } from './fields.ts'
+import {
+  assetName,
+  boundedText,
+  decimal,
+  networkName,
+  noNul,
+  resource,
+  timestamp,
+} from './fields.ts'
 import { LINK_STATES, LinkTerms, returnUrl } from './payment-link.ts'
 
 /** Payment links: the proxy's own. A link goes in bodies, never in the proxy's addresses. */
 
 const text = (max: number) =>
-  v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`), noNul())
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'Expected some text.'),
+    v.maxLength(max, `Expected at most ${max} characters.`),
+    noNul(),
+  )
 const linkText = v.pipe(boundedText(6000), v.minLength(1))
-const linkId = v.pipe(v.string(), v.regex(/^lnk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected lnk_ and 22 base58 characters.'))
+const linkId = v.pipe(
+  v.string(),
+  v.regex(/^lnk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected lnk_ and 22 base58 characters.'),
+)
 
 /** A link as its seller sees it. */
 export const LinkBody = v.object({
@@ -45,14 +62,26 @@ export const linkEndpoints = {
       description: v.optional(text(200)),
       reference: v.optional(text(100)),
       expiresAt: v.optional(timestamp),
-      maxPayments: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+      maxPayments: v.optional(
+        v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
+      ),
       returnUrl: v.optional(returnUrl),
     }),
     response: LinkAnswer,
   },
   /** From now on it takes no payment; `linkRestore` takes that back. */
-  linkWithdraw: { method: 'POST', path: '/links/withdraw', body: v.strictObject({ id: linkId }), response: LinkAnswer },
-  linkRestore: { method: 'POST', path: '/links/restore', body: v.strictObject({ id: linkId }), response: LinkAnswer },
+  linkWithdraw: {
+    method: 'POST',
+    path: '/links/withdraw',
+    body: v.strictObject({ id: linkId }),
+    response: LinkAnswer,
+  },
+  linkRestore: {
+    method: 'POST',
+    path: '/links/restore',
+    body: v.strictObject({ id: linkId }),
+    response: LinkAnswer,
+  },
   /** For whoever holds a link: its terms and state, once its signature is found right. `details.reason` says what is wrong with it otherwise. */
   linkRead: {
     method: 'POST',

@@ -11,18 +11,26 @@ export const NetworkConfig = v.pipe(
   Network,
   v.transform((network) => ({ ...network, assets: network.assets.map(normal) })),
   v.check(
-    ({ assets, network }) => assets.filter(({ native }) => native).length === 1 && assets[0]?.native === true && assets[0].address === nativeOf(network),
-    (issue) => `Expected one native currency in ${issue.input.network}, first among the assets, at ${nativeOf(issue.input.network)}.`,
+    ({ assets, network }) =>
+      assets.filter(({ native }) => native).length === 1 &&
+      assets[0]?.native === true &&
+      assets[0].address === nativeOf(network),
+    (issue) =>
+      `Expected one native currency in ${issue.input.network}, first among the assets, at ${nativeOf(issue.input.network)}.`,
   ),
   v.check(
     ({ assets, network }) => assets.every(({ address }) => isAddressOf(network, address)),
     (issue) => {
-      const wrong = issue.input.assets.find(({ address }) => !isAddressOf(issue.input.network, address))
+      const wrong = issue.input.assets.find(
+        ({ address }) => !isAddressOf(issue.input.network, address),
+      )
       return `Expected the address of a token of ${issue.input.network}, received ${wrong?.address} for ${wrong?.symbol}.`
     },
   ),
   v.check(
-    ({ assets }) => isUnique(assets.map(({ address }) => address)) && isUnique(assets.map(({ symbol }) => symbol.toLowerCase())),
+    ({ assets }) =>
+      isUnique(assets.map(({ address }) => address)) &&
+      isUnique(assets.map(({ symbol }) => symbol.toLowerCase())),
     (issue) => `Expected each asset of ${issue.input.network} once, by address and by symbol.`,
   ),
 )

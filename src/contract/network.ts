@@ -20,7 +20,10 @@ export type Asset = v.InferOutput<typeof Asset>
 
 /** One chain as a program is configured for it. The browser gets the same shape from `GET /api/config`. */
 export const Network = v.object({
-  network: v.pipe(v.string(), v.regex(/^(eip155:[1-9][0-9]{0,15}|solana:[1-9A-HJ-NP-Za-km-z]{32})$/)),
+  network: v.pipe(
+    v.string(),
+    v.regex(/^(eip155:[1-9][0-9]{0,15}|solana:[1-9A-HJ-NP-Za-km-z]{32})$/),
+  ),
   name: v.string(),
   /** JSON-RPC addresses; the first is tried first. */
   rpcUrls: v.pipe(v.array(v.pipe(v.string(), v.url())), v.minLength(1)),
@@ -46,8 +49,20 @@ export const SOLANA_DEVNET: NetworkId = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1
 /** The blocks a Solana payment needs to be final: the cluster's own vote lockout. */
 export const SOLANA_FINAL_CONFIRMATIONS = 32
 
-export const NATIVE_ETH: Asset = { address: EVM_NATIVE, symbol: 'ETH', name: 'Ether', decimals: 18, native: true }
-export const NATIVE_SOL: Asset = { address: SOLANA_NATIVE, symbol: 'SOL', name: 'Solana', decimals: 9, native: true }
+export const NATIVE_ETH: Asset = {
+  address: EVM_NATIVE,
+  symbol: 'ETH',
+  name: 'Ether',
+  decimals: 18,
+  native: true,
+}
+export const NATIVE_SOL: Asset = {
+  address: SOLANA_NATIVE,
+  symbol: 'SOL',
+  name: 'Solana',
+  decimals: 9,
+  native: true,
+}
 
 export function familyOf(network: NetworkId): Family {
   return network.startsWith('eip155:') ? 'evm' : 'solana'
@@ -60,7 +75,8 @@ export function chainIdOf(network: NetworkId): number {
 
 export function nativeAsset(network: Network): Asset {
   const native = network.assets.find((asset) => asset.native)
-  if (!native) throw new Error(`Network ${network.network} is configured without its native currency.`)
+  if (!native)
+    throw new Error(`Network ${network.network} is configured without its native currency.`)
   return native
 }
 
@@ -75,9 +91,13 @@ export function findAsset(network: Network, name: string | undefined): Asset | u
   if (wanted === 'native' || wanted === native.symbol.toLowerCase()) return native
   if (familyOf(network.network) === 'evm') {
     if (wanted === `0x${'0'.repeat(40)}`) return native
-    return network.assets.find((asset) => asset.address.toLowerCase() === wanted || asset.symbol.toLowerCase() === wanted)
+    return network.assets.find(
+      (asset) => asset.address.toLowerCase() === wanted || asset.symbol.toLowerCase() === wanted,
+    )
   }
-  return network.assets.find((asset) => asset.address === name || asset.symbol.toLowerCase() === wanted)
+  return network.assets.find(
+    (asset) => asset.address === name || asset.symbol.toLowerCase() === wanted,
+  )
 }
 
 /** The network a family's payments use when the caller names none: the first one configured. */
@@ -86,6 +106,10 @@ export function defaultNetwork(networks: readonly Network[], family: Family): Ne
 }
 
 /** Link to a transaction or an address in the network's explorer, where one is configured. */
-export function explorerLink(network: Network, kind: 'tx' | 'address', value: string): string | undefined {
+export function explorerLink(
+  network: Network,
+  kind: 'tx' | 'address',
+  value: string,
+): string | undefined {
   return network.explorer?.[kind].replace(`{${kind}}`, encodeURIComponent(value))
 }

@@ -11,11 +11,21 @@ export const MOST_NOTED = 500
 export const Label = v.pipe(
   v.string(),
   v.trim(),
-  v.regex(/^[^\p{Cc}\p{Cs},]{1,40}$/u, 'Expected 1 to 40 characters, none of them a comma or a control character.'),
+  v.regex(
+    /^[^\p{Cc}\p{Cs},]{1,40}$/u,
+    'Expected 1 to 40 characters, none of them a comma or a control character.',
+  ),
 )
 
-const Labels = v.pipe(v.array(Label), v.maxLength(MOST_LABELS, `Expected at most ${MOST_LABELS} labels.`))
-const paymentIds = v.pipe(v.array(paymentId), v.minLength(1), v.maxLength(MOST_NOTED, `Expected at most ${MOST_NOTED} payments.`))
+const Labels = v.pipe(
+  v.array(Label),
+  v.maxLength(MOST_LABELS, `Expected at most ${MOST_LABELS} labels.`),
+)
+const paymentIds = v.pipe(
+  v.array(paymentId),
+  v.minLength(1),
+  v.maxLength(MOST_NOTED, `Expected at most ${MOST_NOTED} payments.`),
+)
 
 export const PaymentNote = v.object({
   paymentId: v.string(),
@@ -32,7 +42,12 @@ const Notes = v.object({ notes: v.array(PaymentNote) })
 
 export const noteEndpoints = {
   /** The notes there are on these payments; in a body, since so many ids are too long for an address. */
-  noteRead: { method: 'POST', path: '/notes/read', body: v.strictObject({ paymentIds }), response: Notes },
+  noteRead: {
+    method: 'POST',
+    path: '/notes/read',
+    body: v.strictObject({ paymentIds }),
+    response: Notes,
+  },
   /** Changes what is named, on all of the payments, and leaves the rest of each as it is. */
   noteWrite: {
     method: 'POST',

@@ -17,7 +17,12 @@ export type PayerEvidence = {
 
 /** As `eth_signTypedData_v4` takes it; numbers as decimal text. */
 export const PayerEvidenceRequest = v.object({
-  domain: v.object({ name: v.string(), version: v.string(), chainId: v.number(), salt: v.string() }),
+  domain: v.object({
+    name: v.string(),
+    version: v.string(),
+    chainId: v.number(),
+    salt: v.string(),
+  }),
   types: v.record(v.string(), v.array(v.object({ name: v.string(), type: v.string() }))),
   primaryType: v.literal('PaymentEvidence'),
   message: v.object({
@@ -45,9 +50,21 @@ const TYPES = {
 export function payerEvidenceRequest(evidence: PayerEvidence): PayerEvidenceRequest {
   const { paymentId, network, deployment, sender, nonce, recipient, asset, amountAtomic } = evidence
   return {
-    domain: { name: 'Paydesk Payment', version: '1', chainId: chainIdOf(network), salt: deployment },
+    domain: {
+      name: 'Paydesk Payment',
+      version: '1',
+      chainId: chainIdOf(network),
+      salt: deployment,
+    },
     types: TYPES,
     primaryType: 'PaymentEvidence',
-    message: { paymentId, sender, nonce: nonce.toString(), recipient, asset, amount: amountAtomic.toString() },
+    message: {
+      paymentId,
+      sender,
+      nonce: nonce.toString(),
+      recipient,
+      asset,
+      amount: amountAtomic.toString(),
+    },
   }
 }

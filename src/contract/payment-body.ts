@@ -30,7 +30,15 @@ export const Attribution = v.object({
   /** EVM: what the payer signs; `nonce` is that of the transfer, or of the transaction as it was built. */
   request: v.nullable(PayerEvidenceRequest),
   /** A transfer that a person assigned to this order. It is no evidence and moves nothing. */
-  assigned: v.nullable(v.object({ transferId: v.string(), transfer: v.string(), by: v.nullable(v.string()), at: timestamp, note: v.nullable(v.string()) })),
+  assigned: v.nullable(
+    v.object({
+      transferId: v.string(),
+      transfer: v.string(),
+      by: v.nullable(v.string()),
+      at: timestamp,
+      note: v.nullable(v.string()),
+    }),
+  ),
 })
 
 /** What went back of a payment. */

@@ -1,7 +1,16 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
 import { address } from './address-field.ts'
-import { assetName, atomic, boundedText, describe, networkName, paymentId, timestamp, wholeNumber } from './fields.ts'
+import {
+  assetName,
+  atomic,
+  boundedText,
+  describe,
+  networkName,
+  paymentId,
+  timestamp,
+  wholeNumber,
+} from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { sendFields } from './send-fields.ts'
@@ -12,7 +21,12 @@ const list = {
   limit: v.optional(wholeNumber(1, 500), '50'),
   offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
-  cursor: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'))),
+  cursor: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'),
+    ),
+  ),
   /** One status or several with commas. `incomplete`, which stands alone: drafts, which no other list shows. */
   status: v.optional(
     v.union(
@@ -79,7 +93,13 @@ export const paymentEndpoints = {
     response: SentPayment,
     pending: 'forget',
     prefer: true,
-    problems: ['INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+    problems: [
+      'INVALID_RECIPIENT',
+      'INSUFFICIENT_BALANCE',
+      'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'CHAIN_UNAVAILABLE',
+    ],
   },
   paymentStatus: {
     method: 'GET',
@@ -125,7 +145,10 @@ export const paymentEndpoints = {
     summary: 'Sums, counts and days of the payments, per network and asset',
     scope: 'payment:read',
     audience: 'browser',
-    query: v.strictObject({ wallets: v.optional(walletList()), days: v.optional(wholeNumber(1, 366), '30') }),
+    query: v.strictObject({
+      wallets: v.optional(walletList()),
+      days: v.optional(wholeNumber(1, 366), '30'),
+    }),
     response: v.object({
       success: v.literal(true),
       since: timestamp,

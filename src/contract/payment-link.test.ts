@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { differingTerm, linkPayload, readLink, returnAddress, type LinkTerms } from './payment-link.ts'
+import {
+  differingTerm,
+  linkPayload,
+  readLink,
+  returnAddress,
+  type LinkTerms,
+} from './payment-link.ts'
 
 const terms: LinkTerms = {
   id: 'lnk_1111111111111111111111',
@@ -15,13 +21,24 @@ const terms: LinkTerms = {
   returnUrl: 'https://shop.example/thanks',
 }
 const mac = 'm'.repeat(43)
-const unset = { amountAtomic: null, resource: null, description: null, reference: null, expiresAt: null, maxPayments: null, returnUrl: null }
+const unset = {
+  amountAtomic: null,
+  resource: null,
+  description: null,
+  reference: null,
+  expiresAt: null,
+  maxPayments: null,
+  returnUrl: null,
+}
 
-test.each([terms, { ...terms, ...unset }])('what a link says reads back as it was written', (written) => {
-  const payload = linkPayload(written, 'k1')
-  expect(payload).toMatch(/^[A-Za-z0-9_-]+$/)
-  expect(readLink(mac + payload)).toEqual({ mac, payload, keyId: 'k1', terms: written })
-})
+test.each([terms, { ...terms, ...unset }])(
+  'what a link says reads back as it was written',
+  (written) => {
+    const payload = linkPayload(written, 'k1')
+    expect(payload).toMatch(/^[A-Za-z0-9_-]+$/)
+    expect(readLink(mac + payload)).toEqual({ mac, payload, keyId: 'k1', terms: written })
+  },
+)
 
 test.each([
   ['nothing', ''],
@@ -31,7 +48,13 @@ test.each([
   ['a payload of another version', mac + btoa('[2,"k"]')],
   [
     'a payload with something more',
-    mac + btoa(JSON.stringify([...(JSON.parse(atob(linkPayload({ ...terms, ...unset }, 'k'))) as unknown[]), 1])).replace(/=+$/, ''),
+    mac +
+      btoa(
+        JSON.stringify([
+          ...(JSON.parse(atob(linkPayload({ ...terms, ...unset }, 'k'))) as unknown[]),
+          1,
+        ]),
+      ).replace(/=+$/, ''),
   ],
   ['more than any link', mac + 'A'.repeat(6000)],
 ])('%s is no link', (_, text) => {
@@ -40,11 +63,14 @@ test.each([
 
 test('the first term in which two links differ is named', () => {
   expect(differingTerm(terms, { ...terms })).toBeUndefined()
-  for (const name of Object.keys(terms) as (keyof LinkTerms)[]) expect(differingTerm(terms, { ...terms, [name]: 'other' })).toBe(name)
+  for (const name of Object.keys(terms) as (keyof LinkTerms)[])
+    expect(differingTerm(terms, { ...terms, [name]: 'other' })).toBe(name)
 })
 
 test('a buyer is sent back only to a whole web address, with the payment filled in', () => {
-  expect(returnAddress('https://shop.example/t?p={PAYMENT_ID}', 'pay_1')?.href).toBe('https://shop.example/t?p=pay_1')
+  expect(returnAddress('https://shop.example/t?p={PAYMENT_ID}', 'pay_1')?.href).toBe(
+    'https://shop.example/t?p=pay_1',
+  )
   expect(returnAddress('http://localhost:3000/', 'pay_1')?.host).toBe('localhost:3000')
   for (const url of [
     'javascript:alert(1)',

@@ -17,7 +17,10 @@ export const LINK_STATES = ['open', 'expired', 'used', 'withdrawn'] as const
 export type LinkState = (typeof LINK_STATES)[number]
 
 /** The scheme is the seller's, the host is shown to the buyer, and no name or password hides a host behind another. */
-export const returnUrl = v.pipe(boundedText(500), v.check(isReturnUrl, 'Expected a whole web address.'))
+export const returnUrl = v.pipe(
+  boundedText(500),
+  v.check(isReturnUrl, 'Expected a whole web address.'),
+)
 
 /** What is asked for. Amounts in atomic units, times in Unix milliseconds; null is not set. */
 export const LinkTerms = v.object({
@@ -56,11 +59,44 @@ const Payload = v.strictTuple([
   v.nullable(v.string()),
 ])
 
-export type ReadLink = { mac: string; /** What the signature is over, as it stands in the link. */ payload: string; keyId: string; terms: LinkTerms }
+export type ReadLink = {
+  mac: string
+  /** What the signature is over, as it stands in the link. */ payload: string
+  keyId: string
+  terms: LinkTerms
+}
 
 export function linkPayload(terms: LinkTerms, keyId: string): string {
-  const { id, network, recipient, asset, amountAtomic, resource, description, reference, expiresAt, maxPayments, returnUrl: back } = terms
-  return toBase64Url(JSON.stringify([1, keyId, id, network, recipient, asset, amountAtomic, resource, description, reference, expiresAt, maxPayments, back]))
+  const {
+    id,
+    network,
+    recipient,
+    asset,
+    amountAtomic,
+    resource,
+    description,
+    reference,
+    expiresAt,
+    maxPayments,
+    returnUrl: back,
+  } = terms
+  return toBase64Url(
+    JSON.stringify([
+      1,
+      keyId,
+      id,
+      network,
+      recipient,
+      asset,
+      amountAtomic,
+      resource,
+      description,
+      reference,
+      expiresAt,
+      maxPayments,
+      back,
+    ]),
+  )
 }
 
 /** The parts of a link; nothing when it is not one. Whether it is genuine, only the proxy can say. */
@@ -69,8 +105,34 @@ export function readLink(link: string): ReadLink | undefined {
   const [mac, payload] = [link.slice(0, MAC_LENGTH), link.slice(MAC_LENGTH)]
   const values = v.safeParse(Payload, tryJson(payload))
   if (!values.success) return undefined
-  const [, keyId, id, network, recipient, asset, amountAtomic, resource, description, reference, expiresAt, maxPayments, back] = values.output
-  const fields = { id, network, recipient, asset, amountAtomic, resource, description, reference, expiresAt, maxPayments, returnUrl: back }
+  const [
+    ,
+    keyId,
+    id,
+    network,
+    recipient,
+    asset,
+    amountAtomic,
+    resource,
+    description,
+    reference,
+    expiresAt,
+    maxPayments,
+    back,
+  ] = values.output
+  const fields = {
+    id,
+    network,
+    recipient,
+    asset,
+    amountAtomic,
+    resource,
+    description,
+    reference,
+    expiresAt,
+    maxPayments,
+    returnUrl: back,
+  }
   const terms = v.safeParse(LinkTerms, fields)
   return terms.success ? { mac, payload, keyId, terms: terms.output } : undefined
 }
@@ -82,14 +144,22 @@ export function differingTerm(a: LinkTerms, b: LinkTerms): keyof LinkTerms | und
 
 /** Where the buyer goes back to, with the payment's id where the seller wants it. */
 export function returnAddress(url: string, paymentId: string): URL | undefined {
-  return isReturnUrl(url) ? new URL(url.replaceAll('{PAYMENT_ID}', encodeURIComponent(paymentId))) : undefined
+  return isReturnUrl(url)
+    ? new URL(url.replaceAll('{PAYMENT_ID}', encodeURIComponent(paymentId)))
+    : undefined
 }
 
 function isReturnUrl(text: string): boolean {
   if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) return false
   const { protocol, username, password, hostname } = new URL(text)
   // The host is what the buyer is shown: nothing that is filled in later may be in it.
-  return /^https?:$/.test(protocol) && username === '' && password === '' && hostname !== '' && !decodeURI(new URL(text).host).includes('{')
+  return (
+    /^https?:$/.test(protocol) &&
+    username === '' &&
+    password === '' &&
+    hostname !== '' &&
+    !decodeURI(new URL(text).host).includes('{')
+  )
 }
 
 function toBase64Url(text: string): string {
@@ -102,7 +172,9 @@ function toBase64Url(text: string): string {
 
 function tryJson(payload: string): unknown {
   try {
-    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+      char.charCodeAt(0),
+    )
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     return undefined

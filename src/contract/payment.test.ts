@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { canMove, createPaymentId, isPaid, isPaymentId, isSettled, LEGAL_MOVES, PAYMENT_STATUSES, type PaymentStatus } from './payment.ts'
+import {
+  canMove,
+  createPaymentId,
+  isPaid,
+  isPaymentId,
+  isSettled,
+  LEGAL_MOVES,
+  PAYMENT_STATUSES,
+  type PaymentStatus,
+} from './payment.ts'
 
 test('the table of moves has a row for every status and names only statuses', () => {
   expect(Object.keys(LEGAL_MOVES).toSorted()).toEqual(PAYMENT_STATUSES.toSorted())
@@ -7,7 +16,9 @@ test('the table of moves has a row for every status and names only statuses', ()
 })
 
 test('the legal moves are these and no others', () => {
-  const legal = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.filter((to) => canMove(from, to)).map((to) => `${from} → ${to}`))
+  const legal = PAYMENT_STATUSES.flatMap((from) =>
+    PAYMENT_STATUSES.filter((to) => canMove(from, to)).map((to) => `${from} → ${to}`),
+  )
   expect(legal).toEqual([
     'created → pending',
     'created → expired',
@@ -31,7 +42,10 @@ test('no status moves to itself, and every status but created can be reached', (
 })
 
 test('finalized and failed are the end; expired gives way only to a chain that shows the payment after all', () => {
-  expect(PAYMENT_STATUSES.filter((status) => LEGAL_MOVES[status].length === 0)).toEqual(['finalized', 'failed'])
+  expect(PAYMENT_STATUSES.filter((status) => LEGAL_MOVES[status].length === 0)).toEqual([
+    'finalized',
+    'failed',
+  ])
   expect(LEGAL_MOVES.expired).toEqual(['confirmed'])
   expect(PAYMENT_STATUSES.filter(isSettled)).toEqual(['finalized', 'expired', 'failed'])
 })

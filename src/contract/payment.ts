@@ -11,7 +11,15 @@ import { createId } from './id.ts'
  * failed      landed and reverted, refused before broadcast, or can no longer land after it was broadcast
  * rolled_back was confirmed; its block is gone
  */
-export const PAYMENT_STATUSES = ['created', 'pending', 'confirmed', 'finalized', 'expired', 'failed', 'rolled_back'] as const
+export const PAYMENT_STATUSES = [
+  'created',
+  'pending',
+  'confirmed',
+  'finalized',
+  'expired',
+  'failed',
+  'rolled_back',
+] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 export const PAYMENT_MODES = ['local', 'hosted', 'received'] as const
@@ -31,7 +39,14 @@ export type Direction = (typeof DIRECTIONS)[number]
  * sender          the sender is verified by its session or owned by the account
  * unproven        confirmed before evidence was asked for: by parties and amount alone
  */
-export const EVIDENCES = ['hosted', 'memo', 'payer_signature', 'fingerprint', 'sender', 'unproven'] as const
+export const EVIDENCES = [
+  'hosted',
+  'memo',
+  'payer_signature',
+  'fingerprint',
+  'sender',
+  'unproven',
+] as const
 export type Evidence = (typeof EVIDENCES)[number]
 
 /** Who saw what an event tells. */

@@ -32,7 +32,9 @@ describe('the registry', () => {
   })
 
   test('every answer of the server being at fault or busy may be retried', () => {
-    for (const code of codes) if (problems[code].status >= 500 || problems[code].status === 429) expect(problems[code].retryable, code).toBe(true)
+    for (const code of codes)
+      if (problems[code].status >= 500 || problems[code].status === 429)
+        expect(problems[code].retryable, code).toBe(true)
   })
 })
 
@@ -40,13 +42,21 @@ describe('errorBody', () => {
   test('is the one envelope, with only what is known', () => {
     expect(errorBody(new ProblemError('NOT_FOUND'), 'req_1', 5)).toStrictEqual({
       success: false,
-      error: { code: 'NOT_FOUND', message: 'There is nothing here under this name.', requestId: 'req_1' },
+      error: {
+        code: 'NOT_FOUND',
+        message: 'There is nothing here under this name.',
+        requestId: 'req_1',
+      },
       timestamp: 5,
     })
   })
 
   test('carries the message, the details and the seconds to wait', () => {
-    const problem = new ProblemError('RATE_LIMIT', { message: 'Slow down.', details: { limit: 100 }, retryAfter: 0 })
+    const problem = new ProblemError('RATE_LIMIT', {
+      message: 'Slow down.',
+      details: { limit: 100 },
+      retryAfter: 0,
+    })
     expect(errorBody(problem, 'req_2', 6).error).toStrictEqual({
       code: 'RATE_LIMIT',
       message: 'Slow down.',

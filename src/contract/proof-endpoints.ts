@@ -1,4 +1,9 @@
-import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody, FacilitatorVerifyBody } from './facilitator.ts'
+import {
+  FacilitatorInput,
+  FacilitatorSettleBody,
+  FacilitatorSupportedBody,
+  FacilitatorVerifyBody,
+} from './facilitator.ts'
 import { ReceiveBody, ReceiveInput } from './receive.ts'
 
 /** The rows of the endpoint table that take payment proofs. */
@@ -12,7 +17,13 @@ export const proofEndpoints = {
     body: ReceiveInput,
     response: ReceiveBody,
     pending: 'forget',
-    problems: ['INVALID_PAYMENT_PROOF', 'PAYMENT_VERIFICATION_FAILED', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+    problems: [
+      'INVALID_PAYMENT_PROOF',
+      'PAYMENT_VERIFICATION_FAILED',
+      'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'CHAIN_UNAVAILABLE',
+    ],
   },
   /** The x402 facilitator interface. */
   facilitatorSupported: {

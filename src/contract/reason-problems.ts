@@ -1,19 +1,38 @@
 import { formatAmount } from './amount.ts'
 import { describe } from './fields.ts'
 import { ProblemError } from './problem.ts'
-import { toWire, type AssetReason, type BalanceReason, type ReasonAmount, type RecipientReason, type SenderReason } from './reasons.ts'
-import { renderAssetReason, renderBalanceReason, renderRecipientReason, renderSenderReason } from './render-en.ts'
+import {
+  toWire,
+  type AssetReason,
+  type BalanceReason,
+  type ReasonAmount,
+  type RecipientReason,
+  type SenderReason,
+} from './reasons.ts'
+import {
+  renderAssetReason,
+  renderBalanceReason,
+  renderRecipientReason,
+  renderSenderReason,
+} from './render-en.ts'
 
 /** The refusals that carry a reason: a sentence for the caller of the API, and the code with its parameters in `details.reason`. */
 
 /** `INVALID_RECIPIENT`. `field`: the field of the request that named the recipient. */
-export function recipientProblem(reason: RecipientReason, { received, field = 'recipientAddress' }: { received: string; field?: string }): ProblemError {
+export function recipientProblem(
+  reason: RecipientReason,
+  { received, field = 'recipientAddress' }: { received: string; field?: string },
+): ProblemError {
   const minimum = reason.code === 'below_rent_minimum' ? reason.params.minimum : undefined
   return new ProblemError('INVALID_RECIPIENT', {
     message: renderRecipientReason(reason),
     details: {
       [field]: `Received ${describe(received)}.`,
-      ...(minimum && { ...figure('minimum', minimum), asset: minimum.asset, symbol: minimum.symbol }),
+      ...(minimum && {
+        ...figure('minimum', minimum),
+        asset: minimum.asset,
+        symbol: minimum.symbol,
+      }),
       reason: toWire(reason),
     },
   })
@@ -39,15 +58,24 @@ export function balanceProblem(reason: BalanceReason): ProblemError {
 /** `INVALID_PARAMETERS` on `walletAddress`: no change of the amount helps. */
 export function senderProblem(reason: SenderReason): ProblemError {
   const message = renderSenderReason(reason)
-  return new ProblemError('INVALID_PARAMETERS', { message, details: { walletAddress: message, reason: toWire(reason) } })
+  return new ProblemError('INVALID_PARAMETERS', {
+    message,
+    details: { walletAddress: message, reason: toWire(reason) },
+  })
 }
 
 /** `INVALID_PARAMETERS` on `asset`. */
 export function assetProblem(reason: AssetReason): ProblemError {
   const asset = `Expected a token that can be paid, received ${reason.params.token}.`
-  return new ProblemError('INVALID_PARAMETERS', { message: renderAssetReason(reason), details: { asset, reason: toWire(reason) } })
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: renderAssetReason(reason),
+    details: { asset, reason: toWire(reason) },
+  })
 }
 
 function figure(name: string, { amountAtomic, decimals }: ReasonAmount): Record<string, string> {
-  return { [name]: formatAmount(amountAtomic, decimals), [`${name}Atomic`]: amountAtomic.toString() }
+  return {
+    [name]: formatAmount(amountAtomic, decimals),
+    [`${name}Atomic`]: amountAtomic.toString(),
+  }
 }

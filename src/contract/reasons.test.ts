@@ -1,6 +1,11 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import {
+  assetSamples,
+  balanceSamples,
+  recipientSamples,
+  senderSamples,
+} from '#testing/sample-reasons.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { errorBody } from './problem.ts'
 import { assetProblem, balanceProblem, recipientProblem, senderProblem } from './reason-problems.ts'
@@ -8,17 +13,28 @@ import { AssetReason, BalanceReason, RecipientReason, SenderReason } from './rea
 
 /** The reason as a caller reads it from the body of an answer. */
 function overTheWire(problem: ReturnType<typeof balanceProblem>): unknown {
-  const body = v.parse(v.object({ error: v.object({ details: v.object({ reason: v.unknown() }) }) }), parseJson(stringifyJson(errorBody(problem, 'req_1', 1))))
+  const body = v.parse(
+    v.object({ error: v.object({ details: v.object({ reason: v.unknown() }) }) }),
+    parseJson(stringifyJson(errorBody(problem, 'req_1', 1))),
+  )
   return body.error.details.reason
 }
 
-test.each(Object.values(recipientSamples))('$code comes out of the answer as it went in', (reason) => {
-  expect(v.parse(RecipientReason, overTheWire(recipientProblem(reason, { received: 'x' })))).toEqual(reason)
-})
+test.each(Object.values(recipientSamples))(
+  '$code comes out of the answer as it went in',
+  (reason) => {
+    expect(
+      v.parse(RecipientReason, overTheWire(recipientProblem(reason, { received: 'x' }))),
+    ).toEqual(reason)
+  },
+)
 
-test.each(Object.values(balanceSamples))('$code comes out of the answer as it went in', (reason) => {
-  expect(v.parse(BalanceReason, overTheWire(balanceProblem(reason)))).toEqual(reason)
-})
+test.each(Object.values(balanceSamples))(
+  '$code comes out of the answer as it went in',
+  (reason) => {
+    expect(v.parse(BalanceReason, overTheWire(balanceProblem(reason)))).toEqual(reason)
+  },
+)
 
 test.each(Object.values(senderSamples))('$code comes out of the answer as it went in', (reason) => {
   expect(v.parse(SenderReason, overTheWire(senderProblem(reason)))).toEqual(reason)
@@ -29,10 +45,24 @@ test.each(Object.values(assetSamples))('$code comes out of the answer as it went
 })
 
 test('amounts are decimal text on the wire, and a code that nobody knows is refused', () => {
-  expect(overTheWire(recipientProblem(recipientSamples.below_rent_minimum, { received: 'x' }))).toEqual({
+  expect(
+    overTheWire(recipientProblem(recipientSamples.below_rent_minimum, { received: 'x' })),
+  ).toEqual({
     code: 'below_rent_minimum',
-    params: { minimum: { amountAtomic: '890880', asset: '11111111111111111111111111111111', symbol: 'SOL', decimals: 9 } },
+    params: {
+      minimum: {
+        amountAtomic: '890880',
+        asset: '11111111111111111111111111111111',
+        symbol: 'SOL',
+        decimals: 9,
+      },
+    },
   })
-  for (const reason of [{ code: 'constructor', params: {} }, { code: 'below_rent_minimum', params: {} }, 'zero_address', undefined])
+  for (const reason of [
+    { code: 'constructor', params: {} },
+    { code: 'below_rent_minimum', params: {} },
+    'zero_address',
+    undefined,
+  ])
     expect(v.is(RecipientReason, reason)).toBe(false)
 })

@@ -32,7 +32,10 @@ export const ReasonAmount = v.object({
 })
 export type ReasonAmount = v.InferOutput<typeof ReasonAmount>
 
-function reason<const Code extends string, Params extends v.ObjectEntries>(code: Code, params: Params) {
+function reason<const Code extends string, Params extends v.ObjectEntries>(
+  code: Code,
+  params: Params,
+) {
   return v.object({ code: v.literal(code), params: v.object(params) })
 }
 
@@ -104,7 +107,15 @@ export type WireReason = { code: string; params: Record<string, unknown> }
 
 /** The form of the wire: amounts in atomic units become text. */
 export function toWire({ code, params }: Reason): WireReason {
-  return { code, params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, isAmount(value) ? amountToWire(value) : value])) }
+  return {
+    code,
+    params: Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [
+        name,
+        isAmount(value) ? amountToWire(value) : value,
+      ]),
+    ),
+  }
 }
 
 function amountToWire(amount: ReasonAmount): Record<string, unknown> {

@@ -33,6 +33,8 @@ export const Receipt = v.object({
   /** Unix milliseconds. */
   orderedAt: v.number(),
   /** Base64; null where the node did not hand them out, or the wallet sent a type this program does not read. */
-  signed: v.nullable(v.object({ encoding: v.picklist(['evm-rlp-signed', 'solana-wire-v0']), bytes: v.string() })),
+  signed: v.nullable(
+    v.object({ encoding: v.picklist(['evm-rlp-signed', 'solana-wire-v0']), bytes: v.string() }),
+  ),
 })
 export type Receipt = v.InferOutput<typeof Receipt>

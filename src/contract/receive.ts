@@ -1,6 +1,16 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { assetName, atomic, boundedText, decimal, describe, networkName, plainNumber, resource, timestamp } from './fields.ts'
+import {
+  assetName,
+  atomic,
+  boundedText,
+  decimal,
+  describe,
+  networkName,
+  plainNumber,
+  resource,
+  timestamp,
+} from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { ProofCheck } from './proof.ts'
 

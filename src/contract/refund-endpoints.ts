@@ -33,7 +33,14 @@ export const refundEndpoints = {
     response: SentPayment,
     pending: 'forget',
     prefer: true,
-    problems: ['NOT_FOUND', 'INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+    problems: [
+      'NOT_FOUND',
+      'INVALID_RECIPIENT',
+      'INSUFFICIENT_BALANCE',
+      'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'CHAIN_UNAVAILABLE',
+    ],
   },
   transactionRefund: {
     method: 'POST',

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
-import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
-import { renderAssetReason, renderBalanceReason, renderRecipientReason, renderSenderReason } from './render-en.ts'
+import {
+  assetSamples,
+  balanceSamples,
+  recipientSamples,
+  senderSamples,
+} from '#testing/sample-reasons.ts'
+import {
+  renderAssetReason,
+  renderBalanceReason,
+  renderRecipientReason,
+  renderSenderReason,
+} from './render-en.ts'
 
 test('every reason of a recipient is a sentence with its figures', () => {
   expect(Object.values(recipientSamples).map(renderRecipientReason)).toEqual([

@@ -1,10 +1,19 @@
 import { formatAmount } from './amount.ts'
 import type { Family } from './address.ts'
-import type { AssetReason, BalanceReason, ReasonAmount, RecipientReason, SenderReason } from './reasons.ts'
+import type {
+  AssetReason,
+  BalanceReason,
+  ReasonAmount,
+  RecipientReason,
+  SenderReason,
+} from './reasons.ts'
 
 /** The one English renderer of reasons: the sentences that callers of the API read beside the codes. */
 
-const SPELLING: Readonly<Record<Family, string>> = { evm: '0x and 40 hex digits', solana: 'base58 of 32 bytes' }
+const SPELLING: Readonly<Record<Family, string>> = {
+  evm: '0x and 40 hex digits',
+  solana: 'base58 of 32 bytes',
+}
 const LOST = 'money sent there is lost'
 
 export function renderRecipientReason({ code, params }: RecipientReason): string {

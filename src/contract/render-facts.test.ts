@@ -1,6 +1,17 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { addressFact, amountFact, CheckFact, fact, listFact, MatchFact, MAX_TIME_MS, moneyOf, signedTime, textFact } from './facts.ts'
+import {
+  addressFact,
+  amountFact,
+  CheckFact,
+  fact,
+  listFact,
+  MatchFact,
+  MAX_TIME_MS,
+  moneyOf,
+  signedTime,
+  textFact,
+} from './facts.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { renderCheckFact, renderMatchFact } from './render-facts.ts'
 
@@ -20,10 +31,19 @@ describe('the English of a comparison', () => {
       { code: 'contract_call', params: { selector: '0x095ea7b3', call: 'approve', bytes: 68 } },
       'a contract call of 68 bytes (approve: another account may take tokens later)',
     ],
-    [{ code: 'another_call', params: { selector: '0x12345678', call: null } }, 'another call (0x12345678)'],
-    [{ code: 'token_instruction', params: { program: 'P', name: null, number: 99 } }, 'instruction 99 of the token program (P)'],
     [
-      { code: 'moved_by_balance', params: { ...moneyOf(-5n, { symbol: 'USDC', decimals: 6 }), owner: null } },
+      { code: 'another_call', params: { selector: '0x12345678', call: null } },
+      'another call (0x12345678)',
+    ],
+    [
+      { code: 'token_instruction', params: { program: 'P', name: null, number: 99 } },
+      'instruction 99 of the token program (P)',
+    ],
+    [
+      {
+        code: 'moved_by_balance',
+        params: { ...moneyOf(-5n, { symbol: 'USDC', decimals: 6 }), owner: null },
+      },
       '-0.000005 USDC, by the balance of an unknown owner',
     ],
   ])('%o', (said, sentence) => {
@@ -36,11 +56,20 @@ describe('the English of a check', () => {
     [amountFact(10n ** 16n, ETH), '10000000000000000'],
     [fact('never_executed'), 'never executed'],
     [fact('executed_or_cancelled'), 'executed or cancelled'],
-    [{ code: 'valid_from', params: { at: 1_700_000_000_000 } }, 'valid from 1700000000 at the latest'],
+    [
+      { code: 'valid_from', params: { at: 1_700_000_000_000 } },
+      'valid from 1700000000 at the latest',
+    ],
     [{ code: 'signed_time', params: { at: 0 } }, '0'],
-    [{ code: 'window', params: { from: 0, to: null } }, 'from 1970-01-01T00:00:00.000Z to any time'],
+    [
+      { code: 'window', params: { from: 0, to: null } },
+      'from 1970-01-01T00:00:00.000Z to any time',
+    ],
     [{ code: 'one_of', params: { values: ['a', 'b'] } }, 'a or b'],
-    [{ code: 'order', params: { order: 'pay_1', resource: null } }, 'the order pay_1 for no resource'],
+    [
+      { code: 'order', params: { order: 'pay_1', resource: null } },
+      'the order pay_1 for no resource',
+    ],
     [listFact([textFact('one'), textFact('two')], fact('none')), 'one, two'],
   ])('%o', (said, sentence) => {
     expect(renderCheckFact(v.parse(CheckFact, said))).toBe(sentence)
@@ -50,7 +79,12 @@ describe('the English of a check', () => {
 test('a fact survives the wire and the database unchanged', () => {
   const window: CheckFact = { code: 'window', params: { from: 0, to: MAX_TIME_MS } }
   const signers: CheckFact = { code: 'signatures_missing', params: { signers: ['a', 'b'] } }
-  for (const each of [window, signers, amountFact(2n ** 256n - 1n, ETH), listFact([textFact('one'), textFact('two')], fact('none'))])
+  for (const each of [
+    window,
+    signers,
+    amountFact(2n ** 256n - 1n, ETH),
+    listFact([textFact('one'), textFact('two')], fact('none')),
+  ])
     expect(v.parse(CheckFact, parseJson(stringifyJson(each)))).toEqual(each)
 })
 
@@ -58,11 +92,17 @@ test.each([
   ['a code that is not known', { code: 'invented', params: {} }],
   ['an amount that is no digits', amountFact('1e3', ETH)],
   ['a time beyond the calendar', { code: 'time', params: { at: MAX_TIME_MS + 1 } }],
-  ['a list within a list', { code: 'list', params: { facts: [{ code: 'list', params: { facts: [] } }] } }],
+  [
+    'a list within a list',
+    { code: 'list', params: { facts: [{ code: 'list', params: { facts: [] } }] } },
+  ],
 ])('%s is no fact', (_, value) => {
   expect(v.safeParse(CheckFact, value).success).toBe(false)
 })
 
 test('a signed time beyond the calendar is no limit', () => {
-  expect([signedTime(1_700_000_000n), signedTime(2n ** 256n - 1n)]).toEqual([1_700_000_000_000, null])
+  expect([signedTime(1_700_000_000n), signedTime(2n ** 256n - 1n)]).toEqual([
+    1_700_000_000_000,
+    null,
+  ])
 })

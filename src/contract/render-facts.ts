@@ -1,5 +1,15 @@
 import { formatAmount } from './amount.ts'
-import type { CallName, CheckFact, FactCode, FactOf, FactTexts, MatchFact, MoneyAsset, SharedFact, TokenInstructionName } from './facts.ts'
+import type {
+  CallName,
+  CheckFact,
+  FactCode,
+  FactOf,
+  FactTexts,
+  MatchFact,
+  MoneyAsset,
+  SharedFact,
+  TokenInstructionName,
+} from './facts.ts'
 
 /** Facts as English sentences: for the API, for logs and for errors. The dashboard has its own tables, in the language of its reader. */
 
@@ -13,11 +23,17 @@ export function renderCheckFact(fact: CheckFact): string {
   return renderCheck(fact)
 }
 
-function renderMatch<Code extends FactCode<MatchFact>>({ code, params }: FactOf<MatchFact, Code>): string {
+function renderMatch<Code extends FactCode<MatchFact>>({
+  code,
+  params,
+}: FactOf<MatchFact, Code>): string {
   return MATCH[code](params)
 }
 
-function renderCheck<Code extends FactCode<CheckFact>>({ code, params }: FactOf<CheckFact, Code>): string {
+function renderCheck<Code extends FactCode<CheckFact>>({
+  code,
+  params,
+}: FactOf<CheckFact, Code>): string {
   return CHECK[code](params)
 }
 
@@ -104,18 +120,23 @@ const MATCH: FactTexts<MatchFact> = {
   called_contract_decides: () => 'decided by the contract that is called',
   other_instruction_decides: () => 'decided by another instruction',
   not_signed: () => 'not signed',
-  account_of_authority: ({ authority, account }) => `${authority}, from the token account ${account}`,
+  account_of_authority: ({ authority, account }) =>
+    `${authority}, from the token account ${account}`,
   token_account_owner: ({ account }) => `the owner of the token account ${account}`,
   invalid_signatures: ({ signers }) => `${signers.join(', ')}, with an invalid signature`,
-  missing_signatures: ({ signers, missing }) => `${signers.join(', ')}, without a valid signature of ${missing.join(', ')}`,
+  missing_signatures: ({ signers, missing }) =>
+    `${signers.join(', ')}, without a valid signature of ${missing.join(', ')}`,
   transfers_total: ({ count, ...money }) => `${spell(money)} in ${count} transfers`,
   smallest_units: ({ amountAtomic }) => `${amountAtomic} of the smallest units of another token`,
-  token_amount: ({ amountAtomic, decimals, token }) => `${formatAmount(BigInt(amountAtomic), decimals)}${token === null ? '' : ` ${token}`}`,
+  token_amount: ({ amountAtomic, decimals, token }) =>
+    `${formatAmount(BigInt(amountAtomic), decimals)}${token === null ? '' : ` ${token}`}`,
   moved_by_token: (money) => `${spell(money)} according to the token’s events`,
-  moved_by_balance: ({ owner, ...money }) => `${spell(money)}, by the balance of ${owner ?? 'an unknown owner'}`,
+  moved_by_balance: ({ owner, ...money }) =>
+    `${spell(money)}, by the balance of ${owner ?? 'an unknown owner'}`,
   at_most: (money) => `at most ${spell(money)}`,
   currency: ({ symbol }) => symbol,
-  token: ({ address, symbol, token2022 }) => `${symbol === null ? '' : `${symbol}, `}the token ${address}${token2022 ? ' (Token-2022)' : ''}`,
+  token: ({ address, symbol, token2022 }) =>
+    `${symbol === null ? '' : `${symbol}, `}the token ${address}${token2022 ? ' (Token-2022)' : ''}`,
   contract: ({ address }) => `the contract ${address}`,
   any_token: () => 'a token',
   not_one_native_transfer: ({ symbol }) => `not one transfer of ${symbol}`,
@@ -126,7 +147,8 @@ const MATCH: FactTexts<MatchFact> = {
   gas_fee: ({ gas, maxFeePerGas, maxPriorityFeePerGas }) =>
     `${gas} gas at ${formatAmount(BigInt(maxFeePerGas), 9)} gwei, of which ${formatAmount(BigInt(maxPriorityFeePerGas), 9)} gwei is the priority fee`,
   compute_fee: ({ units, microLamports }) => `${units} units at ${microLamports} micro-lamports`,
-  compute_fee_at_most: ({ units, microLamports }) => `at most ${units} units at ${microLamports} micro-lamports`,
+  compute_fee_at_most: ({ units, microLamports }) =>
+    `at most ${units} units at ${microLamports} micro-lamports`,
   price_per_unit: ({ microLamports }) => `${microLamports} micro-lamports per unit`,
   rent_at_most: (money) => `at most ${spell(money)}, to open the recipient’s token account`,
   account_exists: () => 'nothing: the account exists',
@@ -201,7 +223,8 @@ const CHECK: FactTexts<CheckFact> = {
   own_token_account: () => 'a token account of the payer',
   token_account: () => 'a token account',
   unrecoverable_signature: () => 'a signature of nobody',
-  undeployed_signature: () => 'a signature for an account that is not deployed (ERC-6492), which this service does not deploy',
+  undeployed_signature: () =>
+    'a signature for an account that is not deployed (ERC-6492), which this service does not deploy',
   contract_refused: () => 'the payer’s contract does not confirm it',
   token_with_authorizations: () => 'a token that takes authorizations',
   token_without_domain: () => 'a token that names no domain',
@@ -214,13 +237,16 @@ const CHECK: FactTexts<CheckFact> = {
   chain_id: ({ chainId }) => chainId.toString(),
   lamports: ({ amountAtomic }) => `${amountAtomic} lamports`,
   at_least: ({ amountAtomic }) => `${amountAtomic} at least`,
-  at_least_unpromised: ({ amountAtomic }) => `${amountAtomic} at least, beside what is promised already`,
-  promised: ({ amountAtomic, promisedAtomic }) => `${amountAtomic}, of which ${promisedAtomic} is promised`,
+  at_least_unpromised: ({ amountAtomic }) =>
+    `${amountAtomic} at least, beside what is promised already`,
+  promised: ({ amountAtomic, promisedAtomic }) =>
+    `${amountAtomic}, of which ${promisedAtomic} is promised`,
   reserved: () => 'reserved',
   signed_time: ({ at }) => seconds(at),
   valid_from: ({ at }) => `valid from ${seconds(at)} at the latest`,
   valid_until: ({ at }) => `valid until ${seconds(at)} at least`,
-  window: ({ from, to }) => `from ${spellTime(from)} to ${to === null ? 'any time' : spellTime(to)}`,
+  window: ({ from, to }) =>
+    `from ${spellTime(from)} to ${to === null ? 'any time' : spellTime(to)}`,
   never_used: () => 'never used',
   used: () => 'used',
   same_question: () => 'the same question',
@@ -261,15 +287,18 @@ const CHECK: FactTexts<CheckFact> = {
   at_most_one: () => 'at most one',
   any_call: () => 'a call',
   transfers: ({ count }) => (count === 1 ? 'one transfer' : `${count} transfers`),
-  transfers_and_others: ({ transfers, others }) => `${transfers} transfers and ${others} other system instructions`,
+  transfers_and_others: ({ transfers, others }) =>
+    `${transfers} transfers and ${others} other system instructions`,
   signed_transfer: () => 'the transfer, as it was signed',
   something_else: () => 'something else',
   signers_at_most: ({ count }) => `at most ${count} signers`,
   all_signatures: () => 'a valid signature of every signer except the fee payer',
   all_signed: () => 'all of them',
   signatures_missing: ({ signers }) => `none of ${signers.join(', ')}`,
-  only_transfer: ({ guards }) => `only a transfer, a memo, compute limits and at most ${guards} wallet guards`,
-  only_token_transfer: ({ guards }) => `only a token transfer, a memo, compute limits and at most ${guards} wallet guards`,
+  only_transfer: ({ guards }) =>
+    `only a transfer, a memo, compute limits and at most ${guards} wallet guards`,
+  only_token_transfer: ({ guards }) =>
+    `only a token transfer, a memo, compute limits and at most ${guards} wallet guards`,
   wallet_guards: ({ count }) => `${count} wallet guards`,
   other_instructions: ({ count }) => `${count} other instructions`,
   one_limit_at_most: ({ units }) => `one limit of at most ${units}`,

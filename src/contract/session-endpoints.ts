@@ -24,7 +24,16 @@ const nothing = v.pipe(
 /** The sessions of whoever proved one of their wallets. */
 export const sessionEndpoints = {
   /** Newest use first, the asking one among them. */
-  sessionList: { method: 'GET', path: '/sessions', response: v.object({ sessions: v.array(SessionEntry) }) },
+  sessionList: {
+    method: 'GET',
+    path: '/sessions',
+    response: v.object({ sessions: v.array(SessionEntry) }),
+  },
   /** Ends every other session that a wallet of this one opened, and their live streams. */
-  sessionEndOthers: { method: 'POST', path: '/sessions/end-others', body: nothing, response: v.object({ ended: v.number() }) },
+  sessionEndOthers: {
+    method: 'POST',
+    path: '/sessions/end-others',
+    body: nothing,
+    response: v.object({ ended: v.number() }),
+  },
 } as const satisfies Record<string, BrowserEndpoint>

@@ -10,7 +10,14 @@ export const SettlementInput = v.strictObject({ ...proofFields, priorityFee: v.o
 export type SettlementInput = v.InferOutput<typeof SettlementInput>
 
 const SETTLEMENTS = ['required', 'broadcast_only', 'already_settled'] as const
-const SETTLEMENT_KINDS = ['eip3009', 'permit2', 'token-transfer', 'native-transfer', 'signed-transaction', 'receipt'] as const
+const SETTLEMENT_KINDS = [
+  'eip3009',
+  'permit2',
+  'token-transfer',
+  'native-transfer',
+  'signed-transaction',
+  'receipt',
+] as const
 
 export const SettlementBody = v.object({
   success: v.literal(true),

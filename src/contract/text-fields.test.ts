@@ -28,20 +28,31 @@ function asSchema(schema: unknown): Schema {
 function* textFields(schema: Schema, place: string): Generator<[place: string, schema: Schema]> {
   const base = schema.pipe?.[0] ?? schema
   if (base.type === 'string') yield [place, schema]
-  else if (base.type === 'record' || base.type === 'custom' || base.type === 'any') yield [place, schema]
+  else if (base.type === 'record' || base.type === 'custom' || base.type === 'any')
+    yield [place, schema]
   // `unknown` before an object is only looked at.
-  else if (base.type === 'unknown') for (const next of schema.pipe?.slice(1) ?? []) yield* textFields(next, place)
-  for (const [name, entry] of Object.entries(base.entries ?? {})) yield* textFields(entry, `${place}.${name}`)
+  else if (base.type === 'unknown')
+    for (const next of schema.pipe?.slice(1) ?? []) yield* textFields(next, place)
+  for (const [name, entry] of Object.entries(base.entries ?? {}))
+    yield* textFields(entry, `${place}.${name}`)
   if (base.wrapped) yield* textFields(base.wrapped, place)
   if (base.item) yield* textFields(base.item, `${place}[]`)
   for (const item of base.items ?? []) yield* textFields(item, `${place}[]`)
-  for (const option of base.options ?? []) if (typeof option === 'object') yield* textFields(option, place)
+  for (const option of base.options ?? [])
+    if (typeof option === 'object') yield* textFields(option, place)
 }
 
 const rows = [
   ...Object.entries({ ...endpoints, ...browserEndpoints }).flatMap(([name, row]) =>
     (['params', 'query', 'body'] as const).flatMap((part) =>
-      part in row ? [...textFields(asSchema(Object.entries(row).find(([key]) => key === part)?.[1]), `${name} ${part}`)] : [],
+      part in row
+        ? [
+            ...textFields(
+              asSchema(Object.entries(row).find(([key]) => key === part)?.[1]),
+              `${name} ${part}`,
+            ),
+          ]
+        : [],
     ),
   ),
   ...textFields(asSchema(SocketRequest), 'GET /ws'),
@@ -63,24 +74,49 @@ test('the walk finds the fields', () => {
       'relay body.headers[][]',
     ]),
   )
-  expect(new Set(rows.filter(([, schema]) => schema.pipe?.[0]?.type !== 'string' && schema.type !== 'string').map(([place]) => place))).toEqual(
-    new Set([...FREE_FORM, ...rows.map(([place]) => place).filter((place) => CHECKED_WHOLE.test(place))]),
+  expect(
+    new Set(
+      rows
+        .filter(([, schema]) => schema.pipe?.[0]?.type !== 'string' && schema.type !== 'string')
+        .map(([place]) => place),
+    ),
+  ).toEqual(
+    new Set([
+      ...FREE_FORM,
+      ...rows.map(([place]) => place).filter((place) => CHECKED_WHOLE.test(place)),
+    ]),
   )
 })
 
 describe.each(texts)('%s', (_, schema) => {
   test('takes no NUL character', () => {
     const around = ['', 'a', 'http://a.example/', '0', '1.5', 'pay_', 'eip155:1', 'ETH']
-    expect(around.filter((text) => accepts(schema, `${text}\0`) || accepts(schema, `\0${text}`) || accepts(schema, `${text}\0b`))).toEqual([])
+    expect(
+      around.filter(
+        (text) =>
+          accepts(schema, `${text}\0`) ||
+          accepts(schema, `\0${text}`) ||
+          accepts(schema, `${text}\0b`),
+      ),
+    ).toEqual([])
   })
   test('has a longest text', () => {
     const long = ['a', '0', 'http://a.example/', 'Z1', 'ETH,']
-    expect(long.filter((text) => accepts(schema, text + 'a'.repeat(100_000)) || accepts(schema, text + '0'.repeat(100_000)))).toEqual([])
+    expect(
+      long.filter(
+        (text) =>
+          accepts(schema, text + 'a'.repeat(100_000)) ||
+          accepts(schema, text + '0'.repeat(100_000)),
+      ),
+    ).toEqual([])
   })
 })
 
-test.each(rows.filter(([place]) => CHECKED_WHOLE.test(place)))('%s takes no NUL character at any depth', (_, schema) => {
-  expect(accepts(schema, { a: [{ b: 'c' }] })).toBe(true)
-  expect(accepts(schema, { a: [{ b: 'c\0' }] })).toBe(false)
-  expect(accepts(schema, { a: [{ 'b\0': 1 }] })).toBe(false)
-})
+test.each(rows.filter(([place]) => CHECKED_WHOLE.test(place)))(
+  '%s takes no NUL character at any depth',
+  (_, schema) => {
+    expect(accepts(schema, { a: [{ b: 'c' }] })).toBe(true)
+    expect(accepts(schema, { a: [{ b: 'c\0' }] })).toBe(false)
+    expect(accepts(schema, { a: [{ 'b\0': 1 }] })).toBe(false)
+  },
+)

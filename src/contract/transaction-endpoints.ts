@@ -52,7 +52,13 @@ export const transactionEndpoints = {
        */
       evidence: v.object({ fingerprint: v.boolean(), request: v.nullable(PayerEvidenceRequest) }),
     }),
-    problems: ['INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+    problems: [
+      'INVALID_RECIPIENT',
+      'INSUFFICIENT_BALANCE',
+      'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'CHAIN_UNAVAILABLE',
+    ],
   },
   transactionReceive: {
     method: 'POST',
@@ -84,11 +90,16 @@ export const transactionEndpoints = {
     body: v.strictObject({
       paymentId,
       signature: boundedText(100),
-      payerSignature: v.optional(v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.'))),
+      payerSignature: v.optional(
+        v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.')),
+      ),
       payerNonce: v.optional(
         v.pipe(
           plainNumber,
-          v.check((nonce) => Number.isSafeInteger(nonce) && nonce >= 0, 'Expected a whole number of 0 or more.'),
+          v.check(
+            (nonce) => Number.isSafeInteger(nonce) && nonce >= 0,
+            'Expected a whole number of 0 or more.',
+          ),
         ),
       ),
       senderVerified: v.optional(v.boolean()),

@@ -39,11 +39,19 @@ export const undeliveredEndpoints = {
   undeliveredList: {
     method: 'GET',
     path: '/undelivered',
-    summary: 'Paid payments whose success no caller was told, and that were not refunded in full, newest first',
+    summary:
+      'Paid payments whose success no caller was told, and that were not refunded in full, newest first',
     scope: 'payment:read',
     audience: 'browser',
-    query: v.strictObject({ limit: v.optional(wholeNumber(1, 500), '50'), offset: v.optional(wholeNumber(0, 1_000_000_000), '0') }),
-    response: v.object({ success: v.literal(true), total: v.number(), payments: v.array(UndeliveredPayment) }),
+    query: v.strictObject({
+      limit: v.optional(wholeNumber(1, 500), '50'),
+      offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
+    }),
+    response: v.object({
+      success: v.literal(true),
+      total: v.number(),
+      payments: v.array(UndeliveredPayment),
+    }),
     problems: [],
   },
   undeliveredClose: {

@@ -3,7 +3,10 @@ import type { Endpoint } from './endpoint.ts'
 import { atomic, decimal, paymentId, storedText, timestamp, wholeNumber } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
-const transferId = v.pipe(v.string(), v.regex(/^umt_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected umt_ and 22 base58 characters.'))
+const transferId = v.pipe(
+  v.string(),
+  v.regex(/^umt_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected umt_ and 22 base58 characters.'),
+)
 
 /** Money that arrived at an owned wallet, fits one or more orders, and is tied to none of them by evidence. */
 export const UnmatchedTransfer = v.object({
@@ -31,7 +34,14 @@ export const UnmatchedTransfer = v.object({
     }),
   ),
   /** The order that a person assigned it to. */
-  assigned: v.nullable(v.object({ paymentId: v.string(), by: v.nullable(v.string()), at: timestamp, note: v.nullable(v.string()) })),
+  assigned: v.nullable(
+    v.object({
+      paymentId: v.string(),
+      by: v.nullable(v.string()),
+      at: timestamp,
+      note: v.nullable(v.string()),
+    }),
+  ),
 })
 export type UnmatchedTransfer = v.InferOutput<typeof UnmatchedTransfer>
 
@@ -48,14 +58,22 @@ export const unmatchedEndpoints = {
     summary: 'Transfers to the account that fit an order and are tied to none, newest first',
     scope: 'payment:read',
     audience: 'browser',
-    query: v.strictObject({ limit: v.optional(wholeNumber(1, 500), '50'), offset: v.optional(wholeNumber(0, 1_000_000_000), '0') }),
-    response: v.object({ success: v.literal(true), total: v.number(), transfers: v.array(UnmatchedTransfer) }),
+    query: v.strictObject({
+      limit: v.optional(wholeNumber(1, 500), '50'),
+      offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
+    }),
+    response: v.object({
+      success: v.literal(true),
+      total: v.number(),
+      transfers: v.array(UnmatchedTransfer),
+    }),
     problems: [],
   },
   unmatchedAssign: {
     method: 'POST',
     path: '/unmatched/:transferId/assign',
-    summary: 'Record that a person assigns a transfer to an order; the status of the order does not change',
+    summary:
+      'Record that a person assigns a transfer to an order; the status of the order does not change',
     scope: 'payment:receive',
     audience: 'browser',
     params: v.object({ transferId }),

@@ -19,14 +19,19 @@ export type StatusClass = (typeof STATUS_CLASSES)[number]
 export const MOST_USAGE_ROWS = 10_000
 
 export const UsageQuery = v.strictObject({
-  period: v.optional(v.picklist(Object.keys(USAGE_PERIODS) as [UsagePeriod, ...UsagePeriod[]]), 'hour'),
+  period: v.optional(
+    v.picklist(Object.keys(USAGE_PERIODS) as [UsagePeriod, ...UsagePeriod[]]),
+    'hour',
+  ),
   /** Unix milliseconds, inclusive; both ends are widened to whole periods. The last 60 minutes, 24 hours or 30 days otherwise. */
   since: v.optional(wholeNumber(0, 999_999_999_999_999)),
   /** Unix milliseconds, exclusive. */
   until: v.optional(wholeNumber(0, 999_999_999_999_999)),
   keyId: v.optional(keyId),
   /** An endpoint's name; `unmatched` for paths there are none for. */
-  endpoint: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z]{1,60}$/, "Expected an endpoint's name."))),
+  endpoint: v.optional(
+    v.pipe(v.string(), v.regex(/^[A-Za-z]{1,60}$/, "Expected an endpoint's name.")),
+  ),
 })
 
 export const UsageBody = v.object({

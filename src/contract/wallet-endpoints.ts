@@ -1,7 +1,16 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
 import type { Endpoint } from './endpoint.ts'
-import { MOST_WALLETS, NewWallet, OwnedWallet, PayoutChallenge, PayoutChallengeBody, PayoutSignature, WalletBody, WalletList } from './wallet.ts'
+import {
+  MOST_WALLETS,
+  NewWallet,
+  OwnedWallet,
+  PayoutChallenge,
+  PayoutChallengeBody,
+  PayoutSignature,
+  WalletBody,
+  WalletList,
+} from './wallet.ts'
 
 /** Additions: an account's managed wallets, and every wallet it owns. */
 export const walletEndpoints = {

@@ -25,7 +25,13 @@ export const WalletBody = v.object({ success: v.literal(true), ...wallet })
 /** A key is made by the service and never leaves it; an existing one is brought in by the operator alone, on the service's machine. */
 export const NewWallet = v.strictObject({
   family: v.picklist(['evm', 'solana']),
-  name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.'), noNul()),
+  name: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'Expected a name.'),
+    v.maxLength(100, 'Expected at most 100 characters.'),
+    noNul(),
+  ),
 })
 
 /** A wallet that the account owns. `network`: the chain of a contract; null where a key controls the address, on every chain of its family. */
@@ -39,7 +45,10 @@ export const OwnedWallet = v.object({
 })
 
 /** `network`: for a contract wallet (EIP-1271, ERC-6492), the chain that is asked whether it signed. */
-export const PayoutChallenge = v.strictObject({ walletAddress: address, network: v.optional(boundedText(60)) })
+export const PayoutChallenge = v.strictObject({
+  walletAddress: address,
+  network: v.optional(boundedText(60)),
+})
 
 export const PayoutChallengeBody = v.object({
   success: v.literal(true),
@@ -53,10 +62,16 @@ export const PayoutChallengeBody = v.object({
 const MAX_SIGNATURE = 32_768
 
 export const PayoutSignature = v.strictObject({
-  challengeId: v.pipe(v.string(), v.regex(/^wch_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected wch_ and 22 base58 characters.')),
+  challengeId: v.pipe(
+    v.string(),
+    v.regex(/^wch_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected wch_ and 22 base58 characters.'),
+  ),
   /** Hex (EVM) or base58 (Solana). */
   signature: v.pipe(boundedText(MAX_SIGNATURE), v.minLength(1, 'Expected a signature.')),
 })
 
 /** What is told of a payment from a managed wallet; `estimatedConfirmation` in words, for people. */
-export const SentPayment = v.object({ ...PaymentStatusBody.entries, estimatedConfirmation: v.string() })
+export const SentPayment = v.object({
+  ...PaymentStatusBody.entries,
+  estimatedConfirmation: v.string(),
+})

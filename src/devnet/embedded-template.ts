@@ -8,7 +8,9 @@ const require = createRequire(import.meta.url)
 /** An empty embedded database to start from: making one takes seconds, copying it a third of one, so the first on a machine is kept. */
 export async function embeddedTemplate(): Promise<Blob> {
   const root = dirname(require.resolve('@electric-sql/pglite')).split('node_modules')[0] ?? ''
-  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json'), 'utf8')) as { version: string }
+  const { version } = JSON.parse(
+    readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json'), 'utf8'),
+  ) as { version: string }
   const file = join(root, 'node_modules/.cache/paydesk', `pglite-${version}.tar`)
   if (!existsSync(file)) {
     const client = await PGlite.create('memory://')

@@ -5,7 +5,17 @@ import { join } from 'node:path'
 import { FolderLockedError, lockFolder } from '#postgres/folder-lock.ts'
 
 /** What a devnet writes; a reset removes these and nothing else. */
-const PARTS = ['evm', 'solana', 'service', 'bff', 'logs', 'keys.json', 'networks.json', 'devnet.json', 'complete']
+const PARTS = [
+  'evm',
+  'solana',
+  'service',
+  'bff',
+  'logs',
+  'keys.json',
+  'networks.json',
+  'devnet.json',
+  'complete',
+]
 
 /** The folder a devnet lives in, held by this process alone. */
 export class Folder implements AsyncDisposable {
@@ -24,7 +34,8 @@ export class Folder implements AsyncDisposable {
     const dir = path ?? (await mkdtemp(join(tmpdir(), 'paydesk-')))
     await mkdir(dir, { recursive: true, mode: 0o700 })
     const folder = new Folder(dir, path === undefined, lock(dir))
-    if (reset || !folder.complete) await Promise.all(PARTS.map((part) => rm(join(dir, part), { recursive: true, force: true })))
+    if (reset || !folder.complete)
+      await Promise.all(PARTS.map((part) => rm(join(dir, part), { recursive: true, force: true })))
     return folder
   }
 
@@ -52,6 +63,9 @@ function lock(dir: string): () => void {
     return lockFolder(dir)
   } catch (error) {
     if (!(error instanceof FolderLockedError)) throw error
-    throw new Error(`Another Paydesk already runs in ${dir}. End it first; its history is in that folder.`, { cause: error })
+    throw new Error(
+      `Another Paydesk already runs in ${dir}. End it first; its history is in that folder.`,
+      { cause: error },
+    )
   }
 }

@@ -14,12 +14,25 @@ import { readSecret } from '#service/wallets/read-secret.ts'
 import { devnetWallets } from './nodes/wallets.ts'
 
 const key = v.optional(v.string(), '')
-const Keys = v.object({ accountId: v.string(), operator: key, standard: key, readonly: key, proxy: key, seller: key })
+const Keys = v.object({
+  accountId: v.string(),
+  operator: key,
+  standard: key,
+  readonly: key,
+  proxy: key,
+  seller: key,
+})
 
 /** The demo seller's account and its keys. `proxy` is the one that the bff holds, so that no tool eats up its quota; `seller` the shop's. */
 export type Keys = v.InferOutput<typeof Keys>
 
-const PAYING: readonly Scope[] = ['payment:send', 'payment:receive', 'payment:read', 'transaction:build', 'token:read']
+const PAYING: readonly Scope[] = [
+  'payment:send',
+  'payment:receive',
+  'payment:read',
+  'transaction:build',
+  'token:read',
+]
 const READING: readonly Scope[] = ['payment:read', 'token:read']
 
 const ISSUED = {
@@ -28,15 +41,28 @@ const ISSUED = {
   readonly: { name: 'Bookkeeping', plan: 'standard', scopes: READING },
   proxy: { name: 'Proxy', plan: 'premium', scopes: [...PAYING, 'keys:manage'] },
   seller: { name: 'Demo shop', plan: 'premium', scopes: ['payment:receive'] },
-} as const satisfies Record<Exclude<keyof Keys, 'accountId'>, { name: string; plan: Plan; scopes: readonly Scope[] }>
+} as const satisfies Record<
+  Exclude<keyof Keys, 'accountId'>,
+  { name: string; plan: Plan; scopes: readonly Scope[] }
+>
 
 type Preparation = { db: Database; vaultKeyFile: string; known?: Keys }
 
 /** The account, its keys and its wallets, as the operator's command makes them; what is there already stays. */
 export async function prepareAccount({ db, vaultKeyFile, known }: Preparation): Promise<Keys> {
-  const accountId = known?.accountId ?? (await createAccount(db, { name: 'Demo seller', plan: 'premium' })).id
-  const keys: Keys = { operator: '', standard: '', readonly: '', proxy: '', seller: '', ...known, accountId }
-  for (const name of MADE) keys[name] ||= (await createKey(db, { accountId, ...ISSUED[name], environment: 'test' })).key
+  const accountId =
+    known?.accountId ?? (await createAccount(db, { name: 'Demo seller', plan: 'premium' })).id
+  const keys: Keys = {
+    operator: '',
+    standard: '',
+    readonly: '',
+    proxy: '',
+    seller: '',
+    ...known,
+    accountId,
+  }
+  for (const name of MADE)
+    keys[name] ||= (await createKey(db, { accountId, ...ISSUED[name], environment: 'test' })).key
   await importWallets(db, { accountId, vaultKeyFile })
   await registerSeller(db, accountId)
   return keys
@@ -50,14 +76,24 @@ export function isComplete(keys: Keys): boolean {
 }
 
 /** The service signs for these from now on; the wallets' money is the devnet's. */
-async function importWallets(db: Database, { accountId, vaultKeyFile }: { accountId: string; vaultKeyFile: string }): Promise<void> {
+async function importWallets(
+  db: Database,
+  { accountId, vaultKeyFile }: { accountId: string; vaultKeyFile: string },
+): Promise<void> {
   const { managed, facilitator } = devnetWallets()
   const known = new Set((await listWallets(db, accountId)).map(({ address }) => address))
-  const take = async (family: Family, name: string, { address, text }: { address: string; text: string }) => {
+  const take = async (
+    family: Family,
+    name: string,
+    { address, text }: { address: string; text: string },
+  ) => {
     if (known.has(address)) return
     const secret = readSecret(family, text)
     if (!secret) throw new Error(`The managed wallet on ${family} has no readable key.`)
-    await createWallet({ db, vault: openFileVault(vaultKeyFile), now: new Date() }, { accountId, family, name, secret })
+    await createWallet(
+      { db, vault: openFileVault(vaultKeyFile), now: new Date() },
+      { accountId, family, name, secret },
+    )
   }
   for (const [name, { evm, solana }] of [
     ['Payouts', managed],
@@ -71,7 +107,11 @@ async function importWallets(db: Database, { accountId, vaultKeyFile }: { accoun
 /** The demo seller is paid at these: what they receive is the account's income, and no other account can use proofs of it. */
 async function registerSeller(db: Database, accountId: string): Promise<void> {
   const { seller } = devnetWallets()
-  for (const { address } of [seller.evm, seller.solana]) await registerWallet({ db, now: new Date() }, { accountId, address, network: null, proof: 'operator' })
+  for (const { address } of [seller.evm, seller.solana])
+    await registerWallet(
+      { db, now: new Date() },
+      { accountId, address, network: null, proof: 'operator' },
+    )
 }
 
 /** Keys cannot be read back from the service: it holds their hashes only. */

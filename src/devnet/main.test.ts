@@ -7,7 +7,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort, isFree } from './ports.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
-const VARIABLES = ['PORT_WEB', 'PORT_BFF', 'PORT_SERVICE', 'PORT_SELLER', 'PORT_EVM', 'PORT_SOLANA', 'PORT_SOLANA_WS'] as const
+const VARIABLES = [
+  'PORT_WEB',
+  'PORT_BFF',
+  'PORT_SERVICE',
+  'PORT_SELLER',
+  'PORT_EVM',
+  'PORT_SOLANA',
+  'PORT_SOLANA_WS',
+] as const
 
 let dir: string
 let env: Record<string, string>
@@ -20,41 +28,60 @@ beforeAll(async () => {
 
 afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
 
-test('npm start serves everything until Ctrl-C, and after kill -9 it starts again', { timeout: 240_000 }, async () => {
-  const first = start()
-  await first.says(/Paydesk is ready/)
-  const path = join(dir, '.paydesk/devnet.json')
-  const tools = JSON.parse(await readFile(path, 'utf8'))
-  expect((await stat(path)).mode & 0o777).toBe(0o600)
-  expect(tools).toMatchObject({
-    web: `http://localhost:${env.PORT_WEB}`,
-    bff: `http://127.0.0.1:${env.PORT_BFF}`,
-    service: `http://127.0.0.1:${env.PORT_SERVICE}`,
-    seller: `http://127.0.0.1:${env.PORT_SELLER}`,
-    evm: { rpcUrl: `http://127.0.0.1:${env.PORT_EVM}`, chainId: 31_337, tokens: { USDC: { decimals: 6 } } },
-    solana: { rpcUrl: `http://127.0.0.1:${env.PORT_SOLANA}`, wsUrl: `ws://127.0.0.1:${env.PORT_SOLANA_WS}`, tokens: { USDC: { decimals: 6 } } },
-    apiKeys: { operator: expect.stringMatching(/^pk_test_/), standard: expect.stringMatching(/^pk_test_/), readonly: expect.stringMatching(/^pk_test_/) },
-  })
-  expect(tools.wallets.managed).toEqual({ evm: { address: expect.any(String) }, solana: { address: expect.any(String) } })
-  await expectWeb(tools.web)
-  await expectShop(tools.seller)
+test(
+  'npm start serves everything until Ctrl-C, and after kill -9 it starts again',
+  { timeout: 240_000 },
+  async () => {
+    const first = start()
+    await first.says(/Paydesk is ready/)
+    const path = join(dir, '.paydesk/devnet.json')
+    const tools = JSON.parse(await readFile(path, 'utf8'))
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(tools).toMatchObject({
+      web: `http://localhost:${env.PORT_WEB}`,
+      bff: `http://127.0.0.1:${env.PORT_BFF}`,
+      service: `http://127.0.0.1:${env.PORT_SERVICE}`,
+      seller: `http://127.0.0.1:${env.PORT_SELLER}`,
+      evm: {
+        rpcUrl: `http://127.0.0.1:${env.PORT_EVM}`,
+        chainId: 31_337,
+        tokens: { USDC: { decimals: 6 } },
+      },
+      solana: {
+        rpcUrl: `http://127.0.0.1:${env.PORT_SOLANA}`,
+        wsUrl: `ws://127.0.0.1:${env.PORT_SOLANA_WS}`,
+        tokens: { USDC: { decimals: 6 } },
+      },
+      apiKeys: {
+        operator: expect.stringMatching(/^pk_test_/),
+        standard: expect.stringMatching(/^pk_test_/),
+        readonly: expect.stringMatching(/^pk_test_/),
+      },
+    })
+    expect(tools.wallets.managed).toEqual({
+      evm: { address: expect.any(String) },
+      solana: { address: expect.any(String) },
+    })
+    await expectWeb(tools.web)
+    await expectShop(tools.seller)
 
-  const second = start()
-  expect(await second.ended).toEqual({ code: 1, signal: null })
-  for (const variable of VARIABLES) expect(second.output()).toContain(`${variable}=`)
+    const second = start()
+    expect(await second.ended).toEqual({ code: 1, signal: null })
+    for (const variable of VARIABLES) expect(second.output()).toContain(`${variable}=`)
 
-  first.child.kill('SIGKILL')
-  await first.ended
-  await untilPortsAreFree()
+    first.child.kill('SIGKILL')
+    await first.ended
+    await untilPortsAreFree()
 
-  const third = start()
-  await third.says(/Paydesk is ready/)
-  expect(third.output()).not.toContain('First start')
-  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(tools)
-  third.child.kill('SIGINT')
-  expect(await third.ended).toEqual({ code: 0, signal: null })
-  await untilPortsAreFree()
-})
+    const third = start()
+    await third.says(/Paydesk is ready/)
+    expect(third.output()).not.toContain('First start')
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(tools)
+    third.child.kill('SIGINT')
+    expect(await third.ended).toEqual({ code: 0, signal: null })
+    await untilPortsAreFree()
+  },
+)
 
 async function expectWeb(web: string): Promise<void> {
   const page = await fetch(`${web}/payments/pay_unknown`)
@@ -64,11 +91,16 @@ async function expectWeb(web: string): Promise<void> {
   expect(policy).toContain("require-trusted-types-for 'script'")
   expect(policy).not.toContain('unsafe')
   // The page and its proxy have one host name, whichever the person typed: sessions are cookies of a host.
-  expect(await (await fetch(`${web}/config.json`)).json()).toMatchObject({ proxyUrl: `http://localhost:${env.PORT_BFF}` })
+  expect(await (await fetch(`${web}/config.json`)).json()).toMatchObject({
+    proxyUrl: `http://localhost:${env.PORT_BFF}`,
+  })
   const other = web.replace('localhost', '127.0.0.1')
-  expect(await (await fetch(`${other}/config.json`)).json()).toMatchObject({ proxyUrl: `http://127.0.0.1:${env.PORT_BFF}` })
+  expect(await (await fetch(`${other}/config.json`)).json()).toMatchObject({
+    proxyUrl: `http://127.0.0.1:${env.PORT_BFF}`,
+  })
   expect((await fetch(`${web}/demo-wallet.js`)).headers.get('content-type')).toContain('javascript')
-  for (const missing of ['/assets/none.js', '/..%2fpackage.json', '/%2e%2e/package.json']) expect((await fetch(`${web}${missing}`)).status).toBe(404)
+  for (const missing of ['/assets/none.js', '/..%2fpackage.json', '/%2e%2e/package.json'])
+    expect((await fetch(`${web}${missing}`)).status).toBe(404)
 }
 
 async function expectShop(seller: string): Promise<void> {
@@ -93,7 +125,9 @@ function start(): Running {
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
+  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  )
   const says = (pattern: RegExp) =>
     new Promise<void>((resolve, reject) => {
       const look = () => pattern.test(output) && resolve()

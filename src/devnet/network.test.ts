@@ -16,7 +16,14 @@ let dir: string
 let net: Devnet
 
 const create = (options = {}) =>
-  Devnet.create({ dir, programs: { web: false, bff: false }, evmBlockTimeSeconds: 0.5, slotTimeMs: 100, say: (line) => said.push(line), ...options })
+  Devnet.create({
+    dir,
+    programs: { web: false, bff: false },
+    evmBlockTimeSeconds: 0.5,
+    slotTimeMs: 100,
+    say: (line) => said.push(line),
+    ...options,
+  })
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-net-'))
@@ -39,7 +46,8 @@ test('the history spans sixty days on both chains, mostly paid, some not', async
   expect(count('finalized')).toBeGreaterThan(payments.length * 0.85)
   expect(count('expired')).toBeGreaterThan(3)
   expect(count('failed')).toBeGreaterThan(1)
-  for (const network of ['eip155:31337', SOLANA_DEVNET]) expect(payments.filter((payment) => payment.network === network).length).toBeGreaterThan(50)
+  for (const network of ['eip155:31337', SOLANA_DEVNET])
+    expect(payments.filter((payment) => payment.network === network).length).toBeGreaterThan(50)
   const { buyer, seller } = net.wallets
   for (const { address } of [buyer.evm, buyer.solana, seller.evm, seller.solana])
     expect(payments.filter(({ sender }) => sender === address).length).toBeGreaterThan(1)
@@ -51,7 +59,9 @@ test('the demo seller owns its wallets: the history has directions, seen from it
   const { seller, managed, facilitator } = net.wallets
   expect(new Map(wallets.map(({ walletAddress, proof }) => [walletAddress, proof]))).toEqual(
     new Map([
-      ...[managed.evm, managed.solana, facilitator.evm, facilitator.solana].map(({ address }) => [address, 'managed'] as const),
+      ...[managed.evm, managed.solana, facilitator.evm, facilitator.solana].map(
+        ({ address }) => [address, 'managed'] as const,
+      ),
       ...[seller.evm, seller.solana].map(({ address }) => [address, 'operator'] as const),
     ]),
   )
@@ -60,7 +70,15 @@ test('the demo seller owns its wallets: the history has directions, seen from it
   for (const { paymentId, sender, recipient } of await list('')) {
     const { direction } = await status(paymentId)
     seen.add(direction)
-    expect(direction, paymentId).toBe(own.has(recipient) ? (own.has(sender) ? 'internal' : 'received') : own.has(sender) ? 'sent' : 'external')
+    expect(direction, paymentId).toBe(
+      own.has(recipient)
+        ? own.has(sender)
+          ? 'internal'
+          : 'received'
+        : own.has(sender)
+          ? 'sent'
+          : 'external',
+    )
   }
   expect(seen).toEqual(new Set(['received', 'sent']))
 })
@@ -69,9 +87,17 @@ test('what the service says of the EVM history is on the chain, to the wei, on i
   const evm = createPublicClient({ transport: http(net.evm.rpcUrl) })
   for (const payment of await list('&network=eip155:31337&status=finalized')) {
     const hash = payment.signature as Hex
-    const [transaction, receipt] = [await evm.getTransaction({ hash }), await evm.getTransactionReceipt({ hash })]
+    const [transaction, receipt] = [
+      await evm.getTransaction({ hash }),
+      await evm.getTransactionReceipt({ hash }),
+    ]
     const { timestamp } = await evm.getBlock({ blockHash: receipt.blockHash })
-    expect({ from: transaction.from, to: transaction.to, value: transaction.value.toString(), status: receipt.status }).toEqual({
+    expect({
+      from: transaction.from,
+      to: transaction.to,
+      value: transaction.value.toString(),
+      status: receipt.status,
+    }).toEqual({
       from: payment.sender.toLowerCase(),
       to: payment.recipient.toLowerCase(),
       value: payment.amountAtomic,
@@ -86,12 +112,22 @@ test('what the service says of the EVM history is on the chain, to the wei, on i
 test('what the service says of the Solana history is on the chain, to the lamport, with its memo', async () => {
   const solana = new Connection(net.solana.rpcUrl, 'confirmed')
   for (const payment of await list(`&network=${SOLANA_DEVNET}&status=finalized,failed`)) {
-    const landed = await solana.getParsedTransaction(payment.signature ?? '', { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+    const landed = await solana.getParsedTransaction(payment.signature ?? '', {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 0,
+    })
     expect(landed?.meta?.err === null).toBe(payment.status === 'finalized')
-    const instructions = landed?.transaction.message.instructions.flatMap((instruction) => ('parsed' in instruction ? [instruction.parsed] : [])) ?? []
+    const instructions =
+      landed?.transaction.message.instructions.flatMap((instruction) =>
+        'parsed' in instruction ? [instruction.parsed] : [],
+      ) ?? []
     expect(instructions).toContainEqual({
       type: 'transfer',
-      info: { source: payment.sender, destination: payment.recipient, lamports: Number(payment.amountAtomic) },
+      info: {
+        source: payment.sender,
+        destination: payment.recipient,
+        lamports: Number(payment.amountAtomic),
+      },
     })
     expect(instructions).toContain(payment.paymentId)
     expect((await status(payment.paymentId)).fee?.amountAtomic).toBe(String(landed?.meta?.fee))
@@ -106,7 +142,11 @@ test('a killed service is started again, and nothing is lost', async () => {
 })
 
 test('the next start has the same history and keys, a reset another one, and nothing is left behind', async () => {
-  const [before, keys, urls] = [await list(''), net.apiKeys, [net.evm.rpcUrl, net.solana.rpcUrl, net.solana.wsUrl, net.urls.service]]
+  const [before, keys, urls] = [
+    await list(''),
+    net.apiKeys,
+    [net.evm.rpcUrl, net.solana.rpcUrl, net.solana.wsUrl, net.urls.service],
+  ]
   await net[Symbol.asyncDispose]()
   for (const url of urls) expect(await isFree(Number(new URL(url).port))).toBe(true)
 
@@ -125,7 +165,10 @@ test('one folder has one devnet', async () => {
 })
 
 test('without a folder everything is temporary', async () => {
-  const temporary = await Devnet.create({ programs: { service: false, bff: false, web: false }, seed: false })
+  const temporary = await Devnet.create({
+    programs: { service: false, bff: false, web: false },
+    seed: false,
+  })
   const [path, port] = [temporary.dir, Number(new URL(temporary.evm.rpcUrl).port)]
   expect(existsSync(path)).toBe(true)
   expect(() => temporary.service).toThrow('without the service')
@@ -145,6 +188,8 @@ async function status(paymentId: string) {
 }
 
 async function get(path: string): Promise<unknown> {
-  const response = await fetch(`${net.urls.service}${path}`, { headers: { authorization: `Bearer ${net.apiKeys.operator}` } })
+  const response = await fetch(`${net.urls.service}${path}`, {
+    headers: { authorization: `Bearer ${net.apiKeys.operator}` },
+  })
   return response.json()
 }

@@ -19,7 +19,15 @@ import { devnetWallets, seedPayers, type Wallets } from './nodes/wallets.ts'
 import { ensureBuilt } from './web/build.ts'
 import { WebServer } from './web/server.ts'
 
-export type Ports = { web: number; bff: number; service: number; seller: number; evm: number; solana: number; solanaWs: number }
+export type Ports = {
+  web: number
+  bff: number
+  service: number
+  seller: number
+  evm: number
+  solana: number
+  solanaWs: number
+}
 
 export type DevnetOptions = {
   /** Kept and found again at the next start; a temporary folder otherwise. */
@@ -43,15 +51,34 @@ export type DevnetOptions = {
 }
 
 type Chains = { evm: EvmNode; solana: SolanaNode }
-type Started = { folder: Folder; chains: Chains; networks: Network[]; keys: Keys; service?: Program; bff?: Program; seller?: Program; web?: WebServer }
+type Started = {
+  folder: Folder
+  chains: Chains
+  networks: Network[]
+  keys: Keys
+  service?: Program
+  bff?: Program
+  seller?: Program
+  web?: WebServer
+}
 
 /**
  * Everything on this machine: both chains with tokens, the service, the proxy and the web app, as they run in production but for their
  * environment. `await using net = await Devnet.create()` leaves nothing behind.
  */
 export class Devnet implements AsyncDisposable {
-  readonly evm: { rpcUrl: string; chainId: number; tokens: Readonly<Record<string, Asset>>; kill: () => Promise<void> }
-  readonly solana: { rpcUrl: string; wsUrl: string; tokens: Readonly<Record<string, Asset>>; kill: () => Promise<void> }
+  readonly evm: {
+    rpcUrl: string
+    chainId: number
+    tokens: Readonly<Record<string, Asset>>
+    kill: () => Promise<void>
+  }
+  readonly solana: {
+    rpcUrl: string
+    wsUrl: string
+    tokens: Readonly<Record<string, Asset>>
+    kill: () => Promise<void>
+  }
   readonly networks: Network[]
   readonly wallets: Wallets
   readonly apiKeys: { operator: string; standard: string; readonly: string }
@@ -61,12 +88,27 @@ export class Devnet implements AsyncDisposable {
 
   private constructor(started: Started, stack: AsyncDisposableStack) {
     const { chains, networks, keys, service, bff, seller, web } = started
-    this.evm = { rpcUrl: chains.evm.rpcUrl, chainId: EVM_CHAIN_ID, tokens: EVM_TOKENS, kill: () => chains.evm.kill() }
-    this.solana = { rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, tokens: SOLANA_TOKENS, kill: () => chains.solana.kill() }
+    this.evm = {
+      rpcUrl: chains.evm.rpcUrl,
+      chainId: EVM_CHAIN_ID,
+      tokens: EVM_TOKENS,
+      kill: () => chains.evm.kill(),
+    }
+    this.solana = {
+      rpcUrl: chains.solana.rpcUrl,
+      wsUrl: chains.solana.wsUrl,
+      tokens: SOLANA_TOKENS,
+      kill: () => chains.solana.kill(),
+    }
     this.networks = networks
     this.wallets = devnetWallets()
     this.apiKeys = { operator: keys.operator, standard: keys.standard, readonly: keys.readonly }
-    this.urls = { web: web?.url ?? '', bff: bff?.url ?? '', service: service?.url ?? '', seller: seller?.url ?? '' }
+    this.urls = {
+      web: web?.url ?? '',
+      bff: bff?.url ?? '',
+      service: service?.url ?? '',
+      seller: seller?.url ?? '',
+    }
     this.#started = started
     this.#stack = stack
   }
@@ -76,7 +118,13 @@ export class Devnet implements AsyncDisposable {
     await using stack = new AsyncDisposableStack()
     const folder = stack.use(await Folder.open(options.dir, options.reset ?? false))
     const ports = await choosePorts(options.ports)
-    const programs = { service: true, bff: true, web: true, seller: options.programs?.web ?? true, ...options.programs }
+    const programs = {
+      service: true,
+      bff: true,
+      web: true,
+      seller: options.programs?.web ?? true,
+      ...options.programs,
+    }
     const building = programs.web ? ensureBuilt(say) : Promise.resolve()
     // Awaited below; a failure must not count as unhandled until then.
     building.catch(() => undefined)
@@ -84,12 +132,27 @@ export class Devnet implements AsyncDisposable {
     const chains = await startChains(stack, folder, { ...options, ports, say })
     const networks = localNetworks({
       evm: { rpcUrl: chains.evm.rpcUrl, blockTimeSeconds: blockTime(options) },
-      solana: { ...chains.solana, rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, slotTimeMs: slotTime(options) },
+      solana: {
+        ...chains.solana,
+        rpcUrl: chains.solana.rpcUrl,
+        wsUrl: chains.solana.wsUrl,
+        slotTimeMs: slotTime(options),
+      },
     })
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
-    const keys = folder.complete ? await laterStart(folder, options) : await firstStart(folder, chains, { ...options, bff: programs.bff, say })
+    const keys = folder.complete
+      ? await laterStart(folder, options)
+      : await firstStart(folder, chains, { ...options, bff: programs.bff, say })
     const started: Started = { folder, chains, networks, keys }
-    const setting = { folder, ports, keys, databaseUrl: options.databaseUrl, relayUrl: options.relayUrl, shop: programs.seller, say }
+    const setting = {
+      folder,
+      ports,
+      keys,
+      databaseUrl: options.databaseUrl,
+      relayUrl: options.relayUrl,
+      shop: programs.seller,
+      say,
+    }
     if (programs.service) {
       started.service = stack.use(await startService(setting))
       say(`service  ${started.service.url}`)
@@ -108,7 +171,10 @@ export class Devnet implements AsyncDisposable {
         await WebServer.start({
           port: ports.web,
           bffPort: ports.bff,
-          shops: [...(programs.seller ? [shopUrl(ports)] : []), ...(options.relayUrl ? [options.relayUrl] : [])],
+          shops: [
+            ...(programs.seller ? [shopUrl(ports)] : []),
+            ...(options.relayUrl ? [options.relayUrl] : []),
+          ],
           networks,
           wallets: devnetWallets(),
         }),
@@ -160,7 +226,11 @@ async function choosePorts(chosen: Partial<Ports> = {}): Promise<Ports> {
 
 type Starting = DevnetOptions & { say: (line: string) => void }
 
-async function startChains(stack: AsyncDisposableStack, folder: Folder, options: Starting & { ports: Ports }): Promise<Chains> {
+async function startChains(
+  stack: AsyncDisposableStack,
+  folder: Folder,
+  options: Starting & { ports: Ports },
+): Promise<Chains> {
   const { ports, say, seed = true } = options
   const starting = Promise.allSettled([
     EvmNode.start({
@@ -170,7 +240,13 @@ async function startChains(stack: AsyncDisposableStack, folder: Folder, options:
       genesisTime: seed ? genesisTime(Date.now()) : undefined,
       say,
     }),
-    SolanaNode.start({ dir: folder.in('solana'), port: ports.solana, wsPort: ports.solanaWs, slotTimeMs: slotTime(options), say }),
+    SolanaNode.start({
+      dir: folder.in('solana'),
+      port: ports.solana,
+      wsPort: ports.solanaWs,
+      slotTimeMs: slotTime(options),
+      say,
+    }),
   ])
   const [evm, solana] = await starting
   if (evm.status === 'fulfilled') stack.use(evm.value)
@@ -183,14 +259,24 @@ async function startChains(stack: AsyncDisposableStack, folder: Folder, options:
 }
 
 /** Tokens, account, keys and history: once for each folder, before the service takes its database. */
-async function firstStart(folder: Folder, chains: Chains, options: Starting & { bff: boolean }): Promise<Keys> {
+async function firstStart(
+  folder: Folder,
+  chains: Chains,
+  options: Starting & { bff: boolean },
+): Promise<Keys> {
   const { databaseUrl, seed = true, say } = options
   say('First start: preparing the database and the tokens.')
   const holders = [...Object.values(devnetWallets()), ...seedPayers()]
   // First, and alone: the embedded database blocks this thread while it sets itself up, and requests to the chains would time out.
   const template = databaseUrl ? undefined : await embeddedTemplate()
-  if (template && options.bff) await (await openDatabase({ dataDir: folder.in('bff'), template }, BFF_SCHEMA))[Symbol.asyncDispose]()
-  await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service'), template }, SERVICE_SCHEMA)
+  if (template && options.bff)
+    await (
+      await openDatabase({ dataDir: folder.in('bff'), template }, BFF_SCHEMA)
+    )[Symbol.asyncDispose]()
+  await using opened = await openDatabase(
+    databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service'), template },
+    SERVICE_SCHEMA,
+  )
   await Promise.all([
     deployEvmTokens(
       chains.evm,
@@ -215,7 +301,10 @@ async function firstStart(folder: Folder, chains: Chains, options: Starting & { 
 async function laterStart(folder: Folder, { databaseUrl }: DevnetOptions): Promise<Keys> {
   const known = await readKeys(folder.path)
   if (isComplete(known)) return known
-  await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service') }, SERVICE_SCHEMA)
+  await using opened = await openDatabase(
+    databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service') },
+    SERVICE_SCHEMA,
+  )
   const keys = await prepareAccount({ db: opened.db, vaultKeyFile: vaultKeyFile(folder), known })
   await writeKeys(folder.path, keys)
   return keys

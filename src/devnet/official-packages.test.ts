@@ -5,7 +5,16 @@ import { HTTPFacilitatorClient } from '@x402/core/server'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { paymentMiddleware, x402ResourceServer, type Network as NetworkName } from '@x402/hono'
 import { Hono } from 'hono'
-import { createPublicClient, createWalletClient, encodeFunctionData, erc20Abi, http, maxUint256, parseGwei, type Hex } from 'viem'
+import {
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  erc20Abi,
+  http,
+  maxUint256,
+  parseGwei,
+  type Hex,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
@@ -26,8 +35,16 @@ let solana: Connection
 let served: string[]
 
 beforeAll(async () => {
-  net = await Devnet.create({ programs: { service: true, bff: false, web: false, seller: true }, seed: false, evmBlockTimeSeconds: 0.5, slotTimeMs: 100 })
-  solana = new Connection(net.solana.rpcUrl, { commitment: 'confirmed', wsEndpoint: net.solana.wsUrl })
+  net = await Devnet.create({
+    programs: { service: true, bff: false, web: false, seller: true },
+    seed: false,
+    evmBlockTimeSeconds: 0.5,
+    slotTimeMs: 100,
+  })
+  solana = new Connection(net.solana.rpcUrl, {
+    commitment: 'confirmed',
+    wsEndpoint: net.solana.wsUrl,
+  })
   served = []
   shop = await openShop()
   await approve(net.evm.tokens.WETH?.address ?? '')
@@ -55,13 +72,24 @@ async function openShop(): Promise<typeof shop> {
     createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
   })
   const resources = new x402ResourceServer(facilitator)
-  for (const network of [evm, sol]) resources.register(network.network as NetworkName, new ExactServer(network))
+  for (const network of [evm, sol])
+    resources.register(network.network as NetworkName, new ExactServer(network))
   const { seller } = net.wallets
   const onEvm = (asset: string, amount: string, extra: Record<string, unknown> = {}) => ({
-    accepts: { scheme: 'exact', network: evm.network as NetworkName, payTo: seller.evm.address, price: { asset, amount, extra } },
+    accepts: {
+      scheme: 'exact',
+      network: evm.network as NetworkName,
+      payTo: seller.evm.address,
+      price: { asset, amount, extra },
+    },
   })
   const onSolana = (asset: string, amount: string, extra: Record<string, unknown> = {}) => ({
-    accepts: { scheme: 'exact', network: sol.network as NetworkName, payTo: seller.solana.address, price: { asset, amount, extra } },
+    accepts: {
+      scheme: 'exact',
+      network: sol.network as NetworkName,
+      payTo: seller.solana.address,
+      price: { asset, amount, extra },
+    },
   })
   const app = new Hono()
   app.use(
@@ -69,8 +97,17 @@ async function openShop(): Promise<typeof shop> {
       {
         'GET /eth': onEvm('ETH', '10000000000000000'),
         'GET /eth/other': onEvm('ETH', '10000000000000000'),
-        'GET /usdc': onEvm('USDC', '1500000', { name: 'USD Coin', version: '2', assetTransferMethod: 'eip3009' }),
-        'GET /usdc/after': onEvm('USDC', '1500000', { name: 'USD Coin', version: '2', assetTransferMethod: 'eip3009', paymentFlow: 'authorization' }),
+        'GET /usdc': onEvm('USDC', '1500000', {
+          name: 'USD Coin',
+          version: '2',
+          assetTransferMethod: 'eip3009',
+        }),
+        'GET /usdc/after': onEvm('USDC', '1500000', {
+          name: 'USD Coin',
+          version: '2',
+          assetTransferMethod: 'eip3009',
+          paymentFlow: 'authorization',
+        }),
         'GET /weth': onEvm('WETH', '1000000000000000', { assetTransferMethod: 'permit2' }),
         'GET /sol': onSolana('SOL', '10000000', { memo: 'article-sol' }),
         'GET /spl': onSolana('USDC', '1500000'),
@@ -83,21 +120,36 @@ async function openShop(): Promise<typeof shop> {
     return c.text(`served ${c.req.path}`)
   })
   return new Promise((resolve) => {
-    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve({ url: `http://127.0.0.1:${port}`, server }))
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve({ url: `http://127.0.0.1:${port}`, server }),
+    )
   })
 }
 
 const FEES = { maxFeePerGas: parseGwei('10'), maxPriorityFeePerGas: parseGwei('1') }
 
 async function send(call: { to: Hex; data?: Hex; value?: bigint }): Promise<Hex> {
-  const wallet = createWalletClient({ account: privateKeyToAccount(net.wallets.buyer.evm.privateKey), transport: http(net.evm.rpcUrl) })
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(net.wallets.buyer.evm.privateKey),
+    transport: http(net.evm.rpcUrl),
+  })
   const hash = await wallet.sendTransaction({ ...call, ...FEES, chain: null })
-  await createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 }).waitForTransactionReceipt({ hash })
+  await createPublicClient({
+    transport: http(net.evm.rpcUrl),
+    pollingInterval: 100,
+  }).waitForTransactionReceipt({ hash })
   return hash
 }
 
 async function approve(token: string): Promise<void> {
-  await send({ to: token as Hex, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2, maxUint256] }) })
+  await send({
+    to: token as Hex,
+    data: encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [PERMIT2, maxUint256],
+    }),
+  })
 }
 
 /** The buyer with the official client and our schemes. `sent` counts what native currency it has sent. */
@@ -124,9 +176,23 @@ function buyer() {
     signTransaction,
     async signPayment({ network, payTo, amountAtomic, memo }) {
       const { blockhash } = await solana.getLatestBlockhash()
-      const order = { network, asset: NATIVE_SOL, sender: keypair.publicKey.toBase58(), recipient: payTo, amountAtomic, paymentId: memo ?? '' }
+      const order = {
+        network,
+        asset: NATIVE_SOL,
+        sender: keypair.publicKey.toBase58(),
+        recipient: payTo,
+        amountAtomic,
+        paymentId: memo ?? '',
+      }
       // Two equal payments within the life of one blockhash would be one.
-      return signTransaction(buildPayment({ ...order, blockhash, unitLimit: 20_000 + randomInt(10_000), unitPriceMicroLamports: 1n }))
+      return signTransaction(
+        buildPayment({
+          ...order,
+          blockhash,
+          unitLimit: 20_000 + randomInt(10_000),
+          unitPriceMicroLamports: 1n,
+        }),
+      )
     },
   })
   const client = new x402Client()
@@ -144,8 +210,11 @@ function settlementOf(response: Response) {
 
 /** Why a server did not serve, in its own words. */
 function refusalOf(response: Response): unknown {
-  const header = response.headers.get('payment-response') ?? response.headers.get('payment-required') ?? ''
-  const { errorReason, errorMessage, error } = JSON.parse(Buffer.from(header, 'base64').toString() || '{}')
+  const header =
+    response.headers.get('payment-response') ?? response.headers.get('payment-required') ?? ''
+  const { errorReason, errorMessage, error } = JSON.parse(
+    Buffer.from(header, 'base64').toString() || '{}',
+  )
   return errorReason ? `${errorReason}: ${errorMessage}` : error
 }
 
@@ -159,10 +228,17 @@ describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
     ['an SPL token', '/spl'],
   ])('in %s', async (_, path) => {
     const response = await buyer().fetch(`${shop.url}${path}`)
-    expect([response.status, await response.text(), refusalOf(response)]).toEqual([200, `served ${path}`, undefined])
+    expect([response.status, await response.text(), refusalOf(response)]).toEqual([
+      200,
+      `served ${path}`,
+      undefined,
+    ])
     const { success, transaction, payer } = settlementOf(response)
     const { evm, solana: sol } = net.wallets.buyer
-    expect({ success, payer }).toEqual({ success: true, payer: path === '/sol' || path === '/spl' ? sol.address : evm.address })
+    expect({ success, payer }).toEqual({
+      success: true,
+      payer: path === '/sol' || path === '/spl' ? sol.address : evm.address,
+    })
     expect(transaction).not.toBe('')
     expect(served.filter((entry) => entry === path)).toHaveLength(1)
   })
@@ -170,7 +246,10 @@ describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
   test('a payment for one page buys no other', async () => {
     const { client, fetch: pay } = buyer()
     const seen: string[] = []
-    client.onAfterPaymentCreation(async ({ paymentPayload }) => void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')))
+    client.onAfterPaymentCreation(
+      async ({ paymentPayload }) =>
+        void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')),
+    )
     expect((await pay(`${shop.url}/eth`)).status).toBe(200)
     const [proof = ''] = seen
     const other = await fetch(`${shop.url}/eth/other`, { headers: { 'payment-signature': proof } })
@@ -181,11 +260,18 @@ describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
   test('a payment is served once, however often it is presented', async () => {
     const { client, fetch: pay } = buyer()
     const seen: string[] = []
-    client.onAfterPaymentCreation(async ({ paymentPayload }) => void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')))
+    client.onAfterPaymentCreation(
+      async ({ paymentPayload }) =>
+        void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')),
+    )
     const before = served.filter((entry) => entry === '/usdc').length
     expect((await pay(`${shop.url}/usdc`)).status).toBe(200)
     const [proof = ''] = seen
-    const again = await Promise.all(Array.from({ length: 3 }, () => fetch(`${shop.url}/usdc`, { headers: { 'payment-signature': proof } })))
+    const again = await Promise.all(
+      Array.from({ length: 3 }, () =>
+        fetch(`${shop.url}/usdc`, { headers: { 'payment-signature': proof } }),
+      ),
+    )
     expect(again.map(({ status }) => status)).toEqual([402, 402, 402])
     expect(served.filter((entry) => entry === '/usdc')).toHaveLength(before + 1)
   })

@@ -28,7 +28,9 @@ test('a port that was given out is given to nobody else, in whatever process', a
     } catch (error) {
       console.log(error.message)
     }`
-  const other = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  const other = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  })
   expect(other.stderr).toBe('')
   const theirs = other.stdout.trim().split('\n')
   expect(theirs.pop()).toBe('None of 200 ports from 31000 to 31019 is free.')
@@ -47,15 +49,32 @@ test('ports are given from outside of what the system gives to connections', () 
 test('one port for two programs is a problem, free ports are none', async () => {
   const [port, other] = [await freePort(), await freePort()]
   const web = { what: 'web app', variable: 'PORT_WEB', port }
-  expect(await portProblems([web, { what: 'proxy', variable: 'PORT_BFF', port }])).toEqual([expect.stringContaining('PORT_BFF')])
-  expect(await portProblems([web, { what: 'proxy', variable: 'PORT_BFF', port: other }])).toEqual([])
+  expect(await portProblems([web, { what: 'proxy', variable: 'PORT_BFF', port }])).toEqual([
+    expect.stringContaining('PORT_BFF'),
+  ])
+  expect(await portProblems([web, { what: 'proxy', variable: 'PORT_BFF', port: other }])).toEqual(
+    [],
+  )
 })
 
 test('every port has its default and its variable', () => {
-  expect(readOptions([], {}).ports).toEqual({ web: 4173, bff: 4021, service: 4020, seller: 4022, evm: 8545, solana: 8899, solanaWs: 8900 })
-  expect(readOptions(['--reset'], { PORT_EVM: '18545' })).toMatchObject({ reset: true, ports: { evm: 18_545 } })
+  expect(readOptions([], {}).ports).toEqual({
+    web: 4173,
+    bff: 4021,
+    service: 4020,
+    seller: 4022,
+    evm: 8545,
+    solana: 8899,
+    solanaWs: 8900,
+  })
+  expect(readOptions(['--reset'], { PORT_EVM: '18545' })).toMatchObject({
+    reset: true,
+    ports: { evm: 18_545 },
+  })
 })
 
 test('every wrong option is named at once', () => {
-  expect(() => readOptions(['--rest'], { PORT_WEB: 'x', PORT_EVM: '70000' })).toThrow(/--rest[^]*PORT_WEB[^]*PORT_EVM/)
+  expect(() => readOptions(['--rest'], { PORT_WEB: 'x', PORT_EVM: '70000' })).toThrow(
+    /--rest[^]*PORT_WEB[^]*PORT_EVM/,
+  )
 })

@@ -19,7 +19,9 @@ const held: Server[] = []
  * A port that nobody uses, and that stays free until it is used: the system gives it to no connection and to no program that asks for any port,
  * and this function to no other caller while this process lives.
  */
-export async function freePort({ from, to }: Range = portsToGive(existsSync(EPHEMERAL) ? readFileSync(EPHEMERAL, 'utf8') : '')): Promise<number> {
+export async function freePort(
+  { from, to }: Range = portsToGive(existsSync(EPHEMERAL) ? readFileSync(EPHEMERAL, 'utf8') : ''),
+): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = randomInt(from, to + 1)
     const holder = await hold(port)
@@ -51,13 +53,17 @@ export async function isFree(port: number): Promise<boolean> {
 
 /** Elsewhere than on Linux there are no names without files: there, only the caller's luck keeps two processes apart. */
 function hold(port: number): Promise<Server | undefined> {
-  return process.platform === 'linux' ? listen({ path: `\0paydesk-port-${port}` }) : Promise.resolve(createServer())
+  return process.platform === 'linux'
+    ? listen({ path: `\0paydesk-port-${port}` })
+    : Promise.resolve(createServer())
 }
 
 function listen(where: ListenOptions): Promise<Server | undefined> {
   const server = createServer().unref()
   return new Promise((resolve) => {
-    server.once('error', () => resolve(undefined)).listen({ ...where, exclusive: true }, () => resolve(server))
+    server
+      .once('error', () => resolve(undefined))
+      .listen({ ...where, exclusive: true }, () => resolve(server))
   })
 }
 
@@ -69,7 +75,10 @@ export async function portProblems(ports: readonly NamedPort[]): Promise<string[
   const seen = new Map<number, NamedPort>()
   for (const named of ports) {
     const other = seen.get(named.port)
-    if (other) problems.push(`Port ${named.port} is meant for both ${other.what} and ${named.what}. Set ${named.variable} to another one.`)
+    if (other)
+      problems.push(
+        `Port ${named.port} is meant for both ${other.what} and ${named.what}. Set ${named.variable} to another one.`,
+      )
     else if (!(await isFree(named.port))) {
       problems.push(
         `Port ${named.port} (${named.what}) is taken by another program. End it, or choose another port: ${named.variable}=${named.port + 10_000} npm start`,

@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { Supervised } from './nodes/child.ts'
 import { untilListening } from './nodes/listening.ts'
 
-const MAINS = { service: '../service/main.ts', bff: '../bff/main.ts', seller: 'seller/main.ts' } as const
+const MAINS = {
+  service: '../service/main.ts',
+  bff: '../bff/main.ts',
+  seller: 'seller/main.ts',
+} as const
 
 export type ProgramOptions = {
   name: keyof typeof MAINS
@@ -33,7 +37,12 @@ export class Program implements AsyncDisposable {
     const log = createWriteStream(join(logDir, `${name}.log`), { flags: 'a', mode: 0o600 })
     const main = fileURLToPath(new URL(MAINS[name], import.meta.url))
     const child = await Supervised.start(
-      { name, command: process.execPath, args: [main], env: { ...env, HOST: '127.0.0.1', PORT: String(port) } },
+      {
+        name,
+        command: process.execPath,
+        args: [main],
+        env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
+      },
       { ready: untilListening, onLine: (line) => log.write(`${line}\n`), say },
     ).catch((error: unknown) => {
       log.end()

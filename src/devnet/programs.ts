@@ -37,10 +37,24 @@ export function startService({ folder, ports, keys, databaseUrl, say }: Setting)
     PAYOUT_WALLETS: `${keys.accountId}:${seller.evm.address},${keys.accountId}:${seller.solana.address}`,
     PUBLIC_SERVICE_URL: serviceUrl(ports),
   }
-  return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say })
+  return Program.start({
+    name: 'service',
+    port: ports.service,
+    env,
+    logDir: folder.in('logs'),
+    say,
+  })
 }
 
-export function startBff({ folder, ports, keys, databaseUrl, relayUrl, shop, say }: Setting): Promise<Program> {
+export function startBff({
+  folder,
+  ports,
+  keys,
+  databaseUrl,
+  relayUrl,
+  shop,
+  say,
+}: Setting): Promise<Program> {
   const { seller } = devnetWallets()
   const sellerWallets = `${seller.evm.address},${seller.solana.address}`
   const env = {
@@ -54,10 +68,17 @@ export function startBff({ folder, ports, keys, databaseUrl, relayUrl, shop, say
     HOSTED_SENDS: JSON.stringify(payouts()),
     PUBLIC_SERVICE_URL: serviceUrl(ports),
     TITLE: 'Paydesk',
-    ...(relayUrl && { WALLETCONNECT_PROJECT_ID: '0'.repeat(32), WALLETCONNECT_RELAY_URL: relayUrl }),
+    ...(relayUrl && {
+      WALLETCONNECT_PROJECT_ID: '0'.repeat(32),
+      WALLETCONNECT_RELAY_URL: relayUrl,
+    }),
     RELAY: 'everyone',
     RELAY_LOOPBACK: '1',
-    EXAMPLES: JSON.stringify(shop ? SHOWN.map(({ path, ...example }) => ({ ...example, url: `${shopUrl(ports)}${path}` })) : []),
+    EXAMPLES: JSON.stringify(
+      shop
+        ? SHOWN.map(({ path, ...example }) => ({ ...example, url: `${shopUrl(ports)}${path}` }))
+        : [],
+    ),
   }
   return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say })
 }

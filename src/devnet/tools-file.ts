@@ -13,7 +13,10 @@ export async function writeToolsFile(net: Devnet): Promise<string> {
     wallets: {
       buyer: wallets.buyer,
       seller: wallets.seller,
-      managed: { evm: { address: wallets.managed.evm.address }, solana: { address: wallets.managed.solana.address } },
+      managed: {
+        evm: { address: wallets.managed.evm.address },
+        solana: { address: wallets.managed.solana.address },
+      },
     },
   }
   const path = join(net.dir, 'devnet.json')

@@ -8,7 +8,14 @@ import { refuseUrl } from './refuse-url.ts'
 const LOCAL = { method: 'GET', url: new URL('https://localhost/'), headers: {} }
 const LIMITS = { timeoutMs: 2_000, maxBytes: 1024, loopback: false }
 
-test.each(['8.8.8.8', '1.1.1.1', '93.184.215.14', '172.32.0.1', '2606:4700:4700::1111', '2a00:1450:4001:830::200e'])('%s is public', (address) => {
+test.each([
+  '8.8.8.8',
+  '1.1.1.1',
+  '93.184.215.14',
+  '172.32.0.1',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001:830::200e',
+])('%s is public', (address) => {
   expect(isPublicAddress(address)).toBe(true)
 })
 
@@ -116,13 +123,18 @@ test('an answer comes as it is: its status, its headers as often as they stand t
 })
 
 test('a redirect is an answer, and nobody follows it', async () => {
-  const answer = await ask((_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end())
+  const answer = await ask((_, response) =>
+    response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+  )
   expect(answer.status).toBe(302)
 })
 
 test.each<[string, RequestListener]>([
   ['more bytes than asked for', (_, response) => response.end('x'.repeat(1025))],
-  ['headers without end', (_, response) => response.writeHead(200, { big: 'x'.repeat(20_000) }).end()],
+  [
+    'headers without end',
+    (_, response) => response.writeHead(200, { big: 'x'.repeat(20_000) }).end(),
+  ],
 ])('%s is one and the same problem', async (_, listener) => {
   await expect(ask(listener)).rejects.toThrow(new EgressProblem(undefined))
 })

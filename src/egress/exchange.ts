@@ -23,7 +23,12 @@ export class EgressRefusedError extends EgressProblem {
   override name = 'EgressRefusedError'
 }
 
-export type Question = { method: string; url: URL; headers: Readonly<Record<string, string>>; body?: Uint8Array }
+export type Question = {
+  method: string
+  url: URL
+  headers: Readonly<Record<string, string>>
+  body?: Uint8Array
+}
 
 export type Limits = {
   /** From the look-up of the name to the last byte. */
@@ -33,7 +38,11 @@ export type Limits = {
   loopback: boolean
 }
 
-export type Answer = { status: number; headers: readonly (readonly [name: string, value: string])[]; body: Uint8Array }
+export type Answer = {
+  status: number
+  headers: readonly (readonly [name: string, value: string])[]
+  body: Uint8Array
+}
 
 /**
  * Asks a public address: no redirects are followed, nothing compressed is read, and the address is judged as it is written, as its name is
@@ -50,9 +59,13 @@ export async function exchange(question: Question, limits: Limits): Promise<Answ
   }
 }
 
-function ask({ method, url, headers, body }: Question, { timeoutMs, maxBytes, loopback }: Limits): Promise<Answer> {
+function ask(
+  { method, url, headers, body }: Question,
+  { timeoutMs, maxBytes, loopback }: Limits,
+): Promise<Answer> {
   const plain = url.protocol === 'http:'
-  const allowed = (address: string) => isPublicAddress(address) || (loopback && address === '127.0.0.1')
+  const allowed = (address: string) =>
+    isPublicAddress(address) || (loopback && address === '127.0.0.1')
   const length = body ? { 'content-length': String(body.length) } : {}
   const options: RequestOptions = {
     method,
@@ -73,7 +86,8 @@ function ask({ method, url, headers, body }: Question, { timeoutMs, maxBytes, lo
     request.on('error', reject)
     request.on('socket', (socket) => {
       socket.once('connect', () => {
-        if (!allowed(socket.remoteAddress ?? '')) request.destroy(new Error('The connection leads to an address that is not public.'))
+        if (!allowed(socket.remoteAddress ?? ''))
+          request.destroy(new Error('The connection leads to an address that is not public.'))
       })
     })
     request.end(body)
@@ -105,6 +119,8 @@ async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<
     if (size > maxBytes) throw new Error(`Expected at most ${maxBytes} bytes.`)
     chunks.push(chunk)
   }
-  const pairs = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ''] as const] : []))
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ''] as const] : [],
+  )
   return { status: statusCode, headers: pairs, body: Buffer.concat(chunks) }
 }

@@ -18,11 +18,24 @@ test.each([
 })
 
 function addressOf(hops: number, forwarded: string | undefined, remote = '10.0.0.1'): string {
-  return clientAddress({ headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress: remote } } as unknown as Parameters<typeof clientAddress>[0], hops)
+  return clientAddress(
+    {
+      headers: { 'x-forwarded-for': forwarded },
+      socket: { remoteAddress: remote },
+    } as unknown as Parameters<typeof clientAddress>[0],
+    hops,
+  )
 }
 
 test('without a proxy in front, what the caller writes has no effect', () => {
-  for (const forwarded of [undefined, '203.0.113.5', '203.0.113.5, 203.0.113.6', '::1', 'x'.repeat(10_000)]) expect(addressOf(0, forwarded)).toBe('ip:10.0.0.1')
+  for (const forwarded of [
+    undefined,
+    '203.0.113.5',
+    '203.0.113.5, 203.0.113.6',
+    '::1',
+    'x'.repeat(10_000),
+  ])
+    expect(addressOf(0, forwarded)).toBe('ip:10.0.0.1')
 })
 
 test.each([

@@ -6,7 +6,10 @@ import { isIP, isIPv6 } from 'node:net'
  * With `hops` proxies of the operator in front, it is the address that the outermost of them saw: the entry of `X-Forwarded-For` at that place from the right.
  * Anyone can write what is further left. Where that entry is missing or is not an IP address, the address of the connection counts.
  */
-export function clientAddress(request: Pick<IncomingMessage, 'headers' | 'socket'> | undefined, hops: number): string {
+export function clientAddress(
+  request: Pick<IncomingMessage, 'headers' | 'socket'> | undefined,
+  hops: number,
+): string {
   const remote = request?.socket.remoteAddress ?? 'unknown'
   if (hops === 0) return addressKey(remote)
   const entry = String(request?.headers['x-forwarded-for'] ?? '')

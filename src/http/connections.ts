@@ -102,9 +102,11 @@ export class Connections {
   sweep(now: number): void {
     for (const connection of this.#all.values()) {
       const { socket, unread, upgraded, address } = connection
-      const sent = socket.writableLength === 0 ? undefined : socket.bytesWritten - socket.writableLength
+      const sent =
+        socket.writableLength === 0 ? undefined : socket.bytesWritten - socket.writableLength
       connection.stuck = sent !== undefined && unread?.sent === sent
-      if (!connection.stuck) connection.unread = sent === undefined ? undefined : { sent, since: now }
+      if (!connection.stuck)
+        connection.unread = sent === undefined ? undefined : { sent, since: now }
       else if (upgraded && now - (unread?.since ?? now) >= UNREAD_MS) socket.destroy()
       else address.waiting.add(connection)
     }

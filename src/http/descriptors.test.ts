@@ -7,7 +7,11 @@ import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { DEAF_NETWORKS, ORIGIN } from '#testing/desk.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
-import { startProxyProcess, startServiceProcess, type ServiceProcess } from '#testing/service-process.ts'
+import {
+  startProxyProcess,
+  startServiceProcess,
+  type ServiceProcess,
+} from '#testing/service-process.ts'
 
 /** Both programs as an operator starts them, under clients that only occupy connections. What counts is the number of descriptors of their processes. */
 
@@ -26,10 +30,17 @@ let key = ''
 let attackerKey = ''
 
 beforeAll(async () => {
-  const [forService, forProxy] = [await createTestDatabase('postgres'), await createTestDatabase('postgres')]
+  const [forService, forProxy] = [
+    await createTestDatabase('postgres'),
+    await createTestDatabase('postgres'),
+  ]
   databases.push(forService, forProxy)
   const NETWORKS = JSON.stringify(DEAF_NETWORKS)
-  service = await startServiceProcess({ DATABASE_URL: urlOf(forService), NETWORKS, LOG_LEVEL: 'info' })
+  service = await startServiceProcess({
+    DATABASE_URL: urlOf(forService),
+    NETWORKS,
+    LOG_LEVEL: 'info',
+  })
   await using opened = await openDatabase(forService.target, SERVICE_SCHEMA)
   ;({ key } = await createTestKey(opened.db))
   ;({ key: attackerKey } = await createTestKey(opened.db))
@@ -53,7 +64,13 @@ function urlOf({ target }: TestDatabase): string {
   throw new Error('Expected a database server.')
 }
 
-type Target = { port: number; pid: number; honest: { path: string; headers: Record<string, string> }; post: string; large: string }
+type Target = {
+  port: number
+  pid: number
+  honest: { path: string; headers: Record<string, string> }
+  post: string
+  large: string
+}
 
 const HEAD = 'HTTP/1.1\r\nHost: a\r\n'
 const JSON_HEAD = `${HEAD}Origin: ${ORIGIN}\r\nX-Requested-By: paydesk\r\nContent-Type: application/json\r\n`
@@ -108,7 +125,10 @@ async function besiege(target: Target, calmMs: number) {
 }
 
 /** Normal requests, from addresses of their own and from the one that all silent sockets come from: which failed, and how long the slowest hundredth took, in milliseconds. */
-async function askWhile(target: Target, goesOn: () => boolean): Promise<{ failed: unknown[]; p99: number }> {
+async function askWhile(
+  target: Target,
+  goesOn: () => boolean,
+): Promise<{ failed: unknown[]; p99: number }> {
   const times: number[] = []
   const failed: unknown[] = []
   const askOn = async (from: string): Promise<void> => {
@@ -141,7 +161,11 @@ function openAttackers({ port, post, large }: Target) {
   const openThree = (index: number): void => {
     open('127.0.0.1', '')
     const dripper = `127.0.1.${1 + (index % 10)}`
-    dripping.push(index % 5 > 0 ? open(dripper, `GET / ${HEAD}X-Drip: `) : open(dripper, `${post}Content-Length: 1000\r\n\r\n{`))
+    dripping.push(
+      index % 5 > 0
+        ? open(dripper, `GET / ${HEAD}X-Drip: `)
+        : open(dripper, `${post}Content-Length: 1000\r\n\r\n{`),
+    )
     const deaf = `127.0.2.${1 + (index % 10)}`
     if (index % 28 === 0) open(`127.0.3.${1 + index / 28}`, `GET ${large} ${HEAD}\r\n`.repeat(20))
     else if (index % 2 === 0) open(deaf, 'hello\r\n\r\n')
@@ -164,11 +188,14 @@ function openAttackers({ port, post, large }: Target) {
 
 function ask({ port, honest }: Target, from: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = httpRequest({ ...honest, host: '127.0.0.1', port, localAddress: from, agent: false, timeout: 5_000 }, (answer) => {
-      answer.resume()
-      answer.on('end', () => resolve(answer.statusCode ?? 0))
-      answer.on('error', reject)
-    })
+    const asked = httpRequest(
+      { ...honest, host: '127.0.0.1', port, localAddress: from, agent: false, timeout: 5_000 },
+      (answer) => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode ?? 0))
+        answer.on('error', reject)
+      },
+    )
     asked.on('timeout', () => asked.destroy(new Error('No answer within 5 seconds.')))
     asked.on('error', reject)
     asked.end()

@@ -11,7 +11,11 @@ export type RawAnswer = { status: number; headers: Record<string, string>; body:
  * A problem in the error envelope, for a request that does not reach the application. It ends the connection.
  * @param status in place of the status of the problem's code, where HTTP has a more exact one
  */
-export function rawAnswer(problem: ProblemError, now: Date, status: number = problems[problem.code].status): RawAnswer {
+export function rawAnswer(
+  problem: ProblemError,
+  now: Date,
+  status: number = problems[problem.code].status,
+): RawAnswer {
   const requestId = crypto.randomUUID()
   const body = JSON.stringify(errorBody(problem, requestId, now.getTime()))
   const { retryAfter } = problem.facts

@@ -87,7 +87,8 @@ test('at the cap of an address the connection that has waited the longest makes 
   await expect.poll(() => gate.started).toBe(1)
   const silent = [await open(server), await open(server, 'GET / HT'), await open(server)]
   const closed: number[] = []
-  for (const [index, socket] of silent.entries()) socket.resume().once('close', () => closed.push(index))
+  for (const [index, socket] of silent.entries())
+    socket.resume().once('close', () => closed.push(index))
   expect(await firstLine(await open(server, get('/')))).toBe('HTTP/1.1 200 OK')
   await expect.poll(() => closed).toEqual([0])
   expect(await firstLine(await open(server, get('/')))).toBe('HTTP/1.1 200 OK')
@@ -101,11 +102,21 @@ test('an address whose connections are all at work is refused in the error envel
   const { server, gate } = await start({ maxConnectionsPerAddress: 3 })
   for (let index = 0; index < 2; index++) await open(server, get('/slow'))
   // An upgraded connection counts too.
-  expect(await firstLine(await open(server, get('/ws', 'Connection: Upgrade\r\nUpgrade: websocket\r\n')))).toBe('HTTP/1.1 101 Switching Protocols')
+  expect(
+    await firstLine(
+      await open(server, get('/ws', 'Connection: Upgrade\r\nUpgrade: websocket\r\n')),
+    ),
+  ).toBe('HTTP/1.1 101 Switching Protocols')
   await expect.poll(() => gate.started).toBe(2)
   const refused = await sendRaw(server.port, get('/'))
-  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '1', 'content-type': 'application/json' } })
-  expect(JSON.parse(refused?.body ?? '').error).toMatchObject({ code: 'RATE_LIMIT', message: 'Too many connections from this address.' })
+  expect(refused).toMatchObject({
+    status: 429,
+    headers: { 'retry-after': '1', 'content-type': 'application/json' },
+  })
+  expect(JSON.parse(refused?.body ?? '').error).toMatchObject({
+    code: 'RATE_LIMIT',
+    message: 'Too many connections from this address.',
+  })
   expect((await sendRaw(server.port, get('/'), '127.0.0.2'))?.status).toBe(200)
   gate.answer()
 })
@@ -121,7 +132,10 @@ test('at the cap of all, the address with the most connections makes room, whate
   for (let index = 0; index < 8; index++) await open(server, get('/slow'), `127.0.1.${index + 1}`)
   await expect.poll(() => gate.started).toBe(9)
   const refused = await sendRaw(server.port, get('/'), '127.0.0.4')
-  expect([refused?.status, JSON.parse(refused?.body ?? '').error.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+  expect([refused?.status, JSON.parse(refused?.body ?? '').error.code]).toEqual([
+    503,
+    'SERVICE_UNAVAILABLE',
+  ])
   gate.answer()
 })
 
@@ -147,32 +161,43 @@ test('a connection gets one request at a time worked on, and is cut when it send
   socket.destroy()
 })
 
-test('a client that takes nothing of its answer is cut; a slow one, an idle stream and an application at work are not', { timeout: 60_000 }, async () => {
-  const { server, gate, streams, ends } = await start()
-  const began = performance.now()
-  const deaf = await open(server, get('/large'))
-  const slow = await open(server, get('/large'))
-  let received = 0
-  const reading = setInterval(() => (received += (slow.read() as Buffer | null)?.length ?? 0), 200)
-  const idle = await open(server, get('/stream'))
-  await expect.poll(() => streams.length).toBe(1)
-  const stuck = await open(server, get('/stream'))
-  await expect.poll(() => streams.length).toBe(2)
-  const writing = setInterval(() => streams[1]?.write(`data: ${'x'.repeat(60_000)}\n\n`), 5)
-  const working = await open(server, get('/slow'))
-  await expect.poll(() => ends.toSorted(), { timeout: 14_000, interval: 100 }).toEqual(['/large', '/stream'])
-  clearInterval(writing)
-  expect(performance.now() - began).toBeGreaterThan(4_000)
-  // As long again as it took to cut the others.
-  await expect.poll(() => performance.now() - began, { timeout: 20_000, interval: 500 }).toBeGreaterThan(15_000)
-  expect(ends).toHaveLength(2)
-  expect([slow.destroyed, idle.destroyed, working.destroyed]).toEqual([false, false, false])
-  expect(received).toBeGreaterThan(100_000)
-  clearInterval(reading)
-  gate.answer()
-  expect(await firstLine(working)).toBe('HTTP/1.1 200 OK')
-  expect([deaf.destroyed, stuck.destroyed]).toEqual([false, false])
-})
+test(
+  'a client that takes nothing of its answer is cut; a slow one, an idle stream and an application at work are not',
+  { timeout: 60_000 },
+  async () => {
+    const { server, gate, streams, ends } = await start()
+    const began = performance.now()
+    const deaf = await open(server, get('/large'))
+    const slow = await open(server, get('/large'))
+    let received = 0
+    const reading = setInterval(
+      () => (received += (slow.read() as Buffer | null)?.length ?? 0),
+      200,
+    )
+    const idle = await open(server, get('/stream'))
+    await expect.poll(() => streams.length).toBe(1)
+    const stuck = await open(server, get('/stream'))
+    await expect.poll(() => streams.length).toBe(2)
+    const writing = setInterval(() => streams[1]?.write(`data: ${'x'.repeat(60_000)}\n\n`), 5)
+    const working = await open(server, get('/slow'))
+    await expect
+      .poll(() => ends.toSorted(), { timeout: 14_000, interval: 100 })
+      .toEqual(['/large', '/stream'])
+    clearInterval(writing)
+    expect(performance.now() - began).toBeGreaterThan(4_000)
+    // As long again as it took to cut the others.
+    await expect
+      .poll(() => performance.now() - began, { timeout: 20_000, interval: 500 })
+      .toBeGreaterThan(15_000)
+    expect(ends).toHaveLength(2)
+    expect([slow.destroyed, idle.destroyed, working.destroyed]).toEqual([false, false, false])
+    expect(received).toBeGreaterThan(100_000)
+    clearInterval(reading)
+    gate.answer()
+    expect(await firstLine(working)).toBe('HTTP/1.1 200 OK')
+    expect([deaf.destroyed, stuck.destroyed]).toEqual([false, false])
+  },
+)
 
 test('a stop finishes what is at work, closes silent and idle connections at once, and cuts the rest in time', async () => {
   const { server, gate } = await start()

@@ -31,7 +31,10 @@ type Options = {
   /** An error that the application did not turn into an answer. */
   onError: (error: unknown) => void
   /** The one path that speaks WebSocket. Elsewhere the header Upgrade is ignored, as RFC 9110, 7.8 allows. */
-  webSocket?: { path: string; onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void }
+  webSocket?: {
+    path: string
+    onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  }
 }
 
 /** In milliseconds and bytes: a client that sends more slowly than this occupies a connection without need. */
@@ -59,26 +62,39 @@ const IDLE_SWEEP_MS = 50
 export async function startHttpServer(config: HttpConfig, options: Options): Promise<HttpServer> {
   const { now, webSocket } = options
   const connections = new Connections(capsOf(config))
-  const listener = getRequestListener(options.fetch, { errorHandler: (error) => unhandled(error, options) })
-  const server = createServer({ ...LIMITS, shouldUpgradeCallback: (request) => isUpgrade(request, webSocket) }, (request, response) => {
-    const start = () => {
-      const reason = refusal(request)
-      if (reason) respond(response, rawAnswer(invalid(reason), now()))
-      else void listener(request, response)
-    }
-    connections.begin({ request, response, start })
+  const listener = getRequestListener(options.fetch, {
+    errorHandler: (error) => unhandled(error, options),
   })
+  const server = createServer(
+    { ...LIMITS, shouldUpgradeCallback: (request) => isUpgrade(request, webSocket) },
+    (request, response) => {
+      const start = () => {
+        const reason = refusal(request)
+        if (reason) respond(response, rawAnswer(invalid(reason), now()))
+        else void listener(request, response)
+      }
+      connections.begin({ request, response, start })
+    },
+  )
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
   // Node drops headers beyond a number of them without a word, perhaps a second Host; their size is limited anyway.
   server.maxHeadersCount = 0
   server.on('connection', (socket) => admit(connections, socket, now))
-  server.on('clientError', (error, socket) => answerBrokenRequest(connections.get(socket), error, now))
+  server.on('clientError', (error, socket) =>
+    answerBrokenRequest(connections.get(socket), error, now),
+  )
   server.on('checkExpectation', (request, response) => {
-    const start = () => respond(response, rawAnswer(invalid('Expected 100-continue as the only expectation.'), now(), 417))
+    const start = () =>
+      respond(
+        response,
+        rawAnswer(invalid('Expected 100-continue as the only expectation.'), now(), 417),
+      )
     connections.begin({ request, response, start })
   })
   server.on('connect', (_request, socket) => {
-    const problem = new ProblemError('METHOD_NOT_ALLOWED', { message: 'This server is no tunnel: it does not take CONNECT.' })
+    const problem = new ProblemError('METHOD_NOT_ALLOWED', {
+      message: 'This server is no tunnel: it does not take CONNECT.',
+    })
     refuseUpgrade(socket, problem, now())
   })
   server.setTimeout(UNREAD_MS, (socket) => cutIdle(connections.get(socket)))
@@ -89,7 +105,12 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
       const reason = refusal(request)
       if (reason) refuseUpgrade(socket, invalid(reason), now())
       // A Node before 24.9 knows no shouldUpgradeCallback and hands over every upgrade.
-      else if (!isUpgrade(request, webSocket)) refuseUpgrade(socket, new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }), now())
+      else if (!isUpgrade(request, webSocket))
+        refuseUpgrade(
+          socket,
+          new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }),
+          now(),
+        )
       else webSocket.onUpgrade(request, socket, head)
     })
   }
@@ -105,7 +126,11 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
 }
 
 /** Behind a balancer every connection comes from its address, so only the total is a limit there unless the operator says otherwise. */
-function capsOf({ trustedProxyHops, maxConnections = DEFAULT_MAX_CONNECTIONS, maxConnectionsPerAddress }: HttpConfig): ConnectionCaps {
+function capsOf({
+  trustedProxyHops,
+  maxConnections = DEFAULT_MAX_CONNECTIONS,
+  maxConnectionsPerAddress,
+}: HttpConfig): ConnectionCaps {
   const usual = trustedProxyHops > 0 ? maxConnections : DEFAULT_MAX_CONNECTIONS_PER_ADDRESS
   return { total: maxConnections, perAddress: maxConnectionsPerAddress ?? usual }
 }
@@ -114,28 +139,44 @@ function invalid(message: string): ProblemError {
   return new ProblemError('INVALID_PARAMETERS', { message })
 }
 
-function respond(response: { writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown } }, answer: RawAnswer): void {
+function respond(
+  response: {
+    writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown }
+  },
+  answer: RawAnswer,
+): void {
   response.writeHead(answer.status, answer.headers).end(answer.body)
 }
 
 function isUpgrade(request: IncomingMessage, webSocket: Options['webSocket']): boolean {
-  return webSocket !== undefined && request.url?.split('?', 1)[0] === webSocket.path && request.headers.upgrade?.toLowerCase() === 'websocket'
+  return (
+    webSocket !== undefined &&
+    request.url?.split('?', 1)[0] === webSocket.path &&
+    request.headers.upgrade?.toLowerCase() === 'websocket'
+  )
 }
 
 /** Forms that two HTTP readers may understand differently, and that no client of ours sends. */
 function refusal(request: IncomingMessage): string | undefined {
-  if (request.httpVersion !== '1.1') return `Expected HTTP/1.1, received HTTP/${request.httpVersion}.`
-  if (!request.url?.startsWith('/')) return 'Expected a path as the request target, received another form.'
+  if (request.httpVersion !== '1.1')
+    return `Expected HTTP/1.1, received HTTP/${request.httpVersion}.`
+  if (!request.url?.startsWith('/'))
+    return 'Expected a path as the request target, received another form.'
   let hosts = 0
-  for (let index = 0; index < request.rawHeaders.length; index += 2) if (request.rawHeaders[index]?.toLowerCase() === 'host') hosts++
+  for (let index = 0; index < request.rawHeaders.length; index += 2)
+    if (request.rawHeaders[index]?.toLowerCase() === 'host') hosts++
   return hosts === 1 ? undefined : `Expected one Host header, received ${hosts}.`
 }
 
 function admit(connections: Connections, socket: Socket, now: () => Date): void {
   const cap = connections.admit(socket)
   if (cap === undefined) return
-  const message = cap === 'total' ? 'Too many connections.' : 'Too many connections from this address.'
-  const problem = new ProblemError(cap === 'total' ? 'SERVICE_UNAVAILABLE' : 'RATE_LIMIT', { message, retryAfter: 1 })
+  const message =
+    cap === 'total' ? 'Too many connections.' : 'Too many connections from this address.'
+  const problem = new ProblemError(cap === 'total' ? 'SERVICE_UNAVAILABLE' : 'RATE_LIMIT', {
+    message,
+    retryAfter: 1,
+  })
   // The answer leaves with this call or not at all; the descriptor is free at once.
   socket.write(rawText(rawAnswer(problem, now())))
   socket.destroy()
@@ -147,18 +188,29 @@ const BROKEN: Readonly<Record<string, { status: number; message: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 }
 
-function answerBrokenRequest(connection: Connection | undefined, error: NodeJS.ErrnoException, now: () => Date): void {
+function answerBrokenRequest(
+  connection: Connection | undefined,
+  error: NodeJS.ErrnoException,
+  now: () => Date,
+): void {
   if (!connection || connection.closing) return
   const { socket, exchanges } = connection
   const isWhole = [...exchanges].some(({ request }) => request.complete)
-  if (error.code === 'ECONNRESET' || !socket.writable || [...exchanges].some(({ response }) => response.headersSent)) {
+  if (
+    error.code === 'ECONNRESET' ||
+    !socket.writable ||
+    [...exchanges].some(({ response }) => response.headersSent)
+  ) {
     socket.destroy()
   } else if (isWhole) {
     // What is broken came after a request whose answer is being made: that one is answered, and then the connection ends.
     for (const { response } of exchanges) response.setHeader('Connection', 'close')
   } else {
     connection.closing = true
-    const { status, message } = BROKEN[error.code ?? ''] ?? { status: 400, message: 'The request is not valid HTTP/1.1.' }
+    const { status, message } = BROKEN[error.code ?? ''] ?? {
+      status: 400,
+      message: 'The request is not valid HTTP/1.1.',
+    }
     endWith(socket, rawAnswer(invalid(message), now(), status))
   }
 }
@@ -175,7 +227,9 @@ function cutIdle(connection: Connection | undefined): void {
 function unhandled(error: unknown, { now, onError }: Options): Response {
   const isInvalid = error instanceof RequestError
   if (!isInvalid) onError(error)
-  const problem = isInvalid ? invalid('Expected a Host header and a request target that make a URL.') : new ProblemError('INTERNAL')
+  const problem = isInvalid
+    ? invalid('Expected a Host header and a request target that make a URL.')
+    : new ProblemError('INTERNAL')
   const { status, headers, body } = rawAnswer(problem, now())
   return new Response(body, { status, headers })
 }

@@ -28,7 +28,14 @@ export function lockFolder(folder: string): () => void {
       { cause: error },
     )
   }
-  writeFileSync(holderFile, JSON.stringify({ pid: process.pid, program: process.argv[1] ?? 'node', since: new Date().toISOString() }))
+  writeFileSync(
+    holderFile,
+    JSON.stringify({
+      pid: process.pid,
+      program: process.argv[1] ?? 'node',
+      since: new Date().toISOString(),
+    }),
+  )
   return () => {
     rmSync(holderFile, { force: true })
     lock.close()
@@ -38,7 +45,13 @@ export function lockFolder(folder: string): () => void {
 function readHolder(file: string): string {
   try {
     const holder: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof holder === 'object' && holder !== null && 'pid' in holder && 'program' in holder && 'since' in holder) {
+    if (
+      typeof holder === 'object' &&
+      holder !== null &&
+      'pid' in holder &&
+      'program' in holder &&
+      'since' in holder
+    ) {
       return `process ${holder.pid} (${holder.program}, since ${holder.since})`
     }
   } catch {

@@ -7,7 +7,10 @@ import type { Database, OpenDatabase, OpenOptions } from './open.ts'
 import { migrationConfig } from './migration-config.ts'
 
 /** The embedded Postgres, in this process. It survives a killed process, not a power cut: it never calls fsync. */
-export async function openFolder(target: { dataDir: string; template?: Blob }, options: OpenOptions): Promise<OpenDatabase> {
+export async function openFolder(
+  target: { dataDir: string; template?: Blob },
+  options: OpenOptions,
+): Promise<OpenDatabase> {
   const inMemory = target.dataDir.startsWith('memory://')
   const unlock = inMemory ? () => {} : lockFolder(target.dataDir)
   try {

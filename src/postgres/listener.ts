@@ -14,7 +14,10 @@ export type Listener = {
  * LISTEN on a connection of its own, opened with the first listener. When the connection breaks it is opened again, and every listener is
  * called with an empty payload, because notifications sent meanwhile are gone.
  */
-export function openListener(createClient: () => Client, onWarning: (error: Error) => void): Listener {
+export function openListener(
+  createClient: () => Client,
+  onWarning: (error: Error) => void,
+): Listener {
   const channels = new Map<string, Set<Heard>>()
   let connected: Promise<Client> | undefined
   let retry: NodeJS.Timeout | undefined
@@ -87,6 +90,7 @@ export function openListener(createClient: () => Client, onWarning: (error: Erro
 }
 
 function quote(channel: string): string {
-  if (!/^[a-z_]{1,63}$/.test(channel)) throw new TypeError(`Expected a plain lower-case channel name, received ${channel}.`)
+  if (!/^[a-z_]{1,63}$/.test(channel))
+    throw new TypeError(`Expected a plain lower-case channel name, received ${channel}.`)
   return `"${channel}"`
 }

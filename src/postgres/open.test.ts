@@ -10,7 +10,10 @@ import { lockFolder } from './folder-lock.ts'
 import { openDatabase } from './open.ts'
 import { isDatabaseUnavailable } from './unavailable.ts'
 
-const SCHEMA = { migrations: fileURLToPath(new URL('../service/db/migrations', import.meta.url)), schema: 'service' }
+const SCHEMA = {
+  migrations: fileURLToPath(new URL('../service/db/migrations', import.meta.url)),
+  schema: 'service',
+}
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-lock-'))
@@ -22,7 +25,9 @@ function temporaryFolder(): string {
 async function holdElsewhere(folder: string) {
   const program = `import { lockFolder } from ${JSON.stringify(new URL('folder-lock.ts', import.meta.url).href)}
     lockFolder(${JSON.stringify(folder)}); console.log('held'); setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   await new Promise((resolve) => child.stdout.once('data', resolve))
   return child
@@ -31,7 +36,9 @@ async function holdElsewhere(folder: string) {
 test('a folder is refused to a second process, which is told who holds it', async () => {
   const folder = temporaryFolder()
   const holder = await holdElsewhere(folder)
-  await expect(openDatabase({ dataDir: folder }, SCHEMA)).rejects.toThrow(new RegExp(`${folder} is in use by process ${holder.pid} `))
+  await expect(openDatabase({ dataDir: folder }, SCHEMA)).rejects.toThrow(
+    new RegExp(`${folder} is in use by process ${holder.pid} `),
+  )
 })
 
 test('a holder that is killed leaves the folder free at once', async () => {
@@ -54,40 +61,54 @@ test('rows survive a restart of the embedded engine', async () => {
   const folder = temporaryFolder()
   {
     await using first = await openDatabase({ dataDir: folder }, SCHEMA)
-    await first.db.execute(sql`insert into service.account (id, name, plan) values ('acc_1', 'one', 'standard')`)
+    await first.db.execute(
+      sql`insert into service.account (id, name, plan) values ('acc_1', 'one', 'standard')`,
+    )
   }
   await using second = await openDatabase({ dataDir: folder }, SCHEMA)
-  expect((await second.db.execute(sql`select id from service.account`)).rows).toEqual([{ id: 'acc_1' }])
+  expect((await second.db.execute(sql`select id from service.account`)).rows).toEqual([
+    { id: 'acc_1' },
+  ])
 })
 
 test('processes that migrate one server at once take turns', async () => {
   await using database = await createTestDatabase('postgres')
-  const opened = await Promise.all(Array.from({ length: 6 }, () => openDatabase(database.target, SCHEMA)))
+  const opened = await Promise.all(
+    Array.from({ length: 6 }, () => openDatabase(database.target, SCHEMA)),
+  )
   for (const each of opened) await each[Symbol.asyncDispose]()
 })
 
-test.each(ENGINES)('%s: notifications reach every listener until it stops listening', async (engine) => {
-  await using database = await createTestDatabase(engine)
-  await using opened = await openDatabase(database.target, SCHEMA)
-  const [first, second]: [string[], string[]] = [[], []]
-  const stop = await opened.listen('news', (payload) => void first.push(payload))
-  await opened.listen('news', (payload) => void second.push(payload))
-  await opened.db.execute(sql`select pg_notify('news', 'a')`)
-  await expect.poll(() => [first, second]).toEqual([['a'], ['a']])
-  await stop()
-  await opened.db.execute(sql`select pg_notify('news', 'b')`)
-  await expect.poll(() => second).toEqual(['a', 'b'])
-  expect(first).toEqual(['a'])
-})
+test.each(ENGINES)(
+  '%s: notifications reach every listener until it stops listening',
+  async (engine) => {
+    await using database = await createTestDatabase(engine)
+    await using opened = await openDatabase(database.target, SCHEMA)
+    const [first, second]: [string[], string[]] = [[], []]
+    const stop = await opened.listen('news', (payload) => void first.push(payload))
+    await opened.listen('news', (payload) => void second.push(payload))
+    await opened.db.execute(sql`select pg_notify('news', 'a')`)
+    await expect.poll(() => [first, second]).toEqual([['a'], ['a']])
+    await stop()
+    await opened.db.execute(sql`select pg_notify('news', 'b')`)
+    await expect.poll(() => second).toEqual(['a', 'b'])
+    expect(first).toEqual(['a'])
+  },
+)
 
 test('a server that cannot be reached is told apart from a wrong query', async () => {
-  const unreachable = await openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' }, SCHEMA).catch((error: unknown) => error)
+  const unreachable = await openDatabase(
+    { url: 'postgres://nobody@127.0.0.1:1/none' },
+    SCHEMA,
+  ).catch((error: unknown) => error)
   expect(isDatabaseUnavailable(unreachable)).toBe(true)
   await using database = await createTestDatabase('postgres')
   await using opened = await openDatabase(database.target, SCHEMA)
   const wrong = await opened.db.execute(sql`select nonsense`).catch((error: unknown) => error)
   expect(isDatabaseUnavailable(wrong)).toBe(false)
-  const killed = await opened.db.execute(sql`select pg_terminate_backend(pg_backend_pid())`).catch((error: unknown) => error)
+  const killed = await opened.db
+    .execute(sql`select pg_terminate_backend(pg_backend_pid())`)
+    .catch((error: unknown) => error)
   expect(isDatabaseUnavailable(killed)).toBe(true)
   expect((await opened.db.execute(sql`select 1 as one`)).rows).toEqual([{ one: 1 }])
 })
@@ -95,7 +116,10 @@ test('a server that cannot be reached is told apart from a wrong query', async (
 test('a connection that breaks in a transaction fails the transaction and nothing else', async () => {
   await using database = await createTestDatabase('postgres')
   const warnings: string[] = []
-  await using opened = await openDatabase(database.target, { ...SCHEMA, onWarning: ({ message }) => warnings.push(message) })
+  await using opened = await openDatabase(database.target, {
+    ...SCHEMA,
+    onWarning: ({ message }) => warnings.push(message),
+  })
   const broken = await opened.db
     .transaction(async (tx) => {
       const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)
@@ -125,5 +149,7 @@ test('a start whose connection breaks while it waits to migrate fails in words',
 test('a query that takes too long is cut off by the server', { timeout: 30_000 }, async () => {
   await using database = await createTestDatabase('postgres')
   await using opened = await openDatabase(database.target, SCHEMA)
-  await expect(opened.db.execute(sql`select pg_sleep(60)`)).rejects.toMatchObject({ cause: { code: '57014' } })
+  await expect(opened.db.execute(sql`select pg_sleep(60)`)).rejects.toMatchObject({
+    cause: { code: '57014' },
+  })
 })

@@ -40,7 +40,10 @@ export type OpenDatabase = {
  * Loads the engine that is asked for, and not the other one: a start is short.
  * @throws FolderLockedError when another process (or this one) has the folder open
  */
-export async function openDatabase(target: DatabaseTarget, options: OpenOptions): Promise<OpenDatabase> {
+export async function openDatabase(
+  target: DatabaseTarget,
+  options: OpenOptions,
+): Promise<OpenDatabase> {
   if ('url' in target) return (await import('./server.ts')).openServer(target.url, options)
   return (await import('./folder.ts')).openFolder(target, options)
 }

@@ -15,12 +15,19 @@ function importIn(prelude: string): { names: string[]; asked: number } {
     ${prelude}
     const parts = await Promise.all(['drizzle-orm', 'drizzle-orm/pg-core', 'drizzle-orm/node-postgres'].map((name) => import(name)))
     console.log(JSON.stringify({ names: parts.flatMap((part) => Object.keys(part)), asked }))`
-  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8', cwd: import.meta.dirname }))
+  return JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      cwd: import.meta.dirname,
+    }),
+  )
 }
 
 test('imports the same from the packages, and asks Node for none of the files within', () => {
   const plain = importIn('')
-  const quick = importIn(`const { importQuickly } = await import(${JSON.stringify(HELPER)}); importQuickly()()`)
+  const quick = importIn(
+    `const { importQuickly } = await import(${JSON.stringify(HELPER)}); importQuickly()()`,
+  )
   expect(quick.names).toEqual(plain.names)
   expect(quick.names).toContain('eq')
   // What is left are other packages that its files name: `pg`.

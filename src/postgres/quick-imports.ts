@@ -14,8 +14,14 @@ export function importQuickly(): () => void {
   registerHooks({
     resolve(specifier, context, next) {
       const { conditions, parentURL = '' } = context
-      const within = specifier.startsWith('.') && specifier.endsWith('.js') && parentURL.includes('/node_modules/drizzle-orm/') && conditions.includes('import')
-      return within ? { url: new URL(specifier, parentURL).href, format: 'module', shortCircuit: true } : next(specifier, context)
+      const within =
+        specifier.startsWith('.') &&
+        specifier.endsWith('.js') &&
+        parentURL.includes('/node_modules/drizzle-orm/') &&
+        conditions.includes('import')
+      return within
+        ? { url: new URL(specifier, parentURL).href, format: 'module', shortCircuit: true }
+        : next(specifier, context)
     },
   })
   return flushCompileCache

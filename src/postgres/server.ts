@@ -29,7 +29,12 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
   pool.on('error', () => {})
   pool.on('connect', (client) => void client.on('error', onWarning))
   const listener = openListener(
-    () => new pg.Client({ connectionString: url, application_name: `paydesk-${options.schema}-listen`, keepAlive: true }),
+    () =>
+      new pg.Client({
+        connectionString: url,
+        application_name: `paydesk-${options.schema}-listen`,
+        keepAlive: true,
+      }),
     onWarning,
   )
   return {
@@ -43,8 +48,16 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
   }
 }
 
-async function runMigrations(url: string, options: OpenOptions, onWarning: (error: Error) => void): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: `paydesk-${options.schema}-migrate`, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+async function runMigrations(
+  url: string,
+  options: OpenOptions,
+  onWarning: (error: Error) => void,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `paydesk-${options.schema}-migrate`,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
   client.on('error', onWarning)
   await client.connect()
   try {

@@ -1,11 +1,18 @@
 /** SQLSTATE classes and codes, and socket errors, that say the server is not there; anything else is a defect of the query. */
-const UNAVAILABLE = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
-const CONNECTION_LOST = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+const UNAVAILABLE =
+  /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
+const CONNECTION_LOST =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 
 /** Whether an error means that the database cannot be reached now, so that the same request can succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if ('code' in cause && typeof cause.code === 'string' && UNAVAILABLE.test(cause.code)) return true
+  for (
+    let cause = error, depth = 0;
+    cause instanceof Error && depth < 5;
+    cause = cause.cause, depth++
+  ) {
+    if ('code' in cause && typeof cause.code === 'string' && UNAVAILABLE.test(cause.code))
+      return true
     // The Unix socket of a server that is not running is a file that is missing.
     if ('syscall' in cause && cause.syscall === 'connect') return true
     if (CONNECTION_LOST.test(cause.message)) return true

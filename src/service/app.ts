@@ -27,7 +27,8 @@ export function createApp(context: Context, routes: Routes, metrics: Metrics): H
     return respondJson(c, 200, description)
   })
   mountDocs(app)
-  for (const name of Object.keys(endpoints) as EndpointName[]) mountEndpoint(app, { context, routes }, name)
+  for (const name of Object.keys(endpoints) as EndpointName[])
+    mountEndpoint(app, { context, routes }, name)
   mountRefusals(app, context)
   return app
 }
@@ -42,7 +43,11 @@ function mountOperations(app: Hono<HttpEnv>, context: Context, metrics: Metrics)
     c.set('route', 'ready')
     const { checks, stoppedWallets } = await readiness()
     const ok = checks.every((check) => check.ok)
-    return respondJson(c, ok ? 200 : 503, JSON.stringify({ status: ok ? 'ok' : 'unavailable', checks, stoppedWallets }))
+    return respondJson(
+      c,
+      ok ? 200 : 503,
+      JSON.stringify({ status: ok ? 'ok' : 'unavailable', checks, stoppedWallets }),
+    )
   })
   app.get('/metrics', async (c) => {
     c.set('route', 'metrics')
@@ -60,16 +65,30 @@ function mountRefusals(app: Hono<HttpEnv>, context: Context): void {
     ['/docs', new Set(['GET'])],
     ['/ws', new Set(['GET'])],
   ])
-  for (const { path, method } of Object.values(endpoints)) allowed.set(path, (allowed.get(path) ?? new Set()).add(method))
+  for (const { path, method } of Object.values(endpoints))
+    allowed.set(path, (allowed.get(path) ?? new Set()).add(method))
   for (const [path, methods] of allowed) {
     app.all(path, (c) => {
       if (path === '/ws' && c.req.method === 'GET') {
-        throw new ProblemError('INVALID_PARAMETERS', { message: 'This path speaks WebSocket.', details: { Upgrade: 'Expected websocket.' } })
+        throw new ProblemError('INVALID_PARAMETERS', {
+          message: 'This path speaks WebSocket.',
+          details: { Upgrade: 'Expected websocket.' },
+        })
       }
       if (methods.has('GET')) methods.add('HEAD')
       c.header('Allow', [...methods].join(', '))
-      throw new ProblemError('METHOD_NOT_ALLOWED', { details: { method: `Expected ${[...methods].join(' or ')}, received ${c.req.method.slice(0, 20)}.` } })
+      throw new ProblemError('METHOD_NOT_ALLOWED', {
+        details: {
+          method: `Expected ${[...methods].join(' or ')}, received ${c.req.method.slice(0, 20)}.`,
+        },
+      })
     })
   }
-  app.notFound((c) => respondProblem(c, new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }), context.now()))
+  app.notFound((c) =>
+    respondProblem(
+      c,
+      new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }),
+      context.now(),
+    ),
+  )
 }

@@ -62,7 +62,14 @@ async function receive(url: string, body: object) {
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  return { http: response.status, ...((await response.json()) as { verified?: boolean; alreadyProcessed?: boolean; paymentId?: string }) }
+  return {
+    http: response.status,
+    ...((await response.json()) as {
+      verified?: boolean
+      alreadyProcessed?: boolean
+      paymentId?: string
+    }),
+  }
 }
 
 test.each([['nothing'], ['eth_sendRawTransaction']])(
@@ -80,7 +87,13 @@ test.each([['nothing'], ['eth_sendRawTransaction']])(
       maxTimeoutSeconds: 600,
       extra: { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' },
     })
-    const question = { walletAddress: payee.address, paymentProof, expectedAmount: 1.5, asset: 'USDC', resource: RESOURCE }
+    const question = {
+      walletAddress: payee.address,
+      paymentProof,
+      expectedAmount: 1.5,
+      asset: 'USDC',
+      resource: RESOURCE,
+    }
     const rows = () => opened.db.select().from(payment).where(eq(payment.sender, payer.address))
     gate.refuse = refused === 'nothing' ? undefined : refused
     {
@@ -94,10 +107,23 @@ test.each([['nothing'], ['eth_sendRawTransaction']])(
 
     await using service = await startServiceProcess(env)
     // Nobody asks, and it is carried out all the same.
-    const [settled] = await eventually(rows, ([row]) => row?.status === 'confirmed' || row?.status === 'finalized')
+    const [settled] = await eventually(
+      rows,
+      ([row]) => row?.status === 'confirmed' || row?.status === 'finalized',
+    )
     // The seller was told nothing the first time: this answer is the one to serve by.
-    expect(await receive(service.url, question)).toMatchObject({ http: 200, verified: true, alreadyProcessed: false, paymentId: settled?.id })
-    expect(await receive(service.url, question)).toMatchObject({ http: 200, verified: true, alreadyProcessed: true, paymentId: settled?.id })
+    expect(await receive(service.url, question)).toMatchObject({
+      http: 200,
+      verified: true,
+      alreadyProcessed: false,
+      paymentId: settled?.id,
+    })
+    expect(await receive(service.url, question)).toMatchObject({
+      http: 200,
+      verified: true,
+      alreadyProcessed: true,
+      paymentId: settled?.id,
+    })
     expect(await rows()).toHaveLength(1)
     expect(await balanceOnEvm(evm, tokens.usdc, payee.address)).toBe(AMOUNT)
   },

@@ -39,19 +39,33 @@ async function compareClocks({ db, now }: Context): Promise<void> {
   const told = (await readDatabaseClock(db)).getTime()
   // The database was asked somewhere between the two.
   const skew = told < asked ? asked - told : Math.max(0, told - now().getTime())
-  if (skew > MAX_SKEW_MS) throw new Error(`The clocks of this process and of the database differ by ${skew} ms, more than ${MAX_SKEW_MS} ms.`)
+  if (skew > MAX_SKEW_MS)
+    throw new Error(
+      `The clocks of this process and of the database differ by ${skew} ms, more than ${MAX_SKEW_MS} ms.`,
+    )
 }
 
 /** @throws when the newest block is from our future: then our clock is slow, or the node tells nonsense */
-async function compareHead({ now }: Context, chain: Chain): Promise<typeof CHAIN_BEHIND | undefined> {
+async function compareHead(
+  { now }: Context,
+  chain: Chain,
+): Promise<typeof CHAIN_BEHIND | undefined> {
   const { head } = await chain.clock()
   const age = now().getTime() - head.getTime()
-  if (age < -MAX_SKEW_MS) throw new Error(`The newest block of ${chain.network.network} is ${-age} ms ahead of our clock, more than ${MAX_SKEW_MS} ms.`)
-  return age > Math.max(LEAST_AGE_MS, LATE_BLOCKS * chain.network.blockTimeMs) ? CHAIN_BEHIND : undefined
+  if (age < -MAX_SKEW_MS)
+    throw new Error(
+      `The newest block of ${chain.network.network} is ${-age} ms ahead of our clock, more than ${MAX_SKEW_MS} ms.`,
+    )
+  return age > Math.max(LEAST_AGE_MS, LATE_BLOCKS * chain.network.blockTimeMs)
+    ? CHAIN_BEHIND
+    : undefined
 }
 
 async function look(context: Context): Promise<Readiness> {
-  const [checks, stoppedWallets] = await Promise.all([runChecks(context), countStopped(context.db).catch(() => null)])
+  const [checks, stoppedWallets] = await Promise.all([
+    runChecks(context),
+    countStopped(context.db).catch(() => null),
+  ])
   return { checks, stoppedWallets }
 }
 
@@ -62,12 +76,19 @@ function runChecks(context: Context): Promise<Check[]> {
       return compareHead(context, chain)
     }),
   )
-  return Promise.all([check('database', () => context.db.execute(sql`select 1`)), check('clock', () => compareClocks(context)), ...chains])
+  return Promise.all([
+    check('database', () => context.db.execute(sql`select 1`)),
+    check('clock', () => compareClocks(context)),
+    ...chains,
+  ])
 
   async function check(name: string, run: () => Promise<unknown>): Promise<Check> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`No answer within ${CHECK_TIMEOUT_MS} ms.`)), CHECK_TIMEOUT_MS)
+      timer = setTimeout(
+        () => reject(new Error(`No answer within ${CHECK_TIMEOUT_MS} ms.`)),
+        CHECK_TIMEOUT_MS,
+      )
     })
     try {
       const note = await Promise.race([run(), late])

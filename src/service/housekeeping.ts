@@ -16,9 +16,21 @@ const LIMITS_EVERY_MS = 60_000
 /** Removes what has no meaning any more: unused limits, old idempotency keys, leases of dead processes, expired challenges, fine usage figures of long ago, reservations of funds, the text of old drafts. */
 export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
   await sweepLimits(db)
-  await db.delete(idempotency).where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
-  for (const [period, { keptDays }] of Object.entries(USAGE_PERIODS) as [UsagePeriod, { keptDays: number }][]) {
-    await db.delete(usage).where(and(eq(usage.period, period), lt(usage.startsAt, sql`now() - make_interval(days => ${keptDays})`)))
+  await db
+    .delete(idempotency)
+    .where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
+  for (const [period, { keptDays }] of Object.entries(USAGE_PERIODS) as [
+    UsagePeriod,
+    { keptDays: number },
+  ][]) {
+    await db
+      .delete(usage)
+      .where(
+        and(
+          eq(usage.period, period),
+          lt(usage.startsAt, sql`now() - make_interval(days => ${keptDays})`),
+        ),
+      )
   }
   await deleteExpiredWalletChallenges(db, now())
   await removeEndedReservations(db)
@@ -33,11 +45,17 @@ async function sweepLimits(db: Database): Promise<void> {
 
 /** @returns stops it */
 export function startHousekeeping(context: Context): () => void {
-  const run = () => void sweep(context).catch((error: unknown) => context.log.warn({ err: error }, 'housekeeping failed'))
+  const run = () =>
+    void sweep(context).catch((error: unknown) =>
+      context.log.warn({ err: error }, 'housekeeping failed'),
+    )
   run()
   const timer = setInterval(run, EVERY_MS)
   const limits = setInterval(
-    () => void sweepLimits(context.db).catch((error: unknown) => context.log.warn({ err: error }, 'housekeeping failed')),
+    () =>
+      void sweepLimits(context.db).catch((error: unknown) =>
+        context.log.warn({ err: error }, 'housekeeping failed'),
+      ),
     LIMITS_EVERY_MS,
   )
   return () => {

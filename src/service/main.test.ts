@@ -38,11 +38,16 @@ async function databaseEnv(engine: Engine): Promise<Record<string, string>> {
 
 /** A program of the service as an operator starts it. */
 function run(program: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const said = { out: '', err: '' }
   child.stdout.on('data', (text: Buffer) => (said.out += String(text)))
   child.stderr.on('data', (text: Buffer) => (said.err += String(text)))
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  const exited = new Promise<number | null>((resolve) =>
+    child.once('exit', (code) => resolve(code)),
+  )
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await exited
@@ -59,7 +64,9 @@ test.each(ENGINES)(
       NETWORKS: JSON.stringify([{ ...AWAY, blockTimeMs: 12_000, confirmations: 12 }]),
       ...(await databaseEnv(engine)),
     })
-    await expect.poll(() => service.said.out + service.said.err, { timeout: 90_000 }).toContain('"msg":"listening"')
+    await expect
+      .poll(() => service.said.out + service.said.err, { timeout: 90_000 })
+      .toContain('"msg":"listening"')
     expect(service.said.out).toContain('Official x402 clients give up after 90 s')
     const ready = service.said.out.split('\n').find((line) => line.includes('"listening"')) ?? ''
     const { port } = JSON.parse(ready)
@@ -86,7 +93,9 @@ test.each(ENGINES)(
 test('a configuration that is not valid ends the program with sentences, not with a stack', async () => {
   const service = run(MAIN, [], { PORT: 'x' })
   expect(await service.exited).toBe(1)
-  expect(service.said.err).toMatch(/^The configuration is not valid\.\nPORT: expected a port.*\nNETWORKS: expected/)
+  expect(service.said.err).toMatch(
+    /^The configuration is not valid\.\nPORT: expected a port.*\nNETWORKS: expected/,
+  )
   expect(service.said.err).not.toContain('    at ')
 })
 
@@ -96,10 +105,21 @@ test('a taken port and a database that is away end the program with a sentence',
   onTestFinished(() => void taken.close())
   const { port } = taken.address() as AddressInfo
   const NETWORKS = JSON.stringify([AWAY])
-  const second = run(MAIN, [], { PORT: String(port), NETWORKS, LOG_LEVEL: 'silent', ...(await databaseEnv('postgres')) })
+  const second = run(MAIN, [], {
+    PORT: String(port),
+    NETWORKS,
+    LOG_LEVEL: 'silent',
+    ...(await databaseEnv('postgres')),
+  })
   expect(await second.exited).toBe(1)
-  expect(second.said.err).toMatch(new RegExp(`^The address is taken by another program .*:${port}\\)\\. Choose another PORT`))
-  const alone = run(MAIN, [], { PORT: '0', NETWORKS, DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/paydesk' })
+  expect(second.said.err).toMatch(
+    new RegExp(`^The address is taken by another program .*:${port}\\)\\. Choose another PORT`),
+  )
+  const alone = run(MAIN, [], {
+    PORT: '0',
+    NETWORKS,
+    DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/paydesk',
+  })
   expect(await alone.exited).toBe(1)
   expect(alone.said.err).toMatch(/^The database cannot be reached \(.*\)\. Check DATABASE_URL/)
   expect(alone.said.err).not.toMatch(/hunter2|    at /)
@@ -107,14 +127,24 @@ test('a taken port and a database that is away end the program with a sentence',
 
 test('the admin program answers on stdout, and tells a wrong line on stderr with 1', async () => {
   const env = await databaseEnv('postgres')
-  const made = run(ADMIN, ['account', 'create', '--name', 'Shop', '--plan', 'standard', '--json'], env)
+  const made = run(
+    ADMIN,
+    ['account', 'create', '--name', 'Shop', '--plan', 'standard', '--json'],
+    env,
+  )
   expect(await made.exited).toBe(0)
-  expect(JSON.parse(made.said.out)).toMatchObject({ id: expect.stringMatching(/^acc_/), name: 'Shop', plan: 'standard' })
+  expect(JSON.parse(made.said.out)).toMatchObject({
+    id: expect.stringMatching(/^acc_/),
+    name: 'Shop',
+    plan: 'standard',
+  })
   const wrong = run(ADMIN, ['key', 'forge'], env)
   expect(await wrong.exited).toBe(1)
   expect(wrong.said).toEqual({
     out: '',
-    err: expect.stringMatching(/^There is no command "key forge"\. Expected one of: .*\nSee npm run admin -- --help\.\n$/),
+    err: expect.stringMatching(
+      /^There is no command "key forge"\. Expected one of: .*\nSee npm run admin -- --help\.\n$/,
+    ),
   })
 })
 

@@ -12,7 +12,14 @@ const GIVE_UP_MS = 10_000
 try {
   const config = toConfig(readEnv(process.env))
   const service = await createService(config)
-  service.context.log.info({ port: service.port, url: service.url, engine: 'url' in config.database ? 'postgres' : 'pglite' }, 'listening')
+  service.context.log.info(
+    {
+      port: service.port,
+      url: service.url,
+      engine: 'url' in config.database ? 'postgres' : 'pglite',
+    },
+    'listening',
+  )
 
   let stopping = false
   const stop = async (signal: string) => {

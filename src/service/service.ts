@@ -34,7 +34,10 @@ export type RunningService = {
 const STOP_WITHIN_MS = 8_000
 
 /** Builds and starts the payment service. What was started is stopped again when a later part fails. */
-export async function createService(config: ServiceConfig, overrides: { now?: () => Date } = {}): Promise<RunningService> {
+export async function createService(
+  config: ServiceConfig,
+  overrides: { now?: () => Date } = {},
+): Promise<RunningService> {
   const log = createLog(config.logLevel)
   for (const network of config.networks) {
     const slowness = describeSlowness(network)
@@ -43,17 +46,31 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   const vault = await openVault(config.vaultKey)
   await using stack = new AsyncDisposableStack()
   const database = stack.use(
-    await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }),
+    await openDatabase(config.database, {
+      ...SERVICE_SCHEMA,
+      onWarning: (error) => log.warn({ err: error }, 'database connection lost'),
+    }),
   )
   if (database.engine === 'pglite') await endPredecessor(database.db)
   const chains = createChains(config.networks)
-  stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
+  stack.defer(
+    async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))),
+  )
   const limits = new Limits({
     lease: (requests) => leaseTokens(database.db, requests),
     onWarning: (error) => log.warn({ err: error }, 'unspent tokens of limits not given back'),
   })
   stack.defer(() => limits.close())
-  const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), limits, now: overrides.now ?? (() => new Date()) }
+  const context: Context = {
+    config,
+    db: database.db,
+    chains,
+    vault,
+    log,
+    usage: createUsageLog(database.db),
+    limits,
+    now: overrides.now ?? (() => new Date()),
+  }
   await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
@@ -63,7 +80,11 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   stack.defer(() => watchers.stop())
   stack.defer(startBooks(context, metrics))
   stack.defer(startHousekeeping(context))
-  const events = await startEventStream(context, { listen: database.listen, metrics, readPayment: (id) => readPaymentBody(context, id) })
+  const events = await startEventStream(context, {
+    listen: database.listen,
+    metrics,
+    readPayment: (id) => readPaymentBody(context, id),
+  })
   stack.defer(() => events.stop())
   const app = createApp(context, routes, metrics)
   const server = await startHttpServer(config, {
@@ -76,5 +97,10 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   stack.defer(async () => void (await Promise.all([server.stop(STOP_WITHIN_MS), events.stop()])))
 
   const running = stack.move()
-  return { url: `http://${config.host}:${server.port}`, port: server.port, context, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return {
+    url: `http://${config.host}:${server.port}`,
+    port: server.port,
+    context,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }

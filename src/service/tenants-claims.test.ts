@@ -1,9 +1,30 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, classOf, succeed } from '#testing/api-client.ts'
-import { expectLedger, isPaidRow, readHoldings, readRows, readStatus, type Baseline } from '#testing/tenant-ledger.ts'
-import { buildOrder, payOrder, report, untilPaid, untilUnmatched, WALLET_FEES, type Order } from '#testing/tenant-orders.ts'
-import { atFacilitator, payPlain, proveSent, receive, type Presented } from '#testing/tenant-proofs.ts'
+import {
+  expectLedger,
+  isPaidRow,
+  readHoldings,
+  readRows,
+  readStatus,
+  type Baseline,
+} from '#testing/tenant-ledger.ts'
+import {
+  buildOrder,
+  payOrder,
+  report,
+  untilPaid,
+  untilUnmatched,
+  WALLET_FEES,
+  type Order,
+} from '#testing/tenant-orders.ts'
+import {
+  atFacilitator,
+  payPlain,
+  proveSent,
+  receive,
+  type Presented,
+} from '#testing/tenant-proofs.ts'
 import { openTenants, type Tenants } from '#testing/two-tenants.ts'
 
 /** A buyer who pays once and wants two things for it: an order and a resource, or two resources, through every pair of doors. */
@@ -25,15 +46,27 @@ afterAll(async () => {
   await t?.[Symbol.asyncDispose]()
 })
 
-type Bare = { payer: PrivateKeyAccount; hash: string; proofFor: (resource: string) => Promise<Presented> }
+type Bare = {
+  payer: PrivateKeyAccount
+  hash: string
+  proofFor: (resource: string) => Promise<Presented>
+}
 type Sent = Bare & { order: Order }
 
 const AMOUNT = { whole: 0.01, atomic: 10n ** 16n }
 
 /** The buyer pays an order of A's; `resource`: what the order is for. */
-async function payFor(resource?: string, changes: Parameters<typeof payOrder>[3] = {}): Promise<Sent> {
+async function payFor(
+  resource?: string,
+  changes: Parameters<typeof payOrder>[3] = {},
+): Promise<Sent> {
   const payer = await t.payer()
-  const terms = { from: payer.address, to: t.a.payout.evm.address, amount: AMOUNT.whole, ...(resource !== undefined && { resource }) }
+  const terms = {
+    from: payer.address,
+    to: t.a.payout.evm.address,
+    amount: AMOUNT.whole,
+    ...(resource !== undefined && { resource }),
+  }
   const order = await buildOrder(t.a, terms)
   return { order, ...provable(payer, await payOrder(t, payer, order, changes)) }
 }
@@ -41,12 +74,20 @@ async function payFor(resource?: string, changes: Parameters<typeof payOrder>[3]
 /** The buyer pays, and there is no order. */
 async function payBare(): Promise<Bare> {
   const payer = await t.payer()
-  return provable(payer, await payPlain(t, payer, { to: t.a.payout.evm.address, value: AMOUNT.atomic }))
+  return provable(
+    payer,
+    await payPlain(t, payer, { to: t.a.payout.evm.address, value: AMOUNT.atomic }),
+  )
 }
 
 function provable(payer: PrivateKeyAccount, hash: string): Bare {
   const terms = { method: 'evm txid' as const, payTo: t.a.payout.evm.address }
-  return { payer, hash, proofFor: (resource) => proveSent(t, { ...terms, resource }, { payer, hash, atomic: AMOUNT.atomic }) }
+  return {
+    payer,
+    hash,
+    proofFor: (resource) =>
+      proveSent(t, { ...terms, resource }, { payer, hash, atomic: AMOUNT.atomic }),
+  }
 }
 
 /** What gives a payment to an order, each another door. */
@@ -65,17 +106,27 @@ const ORDER_DOORS = {
   'a manual assignment': async (resource: string | undefined) => {
     const sent = await payFor(resource, WALLET_FEES)
     const { transferId } = await untilUnmatched(t, t.a, sent.hash)
-    succeed(await t.a.api.post(`/unmatched/${transferId}/assign`, { paymentId: sent.order.paymentId, by: 'Ada', note: 'She called.' }))
+    succeed(
+      await t.a.api.post(`/unmatched/${transferId}/assign`, {
+        paymentId: sent.order.paymentId,
+        by: 'Ada',
+        note: 'She called.',
+      }),
+    )
     return sent
   },
 } as const
 
 const PROOF_DOORS = {
   '/payment/receive': async (proof: Presented) => classOf(await receive(t.a, proof)),
-  '/facilitator/settle': async (proof: Presented) => classOf(await atFacilitator(t.a, 'settle', proof)),
+  '/facilitator/settle': async (proof: Presented) =>
+    classOf(await atFacilitator(t.a, 'settle', proof)),
 } as const
 
-const USED = ['already_used', 'resource_mismatch'].flatMap((reason) => [`INVALID_PAYMENT_PROOF ${reason}`, `REFUSED ${reason}`])
+const USED = ['already_used', 'resource_mismatch'].flatMap((reason) => [
+  `INVALID_PAYMENT_PROOF ${reason}`,
+  `REFUSED ${reason}`,
+])
 const doors = <T extends object>(table: T) => Object.entries(table) as [string, T[keyof T]][]
 
 describe.each(doors(ORDER_DOORS))('a payment that %s gave to an order', (_, pay) => {
@@ -100,14 +151,22 @@ describe.each(doors(PROOF_DOORS))('a payment that bought a resource at %s', (_, 
     const rounds = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const sent = await payFor()
-        const [granted] = await Promise.all([first(await sent.proofFor(SECOND)), report(t.a, sent.order, sent.hash)])
+        const [granted] = await Promise.all([
+          first(await sent.proofFor(SECOND)),
+          report(t.a, sent.order, sent.hash),
+        ])
         return { sent, granted }
       }),
     )
     await settleOrders()
     for (const { sent, granted } of rounds) {
-      const paid = isPaidRow({ status: String(at((await readStatus(t.a, sent.order.paymentId)).body, 'status')) })
-      expect([granted === 'ALLOWED', paid].filter(Boolean), `${granted}, and the order is ${paid ? '' : 'not '}paid`).toHaveLength(1)
+      const paid = isPaidRow({
+        status: String(at((await readStatus(t.a, sent.order.paymentId)).body, 'status')),
+      })
+      expect(
+        [granted === 'ALLOWED', paid].filter(Boolean),
+        `${granted}, and the order is ${paid ? '' : 'not '}paid`,
+      ).toHaveLength(1)
       expect(await paidRows(sent.hash)).toBe(1)
     }
   })

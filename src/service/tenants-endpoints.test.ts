@@ -2,10 +2,25 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { SCOPES, type Scope } from '#contract/api-key.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
-import { ApiClient, at, classOf, listAt, succeed, textAt, type ApiReply, type ApiRequest } from '#testing/api-client.ts'
+import {
+  ApiClient,
+  at,
+  classOf,
+  listAt,
+  succeed,
+  textAt,
+  type ApiReply,
+  type ApiRequest,
+} from '#testing/api-client.ts'
 import { SocketClient } from '#testing/socket-client.ts'
 import { Cells, MERCHANT_READS, readOwn, rightClass, type Class } from '#testing/tenant-matrix.ts'
-import { buildOrder, payOrder, untilPaid, untilStatus, WALLET_FEES } from '#testing/tenant-orders.ts'
+import {
+  buildOrder,
+  payOrder,
+  untilPaid,
+  untilStatus,
+  WALLET_FEES,
+} from '#testing/tenant-orders.ts'
 import { facilitatorBody, makeProof, receiveBody, type Presented } from '#testing/tenant-proofs.ts'
 import { evmSigner, openTenants, provePayout, type Tenants } from '#testing/two-tenants.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -49,13 +64,27 @@ let t: Tenants
 let facts: Facts
 let stranger: string
 
-const order = (from: string) => ({ walletAddress: from, recipientAddress: t.a.payout.evm.address, amount: 0.01 })
+const order = (from: string) => ({
+  walletAddress: from,
+  recipientAddress: t.a.payout.evm.address,
+  amount: 0.01,
+})
 const payout = () => t.a.payout.evm.address
-const plain = (path: string, about = 'a list'): Cell => ({ about, request: () => ({ path }), own: 'ALLOWED', foreign: 'ALLOWED' })
+const plain = (path: string, about = 'a list'): Cell => ({
+  about,
+  request: () => ({ path }),
+  own: 'ALLOWED',
+  foreign: 'ALLOWED',
+})
 
 const MATRIX: Record<string, readonly Cell[]> = {
   'POST /transaction/send': [
-    { about: 'an order to the payee', request: () => ({ path: '/transaction/send', body: order(stranger) }), own: 'ALLOWED', foreign: 'ALLOWED' },
+    {
+      about: 'an order to the payee',
+      request: () => ({ path: '/transaction/send', body: order(stranger) }),
+      own: 'ALLOWED',
+      foreign: 'ALLOWED',
+    },
     {
       about: 'an order from the managed wallet',
       request: () => ({ path: '/transaction/send', body: order(t.a.managed.evm) }),
@@ -67,22 +96,38 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /transaction/submitted': [
     {
       about: 'a report on an order',
-      request: ({ order: paymentId }) => ({ path: '/transaction/submitted', body: { paymentId, signature: `0x${'12'.repeat(32)}` } }),
+      request: ({ order: paymentId }) => ({
+        path: '/transaction/submitted',
+        body: { paymentId, signature: `0x${'12'.repeat(32)}` },
+      }),
       own: 'ALLOWED',
       foreign: 'NOT_FOUND',
     },
   ],
   'POST /transaction/receive': [
-    { about: 'a proof', request: ({ proofs }) => ({ path: '/transaction/receive', body: receiveBody(proofs.alone) }), own: 'ALLOWED', foreign: PAYEE },
+    {
+      about: 'a proof',
+      request: ({ proofs }) => ({ path: '/transaction/receive', body: receiveBody(proofs.alone) }),
+      own: 'ALLOWED',
+      foreign: PAYEE,
+    },
   ],
   'POST /payment/receive': [
-    { about: 'a proof', request: ({ proofs }) => ({ path: '/payment/receive', body: receiveBody(proofs.received) }), own: 'ALLOWED', foreign: PAYEE },
+    {
+      about: 'a proof',
+      request: ({ proofs }) => ({ path: '/payment/receive', body: receiveBody(proofs.received) }),
+      own: 'ALLOWED',
+      foreign: PAYEE,
+    },
   ],
   'GET /facilitator/supported': [{ ...plain('/facilitator/supported'), keyless: 'ALLOWED' }],
   'POST /facilitator/verify': [
     {
       about: 'a proof',
-      request: ({ proofs }) => ({ path: '/facilitator/verify', body: facilitatorBody(proofs.settled) }),
+      request: ({ proofs }) => ({
+        path: '/facilitator/verify',
+        body: facilitatorBody(proofs.settled),
+      }),
       own: 'ALLOWED',
       foreign: PAYEE_THERE,
       keyless: PAYEE_THERE,
@@ -91,7 +136,10 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /facilitator/settle': [
     {
       about: 'a proof',
-      request: ({ proofs }) => ({ path: '/facilitator/settle', body: facilitatorBody(proofs.settled) }),
+      request: ({ proofs }) => ({
+        path: '/facilitator/settle',
+        body: facilitatorBody(proofs.settled),
+      }),
       own: 'ALLOWED',
       foreign: PAYEE_THERE,
       keyless: PAYEE_THERE,
@@ -115,27 +163,67 @@ const MATRIX: Record<string, readonly Cell[]> = {
     own: 'ALLOWED',
     foreign: 'NOT_FOUND',
   })),
-  'GET /payment/history/:walletAddress': [{ ...plain('', 'the payee'), request: () => ({ path: `/payment/history/${payout()}` }) }],
-  'GET /payments': [plain('/payments'), { ...plain('', 'the payee'), request: () => ({ path: `/payments?wallets=${payout()}` }) }],
-  'GET /payments/summary': [plain('/payments/summary'), { ...plain('', 'the payee'), request: () => ({ path: `/payments/summary?wallets=${payout()}` }) }],
-  'GET /token/info/:mintAddress': [{ ...plain('', 'a token'), request: () => ({ path: `/token/info/${t.usdc.address}` }) }],
+  'GET /payment/history/:walletAddress': [
+    { ...plain('', 'the payee'), request: () => ({ path: `/payment/history/${payout()}` }) },
+  ],
+  'GET /payments': [
+    plain('/payments'),
+    { ...plain('', 'the payee'), request: () => ({ path: `/payments?wallets=${payout()}` }) },
+  ],
+  'GET /payments/summary': [
+    plain('/payments/summary'),
+    {
+      ...plain('', 'the payee'),
+      request: () => ({ path: `/payments/summary?wallets=${payout()}` }),
+    },
+  ],
+  'GET /token/info/:mintAddress': [
+    { ...plain('', 'a token'), request: () => ({ path: `/token/info/${t.usdc.address}` }) },
+  ],
   'GET /api-keys': [plain('/api-keys')],
   'POST /api-keys': [
     {
       about: 'a new key',
-      request: () => ({ path: '/api-keys', body: { name: 'mine', scopes: ['payment:read'], environment: 'test' } }),
+      request: () => ({
+        path: '/api-keys',
+        body: { name: 'mine', scopes: ['payment:read'], environment: 'test' },
+      }),
       own: 'ALLOWED',
       foreign: 'ALLOWED',
     },
   ],
   'POST /api-keys/:id/rotate': [
-    { about: 'a key', request: ({ keys }) => ({ path: `/api-keys/${keys[0]}/rotate`, body: { graceSeconds: 0 } }), own: 'ALLOWED', foreign: 'NOT_FOUND' },
+    {
+      about: 'a key',
+      request: ({ keys }) => ({ path: `/api-keys/${keys[0]}/rotate`, body: { graceSeconds: 0 } }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
   ],
-  'DELETE /api-keys/:id': [{ about: 'a key', request: ({ keys }) => ({ path: `/api-keys/${keys[1]}` }), own: 'ALLOWED', foreign: 'NOT_FOUND' }],
-  'GET /usage': [plain('/usage'), { ...plain('', 'a key'), request: ({ keys }) => ({ path: `/usage?keyId=${keys[0]}` }), foreign: ['ALLOWED', 'NOT_FOUND'] }],
+  'DELETE /api-keys/:id': [
+    {
+      about: 'a key',
+      request: ({ keys }) => ({ path: `/api-keys/${keys[1]}` }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'GET /usage': [
+    plain('/usage'),
+    {
+      ...plain('', 'a key'),
+      request: ({ keys }) => ({ path: `/usage?keyId=${keys[0]}` }),
+      foreign: ['ALLOWED', 'NOT_FOUND'],
+    },
+  ],
   'GET /wallets': [plain('/wallets')],
   'POST /wallets': [
-    { about: 'a new wallet', request: () => ({ path: '/wallets', body: { family: 'evm', name: 'mine' } }), own: 'ALLOWED', foreign: 'ALLOWED' },
+    {
+      about: 'a new wallet',
+      request: () => ({ path: '/wallets', body: { family: 'evm', name: 'mine' } }),
+      own: 'ALLOWED',
+      foreign: 'ALLOWED',
+    },
   ],
   'POST /wallets/payout/challenge': [
     {
@@ -155,7 +243,12 @@ const MATRIX: Record<string, readonly Cell[]> = {
   ],
   'GET /wallets/payout': [plain('/wallets/payout')],
   'DELETE /wallets/payout/:walletAddress': [
-    { about: 'a payout wallet', request: ({ spare }) => ({ path: `/wallets/payout/${spare}` }), own: 'ALLOWED', foreign: NOT_OURS },
+    {
+      about: 'a payout wallet',
+      request: ({ spare }) => ({ path: `/wallets/payout/${spare}` }),
+      own: 'ALLOWED',
+      foreign: NOT_OURS,
+    },
   ],
   'POST /payment/refund': [
     {
@@ -172,7 +265,10 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /transaction/refund': [
     {
       about: 'a payment that was received',
-      request: ({ paid }) => ({ path: '/transaction/refund', body: { paymentId: paid, amount: 0.001 } }),
+      request: ({ paid }) => ({
+        path: '/transaction/refund',
+        body: { paymentId: paid, amount: 0.001 },
+      }),
       own: 'ALLOWED',
       foreign: 'NOT_FOUND',
     },
@@ -181,7 +277,10 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /unmatched/:transferId/assign': [
     {
       about: 'money that waits',
-      request: ({ waiting }) => ({ path: `/unmatched/${waiting.transferId}/assign`, body: { paymentId: waiting.paymentId } }),
+      request: ({ waiting }) => ({
+        path: `/unmatched/${waiting.transferId}/assign`,
+        body: { paymentId: waiting.paymentId },
+      }),
       own: 'ALLOWED',
       foreign: 'NOT_FOUND',
     },
@@ -215,13 +314,20 @@ const MATRIX: Record<string, readonly Cell[]> = {
 
 const TABLE: readonly Endpoint[] = Object.values(endpoints)
 const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`
-const CELLS = Object.entries(MATRIX).flatMap(([endpoint, cells]) => cells.map((cell) => ({ endpoint, ...cell })))
+const CELLS = Object.entries(MATRIX).flatMap(([endpoint, cells]) =>
+  cells.map((cell) => ({ endpoint, ...cell })),
+)
 
 beforeAll(async () => {
   t = await openTenants()
   stranger = (await t.payer()).address
   const customer = await t.payer()
-  const open = await buildOrder(t.a, { from: customer.address, to: payout(), amount: 0.01, reference: 'A’s own reference' })
+  const open = await buildOrder(t.a, {
+    from: customer.address,
+    to: payout(),
+    amount: 0.01,
+    reference: 'A’s own reference',
+  })
   const paid = await buildOrder(t.a, { from: customer.address, to: payout(), amount: 0.02 })
   const hash = await payOrder(t, customer, paid)
   const other = await t.payer()
@@ -238,7 +344,10 @@ beforeAll(async () => {
   const asked = await t.a.api.post('/wallets/payout/challenge', { walletAddress: wallet.address })
   const challenge =
     asked.status === 200
-      ? { challengeId: textAt(asked.body, 'challengeId'), signature: await wallet.sign(textAt(asked.body, 'message')) }
+      ? {
+          challengeId: textAt(asked.body, 'challengeId'),
+          signature: await wallet.sign(textAt(asked.body, 'message')),
+        }
       : { challengeId: 'none', signature: '0x' }
   const prove = (method: 'evm txid' | 'evm eip3009') => makeProof(t, { method, payTo: payout() })
   facts = {
@@ -250,12 +359,18 @@ beforeAll(async () => {
     waiting: { transferId: 'none', paymentId: late.paymentId },
     spare: spare.address,
     challenge,
-    proofs: { alone: await prove('evm eip3009'), received: await prove('evm txid'), settled: await prove('evm txid') },
+    proofs: {
+      alone: await prove('evm eip3009'),
+      received: await prove('evm txid'),
+      settled: await prove('evm txid'),
+    },
   }
   await untilPaid(t, t.a, paid)
   await untilStatus(t, { tenant: t.a, paymentId: facts.hosted }, ['finalized'])
   await untilStatus(t, { tenant: t.a, paymentId: facts.paid }, ['finalized'])
-  const waiting = listAt((await t.a.api.get('/unmatched')).body, 'transfers').find((transfer) => at(transfer, 'signature') === bare)
+  const waiting = listAt((await t.a.api.get('/unmatched')).body, 'transfers').find(
+    (transfer) => at(transfer, 'signature') === bare,
+  )
   if (waiting !== undefined) facts.waiting.transferId = textAt(waiting, 'transferId')
 })
 
@@ -266,7 +381,9 @@ test('no endpoint is left out', () => {
 })
 
 test('every row is an endpoint', () => {
-  expect(Object.keys(MATRIX).filter((name) => !TABLE.some((endpoint) => nameOf(endpoint) === name))).toEqual([])
+  expect(
+    Object.keys(MATRIX).filter((name) => !TABLE.some((endpoint) => nameOf(endpoint) === name)),
+  ).toEqual([])
 })
 
 test('strangers change and learn nothing', async () => {
@@ -284,7 +401,12 @@ test('strangers change and learn nothing', async () => {
     const asked = { method: endpoint.split(' ')[0] ?? '', ...request(facts) }
     for (const [caller, client] of Object.entries(callers)) {
       const reply = await client.send(asked)
-      const wanted = caller === 'no key' ? (keyless ?? 'UNAUTHORIZED') : caller === 'a wrong key' ? 'UNAUTHORIZED' : foreign
+      const wanted =
+        caller === 'no key'
+          ? (keyless ?? 'UNAUTHORIZED')
+          : caller === 'a wrong key'
+            ? 'UNAUTHORIZED'
+            : foreign
       const cell = `${endpoint}, ${about}, by ${caller}`
       cells.add(cell, wanted, classOf(reply))
       if (reply.status < 300) expect(secretsIn(reply), cell).toEqual([])
@@ -293,20 +415,30 @@ test('strangers change and learn nothing', async () => {
   expect.soft(cells.answers).toEqual(cells.right)
   expect.soft(await snapshot(), 'what A reads of A').toEqual(before)
   expect
-    .soft(socket.messages.filter(({ type }) => ['payment', 'verification', 'settlement'].includes(type)).map(({ type, status }) => `${type} ${status}`))
+    .soft(
+      socket.messages
+        .filter(({ type }) => ['payment', 'verification', 'settlement'].includes(type))
+        .map(({ type, status }) => `${type} ${status}`),
+    )
     .toEqual([])
 })
 
 describe('a key without the scope', () => {
-  test.each(TABLE.map((endpoint) => ({ name: nameOf(endpoint), scope: endpoint.scope, method: endpoint.method })))(
-    'is refused at $name',
-    async ({ name, scope, method }) => {
-      const { api } = await lacking(scope)
-      const cell = MATRIX[name]?.[0]
-      const reply = await api.send({ method, path: '/', ...cell?.request(facts) })
-      expect([reply.status, JSON.stringify(at(reply.body, 'error')).includes(scope)], reply.text).toEqual([403, true])
-    },
-  )
+  test.each(
+    TABLE.map((endpoint) => ({
+      name: nameOf(endpoint),
+      scope: endpoint.scope,
+      method: endpoint.method,
+    })),
+  )('is refused at $name', async ({ name, scope, method }) => {
+    const { api } = await lacking(scope)
+    const cell = MATRIX[name]?.[0]
+    const reply = await api.send({ method, path: '/', ...cell?.request(facts) })
+    expect(
+      [reply.status, JSON.stringify(at(reply.body, 'error')).includes(scope)],
+      reply.text,
+    ).toEqual([403, true])
+  })
 })
 
 describe('A itself', () => {
@@ -344,4 +476,5 @@ function secretsIn({ text }: ApiReply): string[] {
   return secrets.filter((secret) => text.includes(secret))
 }
 
-const snapshot = () => readOwn((path) => t.a.api.get(path), [...MERCHANT_READS, `/payment/status/${facts.order}`])
+const snapshot = () =>
+  readOwn((path) => t.a.api.get(path), [...MERCHANT_READS, `/payment/status/${facts.order}`])

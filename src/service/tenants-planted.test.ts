@@ -1,8 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at } from '#testing/api-client.ts'
-import { EVENTS, playScenarios, races, type Played, type Scenario, type Who } from '#testing/planted-orders.ts'
-import { expectLedger, readHoldings, readStatus, takersOf, type Baseline, type View } from '#testing/tenant-ledger.ts'
-import { buildOrder, payOrder, report, untilDecided, untilPaid, untilStatus, WALLET_FEES } from '#testing/tenant-orders.ts'
+import {
+  EVENTS,
+  playScenarios,
+  races,
+  type Played,
+  type Scenario,
+  type Who,
+} from '#testing/planted-orders.ts'
+import {
+  expectLedger,
+  readHoldings,
+  readStatus,
+  takersOf,
+  type Baseline,
+  type View,
+} from '#testing/tenant-ledger.ts'
+import {
+  buildOrder,
+  payOrder,
+  report,
+  untilDecided,
+  untilPaid,
+  untilStatus,
+  WALLET_FEES,
+} from '#testing/tenant-orders.ts'
 import { openTenants, type Tenants } from '#testing/two-tenants.ts'
 
 /**
@@ -11,7 +33,9 @@ import { openTenants, type Tenants } from '#testing/two-tenants.ts'
  */
 
 const KEEPS = { wallet: 'keeps the fees' } as const
-const SCENARIOS: readonly Scenario[] = (['ETH', 'USDC'] as const).flatMap((asset) => [...EVENTS, ...races(4)].map((events) => ({ ...events, ...KEEPS, asset })))
+const SCENARIOS: readonly Scenario[] = (['ETH', 'USDC'] as const).flatMap((asset) =>
+  [...EVENTS, ...races(4)].map((events) => ({ ...events, ...KEEPS, asset })),
+)
 
 let t: Tenants
 const before = new Map<string, Baseline>()
@@ -66,11 +90,17 @@ test('what one merchant pays another is sent in the books of the one, and waits 
   await t.evm.mine()
   const after = await untilDecided(t, [hash])
   expect(takersOf(after, hash).toSorted()).toEqual(['A unmatched', `B ${order.paymentId}`])
-  expect(after.rows.get('B')?.find(({ paymentId }) => paymentId === order.paymentId)).toMatchObject({ direction: 'sent' })
+  expect(after.rows.get('B')?.find(({ paymentId }) => paymentId === order.paymentId)).toMatchObject(
+    { direction: 'sent' },
+  )
 })
 
 test('a merchant’s payment between two own wallets is neither income nor spending', async () => {
-  const order = await buildOrder(t.a, { from: t.a.payout.evm.address, to: t.a.managed.evm, amount: 0.04 })
+  const order = await buildOrder(t.a, {
+    from: t.a.payout.evm.address,
+    to: t.a.managed.evm,
+    amount: 0.04,
+  })
   await payOrder(t, t.a.payout.evm, order)
   await untilPaid(t, t.a, order)
   expect(at((await readStatus(t.a, order.paymentId)).body, 'direction')).toBe('internal')

@@ -3,7 +3,12 @@ import * as v from 'valibot'
 /** What a server answered, without any type of ours: a foreign client knows JSON and nothing else. */
 export type ApiReply = { status: number; headers: Headers; text: string; body: unknown }
 
-export type ApiRequest = { method: string; path: string; body?: unknown; headers?: Record<string, string> }
+export type ApiRequest = {
+  method: string
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+}
 
 /** A client of the service as a stranger writes one: plain HTTP and JSON, with an API key or without. */
 export class ApiClient {
@@ -30,7 +35,11 @@ export class ApiClient {
   async send({ method, path, body, headers = {} }: ApiRequest): Promise<ApiReply> {
     const response = await fetch(this.#url + path, {
       method,
-      headers: { 'Content-Type': 'application/json', ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }), ...headers },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return readReply(response)
@@ -39,7 +48,12 @@ export class ApiClient {
 
 export async function readReply(response: Response): Promise<ApiReply> {
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
 }
 
 const record = v.record(v.string(), v.unknown())
@@ -80,7 +94,10 @@ export function succeed(reply: ApiReply): ApiReply {
  */
 export function classOf({ status, body }: Pick<ApiReply, 'status' | 'body'>): string {
   const code = at(body, 'error.code')
-  if (typeof code === 'string') return [code, at(body, 'error.details.reason')].filter((part) => typeof part === 'string').join(' ')
+  if (typeof code === 'string')
+    return [code, at(body, 'error.details.reason')]
+      .filter((part) => typeof part === 'string')
+      .join(' ')
   if (at(body, 'isValid') === false) return `REFUSED ${String(at(body, 'invalidReason'))}`
   if (at(body, 'success') === false) return `REFUSED ${String(at(body, 'errorReason'))}`
   return status >= 200 && status < 300 ? 'ALLOWED' : `STATUS ${status}`

@@ -18,7 +18,11 @@ import { openContext } from './service-context.ts'
 const SELLER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const ROUNDS = 60
 const argument = process.argv.indexOf('--rows')
-const ROWS = process.argv.includes('--quick') ? 10_000 : argument > 0 ? Number(process.argv[argument + 1]) : 1_000_000
+const ROWS = process.argv.includes('--quick')
+  ? 10_000
+  : argument > 0
+    ? Number(process.argv[argument + 1])
+    : 1_000_000
 const FAR = Math.floor(ROWS / 2)
 
 const network: Network = {
@@ -58,9 +62,14 @@ await setUp.query('vacuum analyze service.payment')
 await setUp.query('vacuum analyze service.payment_tally')
 await setUp.end()
 
-const list = (query: Record<string, string>, wallets?: string[]) => readList(context, actor, { ...v.parse(endpoints.paymentHistory.query, query), wallets })
+const list = (query: Record<string, string>, wallets?: string[]) =>
+  readList(context, actor, { ...v.parse(endpoints.paymentHistory.query, query), wallets })
 const history = (query: Record<string, string>) =>
-  readHistory(context, actor, { params: { walletAddress: SELLER }, query: v.parse(endpoints.paymentHistory.query, query), body: undefined })
+  readHistory(context, actor, {
+    params: { walletAddress: SELLER },
+    query: v.parse(endpoints.paymentHistory.query, query),
+    body: undefined,
+  })
 
 async function cursorAt(rows: number): Promise<string> {
   const page = await history({ offset: String(rows), limit: '50' })
@@ -71,14 +80,21 @@ async function cursorAt(rows: number): Promise<string> {
 type Timing = { p10: number; p50: number; p90: number }
 
 /** Each of both in turn, so that what slows the machine down slows both. */
-async function beside(near: () => Promise<unknown>, far: () => Promise<unknown>): Promise<{ near: Timing; far: Timing; ratio: Timing }> {
+async function beside(
+  near: () => Promise<unknown>,
+  far: () => Promise<unknown>,
+): Promise<{ near: Timing; far: Timing; ratio: Timing }> {
   const times: [number, number][] = []
   for (let round = -3; round < ROUNDS; round++) {
     const one = await time(near)
     const other = await time(far)
     if (round >= 0) times.push([one, other])
   }
-  return { near: spread(times.map(([one]) => one)), far: spread(times.map(([, other]) => other)), ratio: spread(times.map(([one, other]) => other / one)) }
+  return {
+    near: spread(times.map(([one]) => one)),
+    far: spread(times.map(([, other]) => other)),
+    ratio: spread(times.map(([one, other]) => other / one)),
+  }
 }
 
 async function time(run: () => Promise<unknown>): Promise<number> {
@@ -89,13 +105,26 @@ async function time(run: () => Promise<unknown>): Promise<number> {
 
 function spread(values: number[]): Timing {
   const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
   return { p10: at(0.1), p50: at(0.5), p90: at(0.9) }
 }
 
-const results: { name: string; p50: number; bar: string; ok: boolean; ratio: Timing; near: Timing; far: Timing }[] = []
+const results: {
+  name: string
+  p50: number
+  bar: string
+  ok: boolean
+  ratio: Timing
+  near: Timing
+  far: Timing
+}[] = []
 
-async function measure(name: string, limit: { most?: number; least?: number }, runs: [() => Promise<unknown>, () => Promise<unknown>]): Promise<void> {
+async function measure(
+  name: string,
+  limit: { most?: number; least?: number },
+  runs: [() => Promise<unknown>, () => Promise<unknown>],
+): Promise<void> {
   const { near, far, ratio } = await beside(...runs)
   const ok = limit.most === undefined ? ratio.p50 >= (limit.least ?? 0) : ratio.p50 <= limit.most
   const bar = limit.most === undefined ? `≥ ${limit.least}×` : `≤ ${limit.most}×`
@@ -109,15 +138,45 @@ async function measure(name: string, limit: { most?: number; least?: number }, r
 const cursor = await cursorAt(FAR)
 const first = () => list({})
 const firstOfWallet = () => history({})
-await measure(`page at offset ${FAR} of the account, against offset 0`, { most: 5 }, [first, () => list({ offset: String(FAR) })])
-await measure(`page at offset ${FAR} of a wallet, sent and received, against offset 0`, { most: 5 }, [firstOfWallet, () => history({ offset: String(FAR) })])
-await measure('page behind a cursor in the middle, sent and received, against the first', { most: 5 }, [firstOfWallet, () => history({ cursor })])
-await measure('first page of a rare status, against the first of all', { most: 5 }, [first, () => list({ status: 'failed' })])
-await measure('search for a reference, against the first page', { most: 5 }, [first, () => list({ q: `order ${FAR}` })])
-await measure('search for a resource without its scheme, against the first page', { most: 20 }, [first, () => list({ q: 'shop.example/item/77' })])
+await measure(`page at offset ${FAR} of the account, against offset 0`, { most: 5 }, [
+  first,
+  () => list({ offset: String(FAR) }),
+])
+await measure(
+  `page at offset ${FAR} of a wallet, sent and received, against offset 0`,
+  { most: 5 },
+  [firstOfWallet, () => history({ offset: String(FAR) })],
+)
+await measure(
+  'page behind a cursor in the middle, sent and received, against the first',
+  { most: 5 },
+  [firstOfWallet, () => history({ cursor })],
+)
+await measure('first page of a rare status, against the first of all', { most: 5 }, [
+  first,
+  () => list({ status: 'failed' }),
+])
+await measure('search for a reference, against the first page', { most: 5 }, [
+  first,
+  () => list({ q: `order ${FAR}` }),
+])
+await measure('search for a resource without its scheme, against the first page', { most: 20 }, [
+  first,
+  () => list({ q: 'shop.example/item/77' }),
+])
 await measure('total by tallies, against count(*)', { least: ROWS < 1_000_000 ? 1 : 200 }, [
-  () => readTotal(db, readFilters(actor.accountId, v.parse(endpoints.paymentHistory.query, {}), { wallets: [SELLER], networks: [network] })),
-  () => db.execute(sql`select count(*) from service.payment where account_id = ${actor.accountId} and (sender = ${SELLER} or recipient = ${SELLER})`),
+  () =>
+    readTotal(
+      db,
+      readFilters(actor.accountId, v.parse(endpoints.paymentHistory.query, {}), {
+        wallets: [SELLER],
+        networks: [network],
+      }),
+    ),
+  () =>
+    db.execute(
+      sql`select count(*) from service.payment where account_id = ${actor.accountId} and (sender = ${SELLER} or recipient = ${SELLER})`,
+    ),
 ])
 
 mkdirSync('bench/out', { recursive: true })

@@ -29,50 +29,139 @@ type Plant = { title: string; path: string; source: string; by: 'lint' | 'types'
 const imports = /no-restricted-imports/
 const plants: Plant[] = [
   ...Object.entries(FORBIDDEN).flatMap(([folder, target]): Plant[] => [
-    plant(folder, ['an import by alias', `import * as other from '#${target}'\nexport const one = other`], imports),
-    plant(folder, ['a relative import', `import * as other from '../../${target}'\nexport const one = other`], imports),
+    plant(
+      folder,
+      ['an import by alias', `import * as other from '#${target}'\nexport const one = other`],
+      imports,
+    ),
+    plant(
+      folder,
+      ['a relative import', `import * as other from '../../${target}'\nexport const one = other`],
+      imports,
+    ),
     {
-      ...plant(folder, ['a deep relative import', `import * as other from '../../../../src/${target}'\nexport const one = other`], imports),
+      ...plant(
+        folder,
+        [
+          'a deep relative import',
+          `import * as other from '../../../../src/${target}'\nexport const one = other`,
+        ],
+        imports,
+      ),
       path: `src/${folder}/planted/deep/deep.ts`,
     },
     plant(folder, ['a dynamic import', `export const load = () => import('#${target}')`], imports),
-    plant(folder, ['a type-only import', `import type * as other from '#${target}'\nexport type One = typeof other`], imports),
+    plant(
+      folder,
+      [
+        'a type-only import',
+        `import type * as other from '#${target}'\nexport type One = typeof other`,
+      ],
+      imports,
+    ),
     {
-      ...plant(folder, ['an import tsc has no reference for', `import * as other from '#testing/steps.ts'\nexport const one = other`], /TS6307|TS6059/),
+      ...plant(
+        folder,
+        [
+          'an import tsc has no reference for',
+          `import * as other from '#testing/steps.ts'\nexport const one = other`,
+        ],
+        /TS6307|TS6059/,
+      ),
       by: 'types',
     },
     plant(folder, ['process.env', 'export const one: unknown = process.env.ONE'], /no-process-env/),
     plant(folder, ['any', 'export const one: any = 1'], /no-explicit-any/),
-    plant(folder, ['a promise nobody waits for', 'export function one() {\n  Promise.resolve(1)\n}'], /no-floating-promises/),
+    plant(
+      folder,
+      ['a promise nobody waits for', 'export function one() {\n  Promise.resolve(1)\n}'],
+      /no-floating-promises/,
+    ),
     plant(folder, ['a barrel', `export * from './one.ts'`], /no-barrel-file/),
     plant(folder, ['a default export', 'export default 1'], /no-default-export/),
   ]),
   ...BROWSER_FOLDERS.flatMap((folder) => [
-    plant(folder, ['a module of Node', `import { readFileSync } from 'node:fs'\nexport const one = readFileSync`], /no-nodejs-modules/),
+    plant(
+      folder,
+      [
+        'a module of Node',
+        `import { readFileSync } from 'node:fs'\nexport const one = readFileSync`,
+      ],
+      /no-nodejs-modules/,
+    ),
     plant(folder, ['process', 'export const one: unknown = process'], /no-restricted-globals/),
     plant(folder, ['Buffer', 'export const one: unknown = Buffer'], /no-restricted-globals/),
   ]),
-  { ...plant('contract', ['process to tsc', 'export const one: unknown = process'], /TS2591|TS2304/), by: 'types' },
-  { ...plant('contract', ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/), by: 'types' },
-  ...SERVER_FOLDERS.map((folder): Plant => ({ ...plant(folder, ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/), by: 'types' })),
   {
-    ...inside('service/api', ['a query and a chain in a handler', `import type { Chain } from '../chains/chain.ts'\nexport type One = Chain`]),
+    ...plant(
+      'contract',
+      ['process to tsc', 'export const one: unknown = process'],
+      /TS2591|TS2304/,
+    ),
+    by: 'types',
+  },
+  {
+    ...plant(
+      'contract',
+      ['document to tsc', 'export const one: unknown = document'],
+      /TS2584|TS2304/,
+    ),
+    by: 'types',
+  },
+  ...SERVER_FOLDERS.map((folder): Plant => ({
+    ...plant(folder, ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/),
+    by: 'types',
+  })),
+  {
+    ...inside('service/api', [
+      'a query and a chain in a handler',
+      `import type { Chain } from '../chains/chain.ts'\nexport type One = Chain`,
+    ]),
     path: 'src/service/api/handlers.ts',
   },
-  inside('service/db', ['a rule in the database folder', `import type { Context } from '../context/context.ts'\nexport type One = Context`]),
-  inside('service/chains/evm', ['Solana on the EVM side', `import { Connection } from '@solana/web3.js'\nexport const one = Connection`]),
-  inside('service/chains/solana', ['EVM on the Solana side', `import { createPublicClient } from 'viem'\nexport const one = createPublicClient`]),
-  inside('chains/evm', ['Solana on the EVM side', `import * as other from '../solana/decode.ts'\nexport const one = other`]),
-  inside('chains/solana', ['EVM on the Solana side', `import * as other from '../evm/decode.ts'\nexport const one = other`]),
-  inside('web/pages/overview', ['wallet code on a page that only reads', `import { payEvm } from '../../wallet/evm/pay.ts'\nexport const one = payEvm`]),
-  inside('web/shell', ['a wallet library in the shell', `import { createConfig } from 'wagmi'\nexport const one = createConfig`]),
-  inside('web/ui', ['a query in the design system', `import { useQuery } from '@tanstack/react-query'\nexport const one = useQuery`]),
+  inside('service/db', [
+    'a rule in the database folder',
+    `import type { Context } from '../context/context.ts'\nexport type One = Context`,
+  ]),
+  inside('service/chains/evm', [
+    'Solana on the EVM side',
+    `import { Connection } from '@solana/web3.js'\nexport const one = Connection`,
+  ]),
+  inside('service/chains/solana', [
+    'EVM on the Solana side',
+    `import { createPublicClient } from 'viem'\nexport const one = createPublicClient`,
+  ]),
+  inside('chains/evm', [
+    'Solana on the EVM side',
+    `import * as other from '../solana/decode.ts'\nexport const one = other`,
+  ]),
+  inside('chains/solana', [
+    'EVM on the Solana side',
+    `import * as other from '../evm/decode.ts'\nexport const one = other`,
+  ]),
+  inside('web/pages/overview', [
+    'wallet code on a page that only reads',
+    `import { payEvm } from '../../wallet/evm/pay.ts'\nexport const one = payEvm`,
+  ]),
+  inside('web/shell', [
+    'a wallet library in the shell',
+    `import { createConfig } from 'wagmi'\nexport const one = createConfig`,
+  ]),
+  inside('web/ui', [
+    'a query in the design system',
+    `import { useQuery } from '@tanstack/react-query'\nexport const one = useQuery`,
+  ]),
   ...Object.entries(PROGRAMS).flatMap(([program, { layers = [] }]) =>
     layers.flat().flatMap((layer): Plant[] => {
       const [above] = layersAbove(layers, layer)
       if (above === undefined) return []
       const target = `${'../'.repeat(layer.split('/').length)}${above}/one.ts`
-      return [inside(`${program}/${layer}`, [`an import of ${above}`, `import type { One } from '${target}'\nexport type Two = One`])]
+      return [
+        inside(`${program}/${layer}`, [
+          `an import of ${above}`,
+          `import type { One } from '${target}'\nexport type Two = One`,
+        ]),
+      ]
     }),
   ),
 ]
@@ -90,8 +179,16 @@ beforeAll(async () => {
     await writeFile(join(copy, path), `${source}\n`)
   }
   const planted = [...new Set(plants.filter(({ by }) => by === 'lint').map(({ path }) => path))]
-  collect(complaints.lint, await runTool('oxlint', ['-f', 'unix', ...planted]), /^(.+?):\d+:\d+: (.+)$/)
-  collect(complaints.types, await runTool('tsc', ['-b', '--pretty', 'false']), /^(.+?)\(\d+,\d+\): (.+)$/)
+  collect(
+    complaints.lint,
+    await runTool('oxlint', ['-f', 'unix', ...planted]),
+    /^(.+?):\d+:\d+: (.+)$/,
+  )
+  collect(
+    complaints.types,
+    await runTool('tsc', ['-b', '--pretty', 'false']),
+    /^(.+?)\(\d+,\d+\): (.+)$/,
+  )
 }, 3 * TOOL_MS)
 
 afterAll(() => rm(copy, { recursive: true, force: true }))
@@ -100,8 +197,18 @@ test.each(plants)('$by refuses $title in $path', ({ path, by, expected }) => {
   expect(complaints[by].get(path)?.join('\n') ?? 'no complaint').toMatch(expected)
 })
 
-function plant(folder: string, [title, source]: readonly [string, string], expected: RegExp): Plant {
-  return { title, path: `src/${folder}/planted/${title.replaceAll(/[^a-z]+/gi, '-').toLowerCase()}.ts`, source, by: 'lint', expected }
+function plant(
+  folder: string,
+  [title, source]: readonly [string, string],
+  expected: RegExp,
+): Plant {
+  return {
+    title,
+    path: `src/${folder}/planted/${title.replaceAll(/[^a-z]+/gi, '-').toLowerCase()}.ts`,
+    source,
+    by: 'lint',
+    expected,
+  }
 }
 
 /** Beside the files of a folder, because the rule looks at where a relative path leads. */
@@ -113,11 +220,19 @@ function inside(folder: string, violation: readonly [string, string]): Plant {
 /** A copy, so that whoever works in the repository meanwhile does not meet the violations. Its node_modules is a folder of links, because tsc keeps its cache there. */
 async function copyRepository(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'walls-'))
-  for (const name of ['src', 'e2e', '.oxlintrc.json', 'tsconfig.json', 'package.json', 'vite.config.ts'])
+  for (const name of [
+    'src',
+    'e2e',
+    '.oxlintrc.json',
+    'tsconfig.json',
+    'package.json',
+    'vite.config.ts',
+  ])
     await cp(join(ROOT, name), join(folder, name), { recursive: true })
   await mkdir(join(folder, 'node_modules'))
   for (const name of await readdir(join(ROOT, 'node_modules'))) {
-    if (name !== '.cache') await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+    if (name !== '.cache')
+      await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
   }
   return folder
 }

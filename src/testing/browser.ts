@@ -2,14 +2,20 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome-stable', '/usr/bin/google-chrome']
+const INSTALLED = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome-stable',
+  '/usr/bin/google-chrome',
+]
 
 type Env = Record<string, string | undefined>
 
 /** The Chromium the browser tests run in: the one `CHROME` names, the system's, one from apt where we are root, else the one in an npm package. */
 export async function findBrowser(env: Env): Promise<string> {
   if (env.CHROME) {
-    if (!existsSync(env.CHROME)) throw new Error(`CHROME names ${env.CHROME}, which does not exist.`)
+    if (!existsSync(env.CHROME))
+      throw new Error(`CHROME names ${env.CHROME}, which does not exist.`)
     return env.CHROME
   }
   return findInstalled() ?? installWithApt(env) ?? (await unpackFromPackage(env))
@@ -21,9 +27,14 @@ function findInstalled(): string | undefined {
 
 function installWithApt(env: Env): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
-  console.log('Installing Chromium with apt, about 200 MB; name one of your own with CHROME to avoid this.')
+  console.log(
+    'Installing Chromium with apt, about 200 MB; name one of your own with CHROME to avoid this.',
+  )
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-    const apt = spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } })
+    const apt = spawnSync('apt-get', ['-qq', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
     if (apt.status !== 0) {
       console.log(`apt-get ${args[0]} failed; taking the Chromium of the npm package instead.`)
       return undefined

@@ -18,7 +18,12 @@ export const evmIntent: PaymentIntent = {
   amountAtomic: 10_000_000_000_000_000n,
   maxFeeAtomic: 1_000_000_000_000_000n,
 }
-export const evmFacts = { nonce: 7, gas: 21_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+export const evmFacts = {
+  nonce: 7,
+  gas: 21_000n,
+  maxFeePerGas: 3_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000_000n,
+}
 export const evmReviewed = buildEvm({ ...evmIntent, ...evmFacts })
 
 export const solanaPayer = Keypair.fromSeed(new Uint8Array(32).fill(0x11))
@@ -40,6 +45,9 @@ export const solanaFacts = {
 export const solanaReviewed = buildSolana({ ...solanaIntent, ...solanaFacts })
 
 /** The fields of the rows that do not hold. */
-export function failing(match: { ok: boolean; rows: readonly { field: string; ok: boolean }[] }): string[] {
+export function failing(match: {
+  ok: boolean
+  rows: readonly { field: string; ok: boolean }[]
+}): string[] {
   return match.rows.filter((row) => !row.ok).map((row) => row.field)
 }

@@ -19,7 +19,8 @@ test('what the images copy and start exists', async () => {
       const path = source.replace(/^\/app\//, '')
       if (!/^(node_modules|dist)$/.test(path) && !existsSync(join(ROOT, path))) missing.push(line)
     }
-    for (const program of line.match(/src\/\S+\.ts/g) ?? []) if (!existsSync(join(ROOT, program))) missing.push(line)
+    for (const program of line.match(/src\/\S+\.ts/g) ?? [])
+      if (!existsSync(join(ROOT, program))) missing.push(line)
   }
   expect(missing).toEqual([])
   expect([...stages]).toEqual(expect.arrayContaining(['service', 'proxy', 'web']))
@@ -27,15 +28,23 @@ test('what the images copy and start exists', async () => {
 
 test('each image holds every folder that its program may import', async () => {
   const file = await read('deploy/containers/Containerfile')
-  const lint: { overrides: { files: string[]; rules: Record<string, [string, { patterns: { group?: string[] }[] }]> }[] } = JSON.parse(
-    await read('.oxlintrc.json'),
-  )
+  const lint: {
+    overrides: {
+      files: string[]
+      rules: Record<string, [string, { patterns: { group?: string[] }[] }]>
+    }[]
+  } = JSON.parse(await read('.oxlintrc.json'))
   for (const [folder, stage] of [
     ['service', 'service'],
     ['bff', 'proxy'],
   ] as const) {
-    const walls = lint.overrides.find(({ files, rules }) => files[0] === `src/${folder}/**` && rules['no-restricted-imports'])
-    const allowed = walls?.rules['no-restricted-imports']?.[1].patterns[0]?.group?.flatMap((each) => /^!#(\w+)\/\*\*$/.exec(each)?.[1] ?? []) ?? []
+    const walls = lint.overrides.find(
+      ({ files, rules }) => files[0] === `src/${folder}/**` && rules['no-restricted-imports'],
+    )
+    const allowed =
+      walls?.rules['no-restricted-imports']?.[1].patterns[0]?.group?.flatMap(
+        (each) => /^!#(\w+)\/\*\*$/.exec(each)?.[1] ?? [],
+      ) ?? []
     const copied = [...stageOf(file, 'program'), ...stageOf(file, stage)]
     expect(copied).toEqual(expect.arrayContaining(allowed))
   }
@@ -44,14 +53,23 @@ test('each image holds every folder that its program may import', async () => {
 test('the composition sets only variables that a program reads, and mounts only its own files', async () => {
   const compose = await read('deploy/containers/compose.yaml')
   const configs = `${await read('src/service/context/config.ts')}${await read('src/bff/config/config.ts')}`
-  const set = [...compose.matchAll(/^ {6}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name).filter((name) => !name.startsWith('POSTGRES_'))
+  const set = [...compose.matchAll(/^ {6}([A-Z][A-Z_]+): /gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => !name.startsWith('POSTGRES_'))
   expect(set.length).toBeGreaterThan(5)
   expect(set.filter((name) => !new RegExp(`\\b${name}\\b`).test(configs))).toEqual([])
-  expect([...compose.matchAll(/^ {6}target: (\S+)$/gm)].map(([, target]) => target)).toEqual(['service', 'proxy', 'web'])
+  expect([...compose.matchAll(/^ {6}target: (\S+)$/gm)].map(([, target]) => target)).toEqual([
+    'service',
+    'proxy',
+    'web',
+  ])
 })
 
 test('the vault key is stored in a volume that the program may write', async () => {
-  const [compose, file] = [await read('deploy/containers/compose.yaml'), await read('deploy/containers/Containerfile')]
+  const [compose, file] = [
+    await read('deploy/containers/compose.yaml'),
+    await read('deploy/containers/Containerfile'),
+  ]
   const folder = dirname(/^ {6}VAULT_KEY_FILE: (\S+)$/m.exec(compose)?.[1] ?? '')
   expect(compose).toMatch(new RegExp(`^ {6}- \\w+:${folder}$`, 'm'))
   const [before = ''] = file.split('\nUSER node\n')
@@ -59,7 +77,8 @@ test('the vault key is stored in a volume that the program may write', async () 
 })
 
 test('the stage that builds the dashboard installs the compiled parts of its tools, which npm calls optional', async () => {
-  const [, stage = ''] = /AS dashboard\n([^]*?)(?=\nFROM)/.exec(await read('deploy/containers/Containerfile')) ?? []
+  const [, stage = ''] =
+    /AS dashboard\n([^]*?)(?=\nFROM)/.exec(await read('deploy/containers/Containerfile')) ?? []
   expect(stage).toContain('RUN npm ci --ignore-scripts\n')
   expect(stage).not.toContain('--omit')
 })

@@ -45,8 +45,12 @@ export type ContractPayer = { address: Hex; sign: (hash: Hex) => Promise<Hex> }
 export type Safe = { address: Hex; owners: readonly PrivateKeyAccount[] }
 
 /** A Safe 1.4.1, made by its own factory at the addresses that it has on every chain. */
-export async function deploySafe(evm: EvmFixture, { owners, threshold }: { owners: number; threshold: number }): Promise<Safe> {
-  for (const { address, runtimeCode } of Object.values(artifacts)) await evm.setCode(address, runtimeCode)
+export async function deploySafe(
+  evm: EvmFixture,
+  { owners, threshold }: { owners: number; threshold: number },
+): Promise<Safe> {
+  for (const { address, runtimeCode } of Object.values(artifacts))
+    await evm.setCode(address, runtimeCode)
   const accounts = await Promise.all(Array.from({ length: owners }, () => evm.wallet(10n ** 18n)))
   // A Safe reads the signatures in the order of their owners' addresses.
   const sorted = accounts.toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1))
@@ -54,9 +58,22 @@ export async function deploySafe(evm: EvmFixture, { owners, threshold }: { owner
   if (!deployer) throw new Error('A Safe has at least one owner.')
   const { safe, fallbackHandler, proxyFactory } = artifacts
   const addresses = sorted.map(({ address }) => address)
-  const setup = [addresses, BigInt(threshold), zeroAddress, '0x', fallbackHandler.address, zeroAddress, 0n, zeroAddress] as const
+  const setup = [
+    addresses,
+    BigInt(threshold),
+    zeroAddress,
+    '0x',
+    fallbackHandler.address,
+    zeroAddress,
+    0n,
+    zeroAddress,
+  ] as const
   const initializer = encodeFunctionData({ abi: safeAbi, functionName: 'setup', args: setup })
-  const data = encodeFunctionData({ abi: safeAbi, functionName: 'createProxyWithNonce', args: [safe.address, initializer, BigInt(generatePrivateKey())] })
+  const data = encodeFunctionData({
+    abi: safeAbi,
+    functionName: 'createProxyWithNonce',
+    args: [safe.address, initializer, BigInt(generatePrivateKey())],
+  })
   const hash = await sendFrom(evm, deployer, { to: proxyFactory.address, data })
   const { logs } = await evm.client.getTransactionReceipt({ hash })
   const [created] = parseEventLogs({ abi: safeAbi, eventName: 'ProxyCreation', logs })
@@ -80,15 +97,26 @@ export const OWNER_SIGNATURES = {
   typed: (owner, safe, hash) => owner.signTypedData(messageOf(safe, hash)),
   /** v 31 or 32: over the digest as a personal message. */
   eth_sign: async (owner, safe, hash) => {
-    const signature = await owner.signMessage({ message: { raw: hashTypedData(messageOf(safe, hash)) } })
+    const signature = await owner.signMessage({
+      message: { raw: hashTypedData(messageOf(safe, hash)) },
+    })
     const { r, s, v: byte = 27n } = parseSignature(signature)
     return concat([r, s, numberToHex(byte + 4n, { size: 1 })])
   },
 } satisfies Record<string, (owner: PrivateKeyAccount, safe: Safe, hash: Hex) => Promise<Hex>>
 
 /** A Safe whose first `threshold` owners sign in one way. */
-export function safePayer(safe: Safe, way: keyof typeof OWNER_SIGNATURES, threshold = 1): ContractPayer {
-  const sign = async (hash: Hex) => concat(await Promise.all(safe.owners.slice(0, threshold).map((owner) => OWNER_SIGNATURES[way](owner, safe, hash))))
+export function safePayer(
+  safe: Safe,
+  way: keyof typeof OWNER_SIGNATURES,
+  threshold = 1,
+): ContractPayer {
+  const sign = async (hash: Hex) =>
+    concat(
+      await Promise.all(
+        safe.owners.slice(0, threshold).map((owner) => OWNER_SIGNATURES[way](owner, safe, hash)),
+      ),
+    )
   return { address: safe.address, sign }
 }
 
@@ -97,7 +125,11 @@ export function approvingSafePayer(evm: EvmFixture, safe: Safe): ContractPayer {
   const [owner] = safe.owners
   if (!owner) throw new Error('A Safe has at least one owner.')
   const sign = async (hash: Hex) => {
-    const data = encodeFunctionData({ abi: safeAbi, functionName: 'approveHash', args: [hashTypedData(messageOf(safe, hash))] })
+    const data = encodeFunctionData({
+      abi: safeAbi,
+      functionName: 'approveHash',
+      args: [hashTypedData(messageOf(safe, hash))],
+    })
     await sendFrom(evm, owner, { to: safe.address, data })
     return concat([pad(owner.address), pad('0x'), '0x01'])
   }
@@ -118,13 +150,32 @@ export const ANSWERS = {
 /** Runtime code that reverts with these bytes. */
 export function revertsWith(data: Hex): Hex {
   const length = numberToHex(size(data), { size: 2 })
-  return concat(['0x61', length, '0x600e', '0x6000', '0x39', '0x61', length, '0x6000', '0xfd', data])
+  return concat([
+    '0x61',
+    length,
+    '0x600e',
+    '0x6000',
+    '0x39',
+    '0x61',
+    length,
+    '0x6000',
+    '0xfd',
+    data,
+  ])
 }
 
 /** Runtime code that asks its caller to look the answer up at a URL (EIP-3668). */
 export function looksUpAt(contract: Hex, url: string): Hex {
-  const abi = parseAbi(['error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)'])
-  return revertsWith(encodeErrorResult({ abi, errorName: 'OffchainLookup', args: [contract, [url], '0x', '0x1626ba7e', '0x'] }))
+  const abi = parseAbi([
+    'error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)',
+  ])
+  return revertsWith(
+    encodeErrorResult({
+      abi,
+      errorName: 'OffchainLookup',
+      args: [contract, [url], '0x', '0x1626ba7e', '0x'],
+    }),
+  )
 }
 
 /** A new account with this runtime code. */
@@ -138,7 +189,11 @@ export async function deployCode(evm: EvmFixture, code: (address: Hex) => Hex): 
 export async function approvePermit2Of(evm: EvmFixture, holder: Hex, token: Asset): Promise<void> {
   await evm.client.setBalance({ address: holder, value: 10n ** 18n })
   await evm.client.impersonateAccount({ address: holder })
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [permit2.address, maxUint256] })
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: [permit2.address, maxUint256],
+  })
   await evm.client.sendUnsignedTransaction({ from: holder, to: getAddress(token.address), data })
   await evm.mine()
   await evm.client.stopImpersonatingAccount({ address: holder })

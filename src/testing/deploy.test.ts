@@ -20,9 +20,16 @@ import { findBrowser } from './browser.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const DEPLOY = join(ROOT, 'deploy')
 /** The example addresses in the recipes. */
-const CONNECT = ['https://pay-api.example.org', 'https://ethereum-rpc.example.org', 'https://solana-rpc.example.org', 'wss://solana-rpc.example.org']
+const CONNECT = [
+  'https://pay-api.example.org',
+  'https://ethereum-rpc.example.org',
+  'https://solana-rpc.example.org',
+  'wss://solana-rpc.example.org',
+]
 const table = siteHeaders(CONNECT)
-const nested = Object.values<{ path: string }>(routes).flatMap(({ path }) => (path.includes(':') ? [path] : []))
+const nested = Object.values<{ path: string }>(routes).flatMap(({ path }) =>
+  path.includes(':') ? [path] : [],
+)
 const run = promisify(execFile)
 
 let folder: string
@@ -33,7 +40,10 @@ beforeAll(async () => {
   // Readable for the user that a server's workers change to.
   folder = await mkdtemp(join(tmpdir(), 'paydesk-deploy-'))
   await run('chmod', ['755', folder])
-  browser = await chromium.launch({ executablePath: await findBrowser({ ...env }), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+  browser = await chromium.launch({
+    executablePath: await findBrowser({ ...env }),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
 }, 240_000)
 afterAll(async () => {
   await browser?.close()
@@ -52,9 +62,13 @@ describe.each(['netlify', 'cloudflare-pages'])('%s', (host) => {
   })
 
   test('has a rule for every page one level down, and for nothing else', async () => {
-    const lines = (await readFile(join(DEPLOY, host, '_redirects'), 'utf8')).split('\n').filter((line) => line && !line.startsWith('#'))
+    const lines = (await readFile(join(DEPLOY, host, '_redirects'), 'utf8'))
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'))
     const target = host === 'netlify' ? '/nested.html' : '/nested'
-    expect(new Set(lines.map((line) => line.split(/\s+/).join(' ')))).toEqual(new Set(nested.map((path) => `${path} ${target} 200`)))
+    expect(new Set(lines.map((line) => line.split(/\s+/).join(' ')))).toEqual(
+      new Set(nested.map((path) => `${path} ${target} 200`)),
+    )
   })
 })
 
@@ -78,17 +92,31 @@ test('GitHub Pages gets the policy as a meta element, and its 404 page brings a 
     env: { ...env, PROXY_URL: 'http://127.0.0.1:9', CONNECT: CONNECT.slice(1).join(' ') },
   })
   const html = await readFile(join(site, 'desk/index.html'), 'utf8')
-  const policy = contentSecurityPolicy(['http://127.0.0.1:9', ...CONNECT.slice(1)]).replace(" frame-ancestors 'none';", '')
+  const policy = contentSecurityPolicy(['http://127.0.0.1:9', ...CONNECT.slice(1)]).replace(
+    " frame-ancestors 'none';",
+    '',
+  )
   expect(html).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}" />`)
-  expect(await readFile(join(site, 'desk/config.json'), 'utf8')).toBe('{"proxyUrl":"http://127.0.0.1:9"}\n')
+  expect(await readFile(join(site, 'desk/config.json'), 'utf8')).toBe(
+    '{"proxyUrl":"http://127.0.0.1:9"}\n',
+  )
 
   // A host as GitHub Pages is one: a file, the file with .html, else 404.html with status 404.
   const { createServer: http } = await import('node:http')
   const server = http(async (request, response) => {
     const path = join(site, decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname))
-    const found = [path, `${path}.html`, join(path, 'index.html')].find((each) => /\.\w+$/.test(each) && existsSync(each))
-    const type = { html: 'text/html', js: 'text/javascript', css: 'text/css', json: 'application/json' }[(found ?? '.html').split('.').at(-1) ?? '']
-    response.writeHead(found ? 200 : 404, { 'content-type': type ?? 'application/octet-stream' }).end(await readFile(found ?? join(site, 'desk/404.html')))
+    const found = [path, `${path}.html`, join(path, 'index.html')].find(
+      (each) => /\.\w+$/.test(each) && existsSync(each),
+    )
+    const type = {
+      html: 'text/html',
+      js: 'text/javascript',
+      css: 'text/css',
+      json: 'application/json',
+    }[(found ?? '.html').split('.').at(-1) ?? '']
+    response
+      .writeHead(found ? 200 : 404, { 'content-type': type ?? 'application/octet-stream' })
+      .end(await readFile(found ?? join(site, 'desk/404.html')))
   }).listen(0)
   await once(server, 'listening')
   try {
@@ -104,14 +132,22 @@ function findServer(name: 'nginx' | 'caddy'): string | undefined {
   const path = [`/usr/sbin/${name}`, `/usr/bin/${name}`].find((each) => existsSync(each))
   if (path || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return path
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) {
-    if (spawnSync('apt-get', ['-qq', ...args], { stdio: 'ignore', env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } }).status !== 0) return undefined
+    if (
+      spawnSync('apt-get', ['-qq', ...args], {
+        stdio: 'ignore',
+        env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+      }).status !== 0
+    )
+      return undefined
   }
   return [`/usr/sbin/${name}`, `/usr/bin/${name}`].find((each) => existsSync(each))
 }
 
 describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
   const program = findServer(name)
-  const why = program ? '' : ` (skipped: ${name} is not installed, and only root with apt can install it)`
+  const why = program
+    ? ''
+    : ` (skipped: ${name} is not installed, and only root with apt can install it)`
 
   describe.skipIf(!program).each(['', '/desk'])(`with the app under "%s"${why}`, (base) => {
     let server: ChildProcess
@@ -161,11 +197,20 @@ describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
 })
 
 /** The recipe as it stands, with only the place of its files and its port changed. */
-async function start(name: 'nginx' | 'caddy', { program, root, port }: { program: string; root: string; port: number }): Promise<ChildProcess> {
-  const place = (text: string) => text.replaceAll('/srv/paydesk', root).replaceAll(/(listen |^:)8080/gm, `$1${name === 'nginx' ? '127.0.0.1:' : ''}${port}`)
+async function start(
+  name: 'nginx' | 'caddy',
+  { program, root, port }: { program: string; root: string; port: number },
+): Promise<ChildProcess> {
+  const place = (text: string) =>
+    text
+      .replaceAll('/srv/paydesk', root)
+      .replaceAll(/(listen |^:)8080/gm, `$1${name === 'nginx' ? '127.0.0.1:' : ''}${port}`)
   const home = join(root, '..', `${name}-home-${port}`)
   await mkdir(join(home, 'logs'), { recursive: true })
-  const child = name === 'nginx' ? await startNginx(program, home, place) : await startCaddy(program, home, place)
+  const child =
+    name === 'nginx'
+      ? await startNginx(program, home, place)
+      : await startCaddy(program, home, place)
   for (const deadline = Date.now() + 20_000; ;) {
     if (child.exitCode !== null) throw new Error(`${name} ended with exit code ${child.exitCode}.`)
     const answered = await fetch(`http://127.0.0.1:${port}/`).then(
@@ -178,8 +223,15 @@ async function start(name: 'nginx' | 'caddy', { program, root, port }: { program
   }
 }
 
-async function startNginx(program: string, home: string, place: (text: string) => string): Promise<ChildProcess> {
-  await writeFile(join(home, 'paydesk.conf'), place(await readFile(join(DEPLOY, 'nginx/paydesk.conf'), 'utf8')))
+async function startNginx(
+  program: string,
+  home: string,
+  place: (text: string) => string,
+): Promise<ChildProcess> {
+  await writeFile(
+    join(home, 'paydesk.conf'),
+    place(await readFile(join(DEPLOY, 'nginx/paydesk.conf'), 'utf8')),
+  )
   const main = `pid ${home}/pid; error_log ${home}/logs/error.log; daemon off; master_process off; events {}
 http { include /etc/nginx/mime.types; access_log off; client_body_temp_path ${home}/body; proxy_temp_path ${home}/proxy; fastcgi_temp_path ${home}/f;
 uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s; include ${home}/paydesk.conf; }`
@@ -187,11 +239,21 @@ uwsgi_temp_path ${home}/u; scgi_temp_path ${home}/s; include ${home}/paydesk.con
   return spawn(program, ['-p', home, '-c', join(home, 'nginx.conf')], { stdio: 'inherit' })
 }
 
-async function startCaddy(program: string, home: string, place: (text: string) => string): Promise<ChildProcess> {
+async function startCaddy(
+  program: string,
+  home: string,
+  place: (text: string) => string,
+): Promise<ChildProcess> {
   const config = join(home, 'Caddyfile')
   // Its administration would listen on a port that others may have.
-  await writeFile(config, `{\n\tadmin off\n\tlog {\n\t\toutput discard\n\t}\n}\n${place(await readFile(join(DEPLOY, 'caddy/Caddyfile'), 'utf8'))}`)
-  return spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], { stdio: 'ignore', env: { ...env, HOME: home, XDG_DATA_HOME: home } })
+  await writeFile(
+    config,
+    `{\n\tadmin off\n\tlog {\n\t\toutput discard\n\t}\n}\n${place(await readFile(join(DEPLOY, 'caddy/Caddyfile'), 'utf8'))}`,
+  )
+  return spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], {
+    stdio: 'ignore',
+    env: { ...env, HOME: home, XDG_DATA_HOME: home },
+  })
 }
 
 function pick(headers: Headers, names: readonly string[]): Record<string, string | null> {
@@ -200,14 +262,21 @@ function pick(headers: Headers, names: readonly string[]): Record<string, string
 
 /** The first page and deep links, all at once: each waits some seconds before it says that its proxy is away. */
 async function expectPages(url: string, base: string): Promise<void> {
-  await Promise.all(['/', '/verify', '/payments/pay_unknown?a=b'].map((path) => expectApp(`${url}${base}${path}`, `${base}${path}`)))
+  await Promise.all(
+    ['/', '/verify', '/payments/pay_unknown?a=b'].map((path) =>
+      expectApp(`${url}${base}${path}`, `${base}${path}`),
+    ),
+  )
 }
 
 /** The app stands at this address, knows its base, and says that its proxy cannot be reached: none runs here. Nothing offends its policy. */
 async function expectApp(url: string, address: string): Promise<void> {
   const page = await browser.newPage({ locale: 'en-US' })
   const refused: string[] = []
-  page.on('console', (message) => /policy|MIME|Trusted/i.test(message.text()) && refused.push(message.text()))
+  page.on(
+    'console',
+    (message) => /policy|MIME|Trusted/i.test(message.text()) && refused.push(message.text()),
+  )
   page.on('pageerror', (error) => refused.push(String(error)))
   try {
     await page.goto(url)
@@ -216,7 +285,9 @@ async function expectApp(url: string, address: string): Promise<void> {
     expect(pathname + search).toBe(address)
     const base = address.startsWith('/desk') ? '/desk' : ''
     const links = page.getByRole('navigation', { name: 'Main' }).first()
-    expect(await links.getByRole('link', { name: 'Payments' }).getAttribute('href')).toBe(`${base}/payments`)
+    expect(await links.getByRole('link', { name: 'Payments' }).getAttribute('href')).toBe(
+      `${base}/payments`,
+    )
     expect(refused.filter((text) => !text.includes('127.0.0.1:9'))).toEqual([])
   } finally {
     await page.close()

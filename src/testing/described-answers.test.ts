@@ -5,10 +5,19 @@ import { createAnswerCheck, type Answered } from './described-answers.ts'
 /** The test app holds every answer against the description of the API; here the check itself is seen to fail. */
 
 const check = createAnswerCheck()
-const headers = new Headers({ 'X-Request-Id': 'a', 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '1', 'X-RateLimit-Reset': '1' })
+const headers = new Headers({
+  'X-Request-Id': 'a',
+  'X-RateLimit-Limit': '100',
+  'X-RateLimit-Remaining': '1',
+  'X-RateLimit-Reset': '1',
+})
 const body: unknown = JSON.parse(JSON.stringify(examples.paymentStatus.reply))
 const right: Answered = { method: 'GET', path: '/payment/status/x', status: 200, headers, body }
-const problem = (code: string) => ({ success: false, error: { code, message: 'x', requestId: 'x' }, timestamp: 1 })
+const problem = (code: string) => ({
+  success: false,
+  error: { code, message: 'x', requestId: 'x' },
+  timestamp: 1,
+})
 
 test('an answer as described passes', () => {
   expect(check(right)).toEqual([])
@@ -18,11 +27,27 @@ test('an answer as described passes', () => {
 
 test.each<[string, Partial<Answered>, string]>([
   ['a missing field', { body: { success: true } }, 'expected paymentId'],
-  ['a field of another type', { body: { ...examples.paymentStatus.reply, amountAtomic: 1 } }, '.amountAtomic: expected string'],
-  ['a value outside its choices', { body: { ...examples.paymentStatus.reply, status: 'paid' } }, '.status: expected one of'],
+  [
+    'a field of another type',
+    { body: { ...examples.paymentStatus.reply, amountAtomic: 1 } },
+    '.amountAtomic: expected string',
+  ],
+  [
+    'a value outside its choices',
+    { body: { ...examples.paymentStatus.reply, status: 'paid' } },
+    '.status: expected one of',
+  ],
   ['a status nobody described', { status: 418 }, 'this status is not described'],
-  ['a code nobody described there', { status: 404, body: problem('CHAIN_UNAVAILABLE') }, 'the code CHAIN_UNAVAILABLE is not described'],
-  ['a code that does not exist', { path: '/nowhere', status: 404, body: problem('OOPS') }, '.error.code: expected one of'],
+  [
+    'a code nobody described there',
+    { status: 404, body: problem('CHAIN_UNAVAILABLE') },
+    'the code CHAIN_UNAVAILABLE is not described',
+  ],
+  [
+    'a code that does not exist',
+    { path: '/nowhere', status: 404, body: problem('OOPS') },
+    '.error.code: expected one of',
+  ],
   ['a missing header', { headers: new Headers() }, 'expected the header X-Request-Id'],
 ])('%s is told', (_, change, told) => {
   expect(check({ ...right, ...change }).join('\n')).toContain(told)

@@ -4,11 +4,19 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { SOLANA_DEVNET } from '#contract/network.ts'
 import { EventReader } from './event-reader.ts'
 
-export type TestWallet = { address: string; network: string; sign: (text: string) => Promise<string> }
+export type TestWallet = {
+  address: string
+  network: string
+  sign: (text: string) => Promise<string>
+}
 
 export function evmWallet(): TestWallet {
   const account = privateKeyToAccount(generatePrivateKey())
-  return { address: account.address, network: 'eip155:31337', sign: (message) => account.signMessage({ message }) }
+  return {
+    address: account.address,
+    network: 'eip155:31337',
+    sign: (message) => account.signMessage({ message }),
+  }
 }
 
 export function solanaWallet(): TestWallet {
@@ -16,7 +24,8 @@ export function solanaWallet(): TestWallet {
   return {
     address: bs58.encode(publicKey),
     network: SOLANA_DEVNET,
-    sign: (text) => Promise.resolve(bs58.encode(ed25519.sign(new TextEncoder().encode(text), secretKey))),
+    sign: (text) =>
+      Promise.resolve(bs58.encode(ed25519.sign(new TextEncoder().encode(text), secretKey))),
   }
 }
 
@@ -28,9 +37,21 @@ type AnswerJson = {
   expiresAt: number
   paymentId: string
   session: { wallets: string[]; operator: boolean; expiresAt: number }
-  sessions: { wallets: string[]; current: boolean; createdAt: number; lastUsedAt: number; expiresAt: number }[]
+  sessions: {
+    wallets: string[]
+    current: boolean
+    createdAt: number
+    lastUsedAt: number
+    expiresAt: number
+  }[]
   payments: { paymentId: string }[]
-  error: { code: string; message: string; details?: Record<string, string>; retryAfter?: number; requestId: string }
+  error: {
+    code: string
+    message: string
+    details?: Record<string, string>
+    retryAfter?: number
+    requestId: string
+  }
 }
 export type Answer = { status: number; headers: Headers; text: string; json: AnswerJson }
 
@@ -52,18 +73,34 @@ export class Browser {
   }
 
   post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.send('POST', path, { headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk', ...headers }, body: JSON.stringify(body) })
+    return this.send('POST', path, {
+      headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk', ...headers },
+      body: JSON.stringify(body),
+    })
   }
 
   delete(path: string): Promise<Answer> {
     return this.send('DELETE', path, { headers: { 'X-Requested-By': 'paydesk' } })
   }
 
-  async send(method: string, path: string, request: { headers?: Record<string, string>; body?: string }): Promise<Answer> {
-    const response = await fetch(this.#base() + path, { method, headers: this.headers(request.headers), body: request.body })
+  async send(
+    method: string,
+    path: string,
+    request: { headers?: Record<string, string>; body?: string },
+  ): Promise<Answer> {
+    const response = await fetch(this.#base() + path, {
+      method,
+      headers: this.headers(request.headers),
+      body: request.body,
+    })
     this.#keepCookies(response)
     const text = await response.text()
-    return { status: response.status, headers: response.headers, text, json: text === '' ? undefined : JSON.parse(text) }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: text === '' ? undefined : JSON.parse(text),
+    }
   }
 
   headers(more: Record<string, string> = {}): Record<string, string> {
@@ -79,7 +116,10 @@ export class Browser {
   }
 
   async challenge(wallet: TestWallet): Promise<Challenge> {
-    const answer = await this.post('/api/session/challenge', { walletAddress: wallet.address, network: wallet.network })
+    const answer = await this.post('/api/session/challenge', {
+      walletAddress: wallet.address,
+      network: wallet.network,
+    })
     if (answer.status !== 200) throw new Error(`No challenge: ${answer.text}`)
     return answer.json
   }
@@ -91,7 +131,10 @@ export class Browser {
 
   /** Opens the event stream. */
   events(lastEventId?: string): EventReader {
-    return new EventReader(`${this.#base()}/api/events`, this.headers(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }))
+    return new EventReader(
+      `${this.#base()}/api/events`,
+      this.headers(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
+    )
   }
 
   #keepCookies(response: Response): void {

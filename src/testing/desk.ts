@@ -19,7 +19,12 @@ import { registerPayee } from './service-context.ts'
 export const ORIGIN = 'http://localhost:4173'
 
 /** Chains nobody answers for: the desk works without them, as long as no transaction is built. */
-const deaf = { rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 60_000, confirmations: 2 }
+const deaf = {
+  rpcUrls: ['http://127.0.0.1:9'],
+  testnet: true,
+  blockTimeMs: 60_000,
+  confirmations: 2,
+}
 export const DEAF_NETWORKS: Network[] = [
   { ...deaf, network: 'eip155:31337', name: 'Local Ethereum', assets: [NATIVE_ETH] },
   { ...deaf, network: SOLANA_DEVNET, name: 'Local Solana', assets: [NATIVE_SOL] },
@@ -49,17 +54,29 @@ export class Desk {
   readonly #ports: Both<number>
   readonly #databases: Both<TestDatabase>
 
-  private constructor(options: Options, { ports, databases }: { ports: Both<number>; databases: Both<TestDatabase> }) {
+  private constructor(
+    options: Options,
+    { ports, databases }: { ports: Both<number>; databases: Both<TestDatabase> },
+  ) {
     this.#options = options
     this.#ports = ports
     this.#databases = databases
   }
 
   static async open(options: Options = {}): Promise<Desk> {
-    const databases = { service: await createTestDatabase('postgres'), bff: await createTestDatabase('postgres') }
-    const desk = new Desk(options, { ports: { service: await freePort(), bff: await freePort() }, databases })
+    const databases = {
+      service: await createTestDatabase('postgres'),
+      bff: await createTestDatabase('postgres'),
+    }
+    const desk = new Desk(options, {
+      ports: { service: await freePort(), bff: await freePort() },
+      databases,
+    })
     await desk.startService()
-    const made = await createTestKey(desk.service.context.db, { plan: options.plan, scopes: options.scopes })
+    const made = await createTestKey(desk.service.context.db, {
+      plan: options.plan,
+      scopes: options.scopes,
+    })
     desk.key = made.key
     desk.accountId = made.accountId
     await desk.startBff()
@@ -105,7 +122,10 @@ export class Desk {
       ...this.#options.bff,
       ...changes,
     }
-    this.bff = await createBff(config, { logTo: { write: (line: string) => void this.log.push(line) }, ...this.#options.overrides })
+    this.bff = await createBff(config, {
+      logTo: { write: (line: string) => void this.log.push(line) },
+      ...this.#options.overrides,
+    })
   }
 
   stopService(): Promise<void> {
@@ -126,7 +146,11 @@ export class Desk {
   }
 
   /** A payment of the account, as if it had been built, with its first event. */
-  async createPayment(facts: { sender?: string; recipient?: string; draft?: boolean }): Promise<string> {
+  async createPayment(facts: {
+    sender?: string
+    recipient?: string
+    draft?: boolean
+  }): Promise<string> {
     const id = createPaymentId()
     await insertTestPayment(this.service.context.db, { id, accountId: this.accountId, ...facts })
     await this.move(id, 'created')
@@ -137,7 +161,14 @@ export class Desk {
   async move(paymentId: string, status: PaymentStatus): Promise<void> {
     await this.service.context.db.transaction(async (tx) => {
       await tx.update(payment).set({ status }).where(eq(payment.id, paymentId))
-      await recordEvent(tx, { accountId: this.accountId, paymentId, status, source: 'watcher', blockHeight: null, at: new Date() })
+      await recordEvent(tx, {
+        accountId: this.accountId,
+        paymentId,
+        status,
+        source: 'watcher',
+        blockHeight: null,
+        at: new Date(),
+      })
     })
   }
 

@@ -14,7 +14,9 @@ const ADMIN = /^ *(?:npm run admin --|docker compose .*src\/service\/admin\/main
 
 test('the admin commands of the document work as they are', async () => {
   const document = readFileSync(new URL('../../docs/OPERATIONS.md', import.meta.url), 'utf8')
-  const commands = [...document.matchAll(ADMIN)].map(([, command = '']) => command).filter((command) => command !== '--help')
+  const commands = [...document.matchAll(ADMIN)]
+    .map(([, command = '']) => command)
+    .filter((command) => command !== '--help')
   expect(commands.length).toBeGreaterThan(15)
 
   await using database = await createTestDatabase('pglite')
@@ -27,9 +29,13 @@ test('the admin commands of the document work as they are', async () => {
       .replaceAll('key_…', made.key)
       .replaceAll('0x…', `0x${'a'.repeat(39)}${made.accounts}`)
     const line = parseCommandLine(words(filled))
-    const { value } = await findCommand(line).run({ db: opened.db, vault: () => Promise.resolve(vault), now: new Date() }, line.values)
+    const { value } = await findCommand(line).run(
+      { db: opened.db, vault: () => Promise.resolve(vault), now: new Date() },
+      line.values,
+    )
     const id = typeof value === 'object' && value !== null && 'id' in value ? String(value.id) : ''
-    if (line.command === 'account create') Object.assign(made, { account: id, accounts: made.accounts + 1 })
+    if (line.command === 'account create')
+      Object.assign(made, { account: id, accounts: made.accounts + 1 })
     if (line.command === 'key create') made.key = id
   }
 })

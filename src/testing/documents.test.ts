@@ -20,7 +20,14 @@ const ROOT = join(import.meta.dirname, '../..')
 const OURS = ['*', 'docs/**/*', 'deploy/**/*', 'e2e/**/*', 'src/**/*', '.ci/*']
 const README_LINES = 130
 /** Paths that are no rows of the endpoint table. */
-const OPERATIONS = ['GET /health/live', 'GET /health/ready', 'GET /metrics', 'GET /ws', 'GET /api/events', 'GET /api/config']
+const OPERATIONS = [
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /metrics',
+  'GET /ws',
+  'GET /api/events',
+  'GET /api/config',
+]
 
 const documents = new Map(find('.md').map((path) => [path, read(path)]))
 const sources = find('.{ts,tsx,mjs,yaml,yml}').filter((path) => !path.includes('.test.'))
@@ -31,13 +38,25 @@ test(`the README has at most ${README_LINES} lines`, () => {
 })
 
 test.each([...documents.keys()])('every path that %s names exists', (document) => {
-  const quoted = /`((?:src|e2e|public|deploy|docs|bench|\.ci)\/[\w./*{},-]*|(?:web|bff|service|contract|chains|devnet|postgres)\/[\w./*{},-]*\.\w+)`/g
-  const named = [...textOf(document).matchAll(quoted)].flatMap(([, path = '']) => expandBraces(path))
-  expect(named.filter((path) => !['', 'src/'].some((base) => existsSync(join(ROOT, `${base}${path}`.split('*')[0] ?? ''))))).toEqual([])
+  const quoted =
+    /`((?:src|e2e|public|deploy|docs|bench|\.ci)\/[\w./*{},-]*|(?:web|bff|service|contract|chains|devnet|postgres)\/[\w./*{},-]*\.\w+)`/g
+  const named = [...textOf(document).matchAll(quoted)].flatMap(([, path = '']) =>
+    expandBraces(path),
+  )
+  expect(
+    named.filter(
+      (path) =>
+        !['', 'src/'].some((base) => existsSync(join(ROOT, `${base}${path}`.split('*')[0] ?? ''))),
+    ),
+  ).toEqual([])
 })
 
 test.each([...documents.keys()])('every relative link and anchor of %s resolves', (document) => {
-  const links = [...withoutCode(textOf(document)).matchAll(/\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g)]
+  const links = [
+    ...withoutCode(textOf(document)).matchAll(
+      /\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g,
+    ),
+  ]
   const broken = links.filter(([, path = '', anchor]) => {
     const target = path === '' ? document : normalize(join(dirname(document), path))
     if (!existsSync(join(ROOT, target))) return true
@@ -47,7 +66,9 @@ test.each([...documents.keys()])('every relative link and anchor of %s resolves'
 })
 
 test.each([...documents.keys()])('every npm script that %s names exists', (document) => {
-  const named = [...textOf(document).matchAll(/npm (?:run (?:--silent )?([\w:]+)|(start|test)\b)/g)].map(([, script, short]) => script ?? short ?? '')
+  const named = [
+    ...textOf(document).matchAll(/npm (?:run (?:--silent )?([\w:]+)|(start|test)\b)/g),
+  ].map(([, script, short]) => script ?? short ?? '')
   expect(named.filter((name) => !(name in manifest.scripts))).toEqual([])
 })
 
@@ -56,7 +77,9 @@ describe('variables', () => {
   const both = of('Both programs')
 
   test('those of the service are documented, and no others', () => {
-    expect([...both, ...of('Service')].toSorted()).toEqual(variablesRead(readServiceEnv, toServiceConfig))
+    expect([...both, ...of('Service')].toSorted()).toEqual(
+      variablesRead(readServiceEnv, toServiceConfig),
+    )
   })
 
   test('those of the proxy are documented, and no others', () => {
@@ -79,69 +102,116 @@ describe('variables', () => {
 
   test.each([...documents.keys()])('each one that %s names is read by a program', (document) => {
     const code = sources.map(read).join('\n')
-    const names = [...textOf(document).matchAll(/`\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name = '']) => name)
-    expect(names.filter((name) => !(name in problems) && !new RegExp(`\\b${name}\\b`).test(code))).toEqual([])
+    const names = [...textOf(document).matchAll(/`\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(
+      ([, name = '']) => name,
+    )
+    expect(
+      names.filter((name) => !(name in problems) && !new RegExp(`\\b${name}\\b`).test(code)),
+    ).toEqual([])
   })
 })
 
 describe('tables', () => {
   test('every endpoint is listed with its scope, and no other', () => {
-    const listed = rows(section('docs/INTEGRATION.md', 'All endpoints')).map(([endpoint, scope]) => `${endpoint} ${scope}`)
-    expect(listed).toEqual(Object.values(endpoints).map(({ method, path, scope }) => `\`${method} ${path}\` \`${scope}\``))
+    const listed = rows(section('docs/INTEGRATION.md', 'All endpoints')).map(
+      ([endpoint, scope]) => `${endpoint} ${scope}`,
+    )
+    expect(listed).toEqual(
+      Object.values(endpoints).map(
+        ({ method, path, scope }) => `\`${method} ${path}\` \`${scope}\``,
+      ),
+    )
   })
 
   test('every endpoint that a document names exists', () => {
-    const known = new Set([...Object.values(endpoints).map(({ method, path }) => `${method} ${path}`), ...OPERATIONS])
-    const named = [...documents.values()].flatMap((text) => [...text.matchAll(/`((?:GET|POST|DELETE) \/[^\s`?]*)/g)].map(([, name = '']) => name))
+    const known = new Set([
+      ...Object.values(endpoints).map(({ method, path }) => `${method} ${path}`),
+      ...OPERATIONS,
+    ])
+    const named = [...documents.values()].flatMap((text) =>
+      [...text.matchAll(/`((?:GET|POST|DELETE) \/[^\s`?]*)/g)].map(([, name = '']) => name),
+    )
     expect(named.filter((name) => !known.has(name))).toEqual([])
   })
 
   test('every error code is listed with its status and whether to repeat, and no other', () => {
-    const listed = rows(section('docs/INTEGRATION.md', 'Errors and limits')).map(([code, status, , repeat]) => `${code} ${status} ${repeat}`)
-    expect(listed).toEqual(Object.entries(problems).map(([code, { status, retryable }]) => `\`${code}\` ${status} ${retryable ? 'yes' : 'no'}`))
+    const listed = rows(section('docs/INTEGRATION.md', 'Errors and limits')).map(
+      ([code, status, , repeat]) => `${code} ${status} ${repeat}`,
+    )
+    expect(listed).toEqual(
+      Object.entries(problems).map(
+        ([code, { status, retryable }]) => `\`${code}\` ${status} ${retryable ? 'yes' : 'no'}`,
+      ),
+    )
   })
 
   test('the limits of the plans are those of the code', () => {
     const { standard, premium } = PLANS
-    const expected = (['requestsPerMinute', 'webSockets', 'messagesPerSecond'] as const).map((limit) => [String(standard[limit]), String(premium[limit])])
+    const expected = (['requestsPerMinute', 'webSockets', 'messagesPerSecond'] as const).map(
+      (limit) => [String(standard[limit]), String(premium[limit])],
+    )
     const limits = rows(section('docs/OPERATIONS.md', 'Limits')).slice(0, expected.length)
     expect(limits.map(([, ...figures]) => figures)).toEqual(expected)
   })
 
   test('every admin command is listed, and no other', () => {
-    const known = /Expected one of: (.+)\.$/.exec(refusal(() => findCommand({ command: 'none', values: {} })))?.[1]?.split(', ')
-    expect(firstCells(section('docs/OPERATIONS.md', 'Admin commands')).toSorted()).toEqual(known?.toSorted())
+    const known = /Expected one of: (.+)\.$/
+      .exec(refusal(() => findCommand({ command: 'none', values: {} })))?.[1]
+      ?.split(', ')
+    expect(firstCells(section('docs/OPERATIONS.md', 'Admin commands')).toSorted()).toEqual(
+      known?.toSorted(),
+    )
   })
 
   test('every metric and every log line of the runbook exists', () => {
     const code = sources.map(read).join('\n')
-    const signals = rows(section('docs/OPERATIONS.md', 'An alarm or a log line')).map(([, signal = '']) => signal)
-    const named = [...signals, ...rows(section('docs/OPERATIONS.md', 'Monitoring')).map(([name = '']) => name)].flatMap(codeSpans)
+    const signals = rows(section('docs/OPERATIONS.md', 'An alarm or a log line')).map(
+      ([, signal = '']) => signal,
+    )
+    const named = [
+      ...signals,
+      ...rows(section('docs/OPERATIONS.md', 'Monitoring')).map(([name = '']) => name),
+    ].flatMap(codeSpans)
     expect(named.length).toBeGreaterThan(15)
-    expect(named.filter((text) => !code.includes(`'${text}'`) && !OPERATIONS.includes(text))).toEqual([])
+    expect(
+      named.filter((text) => !code.includes(`'${text}'`) && !OPERATIONS.includes(text)),
+    ).toEqual([])
   })
 })
 
 describe('snippets', () => {
   const snippets = [...documents].flatMap(([document, text]) =>
-    [...text.matchAll(/^( *)```(\w+)\n([^]*?)^ *```$/gm)].map(([all, indent = '', language = '', body = '']) => ({
-      document,
-      language,
-      body: body.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-      before: text.slice(0, text.indexOf(all)),
-    })),
+    [...text.matchAll(/^( *)```(\w+)\n([^]*?)^ *```$/gm)].map(
+      ([all, indent = '', language = '', body = '']) => ({
+        document,
+        language,
+        body: body.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+        before: text.slice(0, text.indexOf(all)),
+      }),
+    ),
   )
   const of = (language: string) => snippets.filter((snippet) => snippet.language === language)
 
   test('have a language that a test knows', () => {
-    expect(snippets.map(({ language }) => language).filter((language) => !['sh', 'ts', 'json', 'mermaid'].includes(language))).toEqual([])
+    expect(
+      snippets
+        .map(({ language }) => language)
+        .filter((language) => !['sh', 'ts', 'json', 'mermaid'].includes(language)),
+    ).toEqual([])
   })
 
-  test.each(of('ts'))('in TypeScript of $document are the whole file named before them, which a test runs', ({ before, body }) => {
-    const path = [...before.matchAll(/`(src\/devnet\/examples\/[\w-]+\/main\.ts)`/g)].at(-1)?.[1] ?? 'no file'
-    expect(body).toBe(read(path))
-    expect(read('src/devnet/examples/examples.test.ts')).toMatch(new RegExp(`\\b(run|start)\\('${path.split('/').at(-2)}'`))
-  })
+  test.each(of('ts'))(
+    'in TypeScript of $document are the whole file named before them, which a test runs',
+    ({ before, body }) => {
+      const path =
+        [...before.matchAll(/`(src\/devnet\/examples\/[\w-]+\/main\.ts)`/g)].at(-1)?.[1] ??
+        'no file'
+      expect(body).toBe(read(path))
+      expect(read('src/devnet/examples/examples.test.ts')).toMatch(
+        new RegExp(`\\b(run|start)\\('${path.split('/').at(-2)}'`),
+      )
+    },
+  )
 
   test.each(of('json'))('in JSON of $document can be read', ({ body }) => {
     const value: unknown = JSON.parse(body)
@@ -176,7 +246,9 @@ function withoutCode(text: string): string {
 /** As GitHub makes them of headings; of two equal ones the second gets a number. */
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>()
-  for (const [, heading = ''] of text.replaceAll(/^ *```[^]*?^ *```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)) {
+  for (const [, heading = ''] of text
+    .replaceAll(/^ *```[^]*?^ *```$/gm, '')
+    .matchAll(/^#{1,6} (.+)$/gm)) {
     const plain = heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -195,7 +267,9 @@ function section(document: string, heading: string): string {
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
   const level = /^#+/.exec(lines[start] ?? '')?.[0].length ?? 0
   if (level === 0) throw new Error(`${document} has no heading ${heading}.`)
-  const end = lines.findIndex((line, index) => index > start && (/^#+(?= )/.exec(line)?.[0].length ?? level + 1) <= level)
+  const end = lines.findIndex(
+    (line, index) => index > start && (/^#+(?= )/.exec(line)?.[0].length ?? level + 1) <= level,
+  )
   return lines.slice(start + 1, end < 0 ? undefined : end).join('\n')
 }
 
@@ -203,7 +277,9 @@ function section(document: string, heading: string): string {
 function rows(text: string): string[][] {
   const lines = text.split('\n')
   const isRule = (line: string | undefined) => /^ *\|[\s|:-]+\|$/.test(line ?? '')
-  const body = lines.filter((line, index) => line.trim().startsWith('|') && !isRule(line) && !isRule(lines[index + 1]))
+  const body = lines.filter(
+    (line, index) => line.trim().startsWith('|') && !isRule(line) && !isRule(lines[index + 1]),
+  )
   return body.map((line) =>
     line
       .trim()
@@ -252,5 +328,7 @@ function refusal(call: () => unknown): string {
 /** `{evm,solana}` means both. */
 function expandBraces(path: string): string[] {
   const [, before, inner, after] = /^(.*?)\{([^}]+)\}(.*)$/.exec(path) ?? []
-  return inner === undefined ? [path] : inner.split(',').flatMap((part) => expandBraces(`${before}${part}${after}`))
+  return inner === undefined
+    ? [path]
+    : inner.split(',').flatMap((part) => expandBraces(`${before}${part}${after}`))
 }

@@ -11,7 +11,13 @@ export const ETHER_AMOUNT = 10n ** 16n
 export const ETHER_RESOURCE = 'https://shop.example/a'
 
 export type EtherDesk = Awaited<ReturnType<typeof openEtherDesk>>
-export type SentEther = { payer: PrivateKeyAccount; payTo: Hex; txRef: Hex; network: string; amount: bigint }
+export type SentEther = {
+  payer: PrivateKeyAccount
+  payTo: Hex
+  txRef: Hex
+  network: string
+  amount: bigint
+}
 type SendOptions = { value?: bigint; data?: Hex; to?: Hex; mined?: number; gas?: bigint }
 
 /** A service that takes proofs of ether that payers have sent on a bare EVM chain of its own. */
@@ -27,16 +33,49 @@ export async function openEtherDesk() {
     context,
     actor,
     chain,
-    async send({ value = ETHER_AMOUNT, data, to, mined = 2, gas = 50_000n }: SendOptions = {}): Promise<SentEther> {
+    async send({
+      value = ETHER_AMOUNT,
+      data,
+      to,
+      mined = 2,
+      gas = 50_000n,
+    }: SendOptions = {}): Promise<SentEther> {
       const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
       const fees = { gas, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-      const fields = { chainId: 31337, ...fees, nonce: 0, to: to ?? payee.address, value, ...(data && { data }) }
-      const txRef = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
+      const fields = {
+        chainId: 31337,
+        ...fees,
+        nonce: 0,
+        to: to ?? payee.address,
+        value,
+        ...(data && { data }),
+      }
+      const txRef = await evm.client.sendRawTransaction({
+        serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }),
+      })
       if (mined > 0) await evm.mine(mined)
-      return { payer, payTo: payee.address, txRef, network: evm.network.network, amount: ETHER_AMOUNT }
+      return {
+        payer,
+        payTo: payee.address,
+        txRef,
+        network: evm.network.network,
+        amount: ETHER_AMOUNT,
+      }
     },
-    receive: (sent: SentEther, paymentProof: string, body: Partial<Parameters<typeof receivePayment>[2]> = {}, as = actor) =>
-      receivePayment(context, as, { walletAddress: sent.payTo, paymentProof, expectedAmount: '0.01', resource: ETHER_RESOURCE, timeout: 10, ...body }),
+    receive: (
+      sent: SentEther,
+      paymentProof: string,
+      body: Partial<Parameters<typeof receivePayment>[2]> = {},
+      as = actor,
+    ) =>
+      receivePayment(context, as, {
+        walletAddress: sent.payTo,
+        paymentProof,
+        expectedAmount: '0.01',
+        resource: ETHER_RESOURCE,
+        timeout: 10,
+        ...body,
+      }),
     prove: (sent: SentEther, other: Partial<EvmProof> = {}) => proveTxid({ ...sent, ...other }),
     async [Symbol.asyncDispose]() {
       await opened[Symbol.asyncDispose]()

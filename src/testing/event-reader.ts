@@ -1,6 +1,10 @@
 import { get, type IncomingMessage } from 'node:http'
 
-export type StreamedEvent = { id: string; event: string; data: { id: string; paymentId: string; status: string } }
+export type StreamedEvent = {
+  id: string
+  event: string
+  data: { id: string; paymentId: string; status: string }
+}
 
 /** Reads server-sent events as the standard says, and keeps all of them. */
 export class EventReader {
@@ -48,10 +52,21 @@ export class EventReader {
   }
 
   #read(block: string): void {
-    const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]))
+    const fields = new Map(
+      block
+        .split('\n')
+        .map((line) => [
+          line.slice(0, line.indexOf(':')),
+          line.slice(line.indexOf(':') + 1).trimStart(),
+        ]),
+    )
     this.lastEventId = fields.get('id') ?? this.lastEventId
     const data = fields.get('data')
     if (data !== undefined && fields.get('event') !== 'beat')
-      this.events.push({ id: this.lastEventId ?? '', event: fields.get('event') ?? 'message', data: JSON.parse(data) })
+      this.events.push({
+        id: this.lastEventId ?? '',
+        event: fields.get('event') ?? 'message',
+        data: JSON.parse(data),
+      })
   }
 }

@@ -12,7 +12,8 @@ import { tamper } from './tamper/tamper.ts'
 function readOption(name: string, otherwise: number): number {
   const at = process.argv.indexOf(`--${name}`)
   const value = at === -1 ? otherwise : Number(process.argv[at + 1])
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`Expected a whole number after --${name}, for example --${name} ${otherwise}.`)
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`Expected a whole number after --${name}, for example --${name} ${otherwise}.`)
   return value
 }
 
@@ -24,9 +25,13 @@ let stopped = 0
 for (const [name, chain] of Object.entries(kinds)) {
   const { blocked, equal, leaked, ways } = await tamper(chain, count, seed)
   stopped += blocked + equal
-  console.log(`${name}: ${blocked} blocked, ${equal} equal, ${leaked.length} let through (seed ${seed})`)
-  for (const [how, way] of [...ways].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`  ${how}: ${way.blocked} blocked, ${way.equal} equal`)
-  for (const { how, door, bytes } of leaked.slice(0, 10)) console.error(`  LET THROUGH at ${door}: ${how}: ${Buffer.from(bytes).toString('base64')}`)
+  console.log(
+    `${name}: ${blocked} blocked, ${equal} equal, ${leaked.length} let through (seed ${seed})`,
+  )
+  for (const [how, way] of [...ways].toSorted(([a], [b]) => a.localeCompare(b)))
+    console.log(`  ${how}: ${way.blocked} blocked, ${way.equal} equal`)
+  for (const { how, door, bytes } of leaked.slice(0, 10))
+    console.error(`  LET THROUGH at ${door}: ${how}: ${Buffer.from(bytes).toString('base64')}`)
 }
 console.log(`tampered transactions blocked or equal: ${stopped} of ${all} (bar 100 %)`)
 process.exitCode = stopped === all ? 0 : 1

@@ -9,7 +9,14 @@ import { typedData } from './typed-data.ts'
 
 export const ETH = 10n ** 18n
 
-type HostedJson = { nonce: string; amountAtomic: string; expiresAt: number; state: string; paymentId: string | null; wallets: { spentAtomic: string }[] }
+type HostedJson = {
+  nonce: string
+  amountAtomic: string
+  expiresAt: number
+  state: string
+  paymentId: string | null
+  wallets: { spentAtomic: string }[]
+}
 
 /** What the answers of the hosted endpoints hold. */
 export const hostedJson = (answer: Answer) => answer.json as unknown as HostedJson
@@ -18,7 +25,11 @@ export const reasonOf = (answer: Answer) => answer.json.error?.details?.['reason
 /** A desk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
 export class HostedDesk {
   readonly account = privateKeyToAccount(generatePrivateKey())
-  readonly operator = { address: this.account.address, network: 'eip155:31337', sign: (message: string) => this.account.signMessage({ message }) }
+  readonly operator = {
+    address: this.account.address,
+    network: 'eip155:31337',
+    sign: (message: string) => this.account.signMessage({ message }),
+  }
   readonly payee = evmWallet().address
   readonly evm: EvmFixture
   desk!: Desk
@@ -56,7 +67,12 @@ export class HostedDesk {
     // What one visitor may ask in a minute is not what is tried here.
     this.pass(61_000)
     const { db, vault } = this.desk.service.context
-    this.managed = (await createWallet({ db, vault, now: new Date() }, { accountId: this.desk.accountId, family: 'evm', name: 'till' })).address
+    this.managed = (
+      await createWallet(
+        { db, vault, now: new Date() },
+        { accountId: this.desk.accountId, family: 'evm', name: 'till' },
+      )
+    ).address
     await this.evm.client.setBalance({ address: this.managed as `0x${string}`, value: 100n * ETH })
     this.allow({})
   }
@@ -64,17 +80,35 @@ export class HostedDesk {
   allow(rule: Partial<HostedRule>): void {
     const [asset] = this.evm.network.assets
     if (!asset) throw new Error('no asset')
-    const till = { name: 'Till', wallet: this.managed, network: this.evm.network, asset, maxPerPayment: ETH, maxPerDay: 3n * ETH }
+    const till = {
+      name: 'Till',
+      wallet: this.managed,
+      network: this.evm.network,
+      asset,
+      maxPerPayment: ETH,
+      maxPerDay: 3n * ETH,
+    }
     this.desk.bff.context.config.hosted = [{ ...till, ...rule }]
   }
 
   prepare(more: Record<string, unknown> = {}, browser = this.browser): Promise<Answer> {
-    const wish = { network: this.evm.network.network, from: this.managed, to: this.payee, asset: 'native', amount: 0.5, signer: this.operator.address }
+    const wish = {
+      network: this.evm.network.network,
+      from: this.managed,
+      to: this.payee,
+      asset: 'native',
+      amount: 0.5,
+      signer: this.operator.address,
+    }
     return browser.post('/api/hosted/intent', { ...wish, ...more })
   }
 
   /** What is to be signed, as a page puts it together. */
-  async prepared(more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference'>> & { amount?: number } = {}): Promise<HostedIntent> {
+  async prepared(
+    more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference'>> & {
+      amount?: number
+    } = {},
+  ): Promise<HostedIntent> {
     const answer = await this.prepare(more)
     if (answer.status !== 200) throw new Error(answer.text)
     const { nonce, amountAtomic, expiresAt } = hostedJson(answer)

@@ -8,15 +8,24 @@ const SPECIFIER = /(?:\bfrom|\bimport|\bimport\()\s*['"]([^'"]+)['"]/g
 
 type Import = { from: string; to: string }
 
-const production = (path: string) => /\.(ts|tsx)$/.test(path) && !/\.test\.|\.d\.ts$|(^|\/)testing\/|no-mobile-adapter/.test(path)
-const paths = (await readdir(join(ROOT, 'src'), { recursive: true })).map((path) => `src/${path}`).filter((path) => production(path))
+const production = (path: string) =>
+  /\.(ts|tsx)$/.test(path) && !/\.test\.|\.d\.ts$|(^|\/)testing\/|no-mobile-adapter/.test(path)
+const paths = (await readdir(join(ROOT, 'src'), { recursive: true }))
+  .map((path) => `src/${path}`)
+  .filter((path) => production(path))
 const known = new Set(paths)
-const imports = (await Promise.all(paths.map(async (path) => importsOf(path, await readFile(join(ROOT, path), 'utf8'))))).flat()
+const imports = (
+  await Promise.all(
+    paths.map(async (path) => importsOf(path, await readFile(join(ROOT, path), 'utf8'))),
+  )
+).flat()
 
 /** Of our own files: static, of types only, and dynamic. */
 function importsOf(from: string, text: string): Import[] {
   return [...text.matchAll(SPECIFIER)].flatMap(([, specifier = '']) => {
-    const to = specifier.startsWith('#') ? `src/${specifier.slice(1)}` : normalize(join(dirname(from), specifier))
+    const to = specifier.startsWith('#')
+      ? `src/${specifier.slice(1)}`
+      : normalize(join(dirname(from), specifier))
     return specifier.startsWith('#') || specifier.startsWith('.') ? [{ from, to }] : []
   })
 }
@@ -36,17 +45,27 @@ function layerOf(path: string): string | undefined {
 /** What the tables have against an import; undefined where they allow it. */
 function complaint({ from, to }: Import): string | undefined {
   const [program, other] = [programOf(from), programOf(to)]
-  if (program !== other) return PROGRAMS[program]?.may.includes(other) ? undefined : `src/${program} may not import src/${other}`
+  if (program !== other)
+    return PROGRAMS[program]?.may.includes(other)
+      ? undefined
+      : `src/${program} may not import src/${other}`
   const [own, layer] = [layerOf(from), layerOf(to)]
   if (own === undefined) return undefined
-  if (layer === undefined) return dirname(to) === `src/${program}` ? `${own} may not import a file beside the layers` : undefined
-  return layersAbove(layersOf(program), own).includes(layer) ? `${own} may not import ${layer}` : undefined
+  if (layer === undefined)
+    return dirname(to) === `src/${program}`
+      ? `${own} may not import a file beside the layers`
+      : undefined
+  return layersAbove(layersOf(program), own).includes(layer)
+    ? `${own} may not import ${layer}`
+    : undefined
 }
 
 /** Folders that import each other, directly or around. */
 function circlesOf(all: readonly Import[]): string[][] {
   const graph = new Map<string, Set<string>>()
-  for (const { from, to } of all) if (dirname(from) !== dirname(to)) graph.set(dirname(from), (graph.get(dirname(from)) ?? new Set()).add(dirname(to)))
+  for (const { from, to } of all)
+    if (dirname(from) !== dirname(to))
+      graph.set(dirname(from), (graph.get(dirname(from)) ?? new Set()).add(dirname(to)))
   const reaches = (start: string) => {
     const seen = new Set<string>()
     const waiting = [...(graph.get(start) ?? [])]
@@ -60,11 +79,17 @@ function circlesOf(all: readonly Import[]): string[][] {
   const reached = new Map([...graph.keys()].map((folder) => [folder, reaches(folder)]))
   return [...reached]
     .filter(([folder, others]) => others.has(folder))
-    .map(([folder, others]) => [folder, ...[...others].filter((other) => reached.get(other)?.has(folder))])
+    .map(([folder, others]) => [
+      folder,
+      ...[...others].filter((other) => reached.get(other)?.has(folder)),
+    ])
 }
 
 test('the linter has the rules of the tables', async () => {
-  expect(await readFile(join(ROOT, 'src/testing/import-rules.json'), 'utf8'), 'run node src/testing/import-rules.ts').toBe(lintText())
+  expect(
+    await readFile(join(ROOT, 'src/testing/import-rules.json'), 'utf8'),
+    'run node src/testing/import-rules.ts',
+  ).toBe(lintText())
 })
 
 test('every import is one that the tables allow', () => {
@@ -79,7 +104,9 @@ test('no folder imports itself around others', () => {
 
 test('every folder of a program with layers is in one, and every layer and ban has a folder', async () => {
   const folders = new Set(paths.map((path) => dirname(path)))
-  for (const [program, { layers = [] }] of Object.entries(PROGRAMS).filter(([, rules]) => rules.layers)) {
+  for (const [program, { layers = [] }] of Object.entries(PROGRAMS).filter(
+    ([, rules]) => rules.layers,
+  )) {
     const inside = [...folders].filter((folder) => folder.startsWith(`src/${program}/`))
     expect(inside.filter((folder) => layerOf(`${folder}/file.ts`) === undefined)).toEqual([])
     for (const layer of layers.flat())
@@ -100,7 +127,9 @@ const planted: Import[] = Object.entries(PROGRAMS).flatMap(([program, { may, lay
   const other = Object.keys(PROGRAMS).find((each) => each !== program && !may.includes(each)) ?? ''
   const between = layers.flat().flatMap((layer) => {
     const [above] = layersAbove(layers, layer)
-    return above === undefined ? [] : [{ from: `src/${program}/${layer}/planted.ts`, to: `src/${program}/${above}/planted.ts` }]
+    return above === undefined
+      ? []
+      : [{ from: `src/${program}/${layer}/planted.ts`, to: `src/${program}/${above}/planted.ts` }]
   })
   return [{ from: `src/${program}/planted.ts`, to: `src/${other}/planted.ts` }, ...between]
 })

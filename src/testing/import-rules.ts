@@ -49,7 +49,20 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   bff: {
     may: ['contract', 'chains', 'egress', 'http', 'postgres'],
-    layers: ['db', 'budget', 'config', 'upstream', 'events', 'context', 'http', 'session', 'relay', 'hosted', 'links', 'routes'],
+    layers: [
+      'db',
+      'budget',
+      'config',
+      'upstream',
+      'events',
+      'context',
+      'http',
+      'session',
+      'relay',
+      'hosted',
+      'links',
+      'routes',
+    ],
   },
   web: {
     may: ['contract', 'x402', 'chains'],
@@ -68,7 +81,17 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'payment-view',
       'session',
       'shell',
-      ['checkout', 'developers', 'explore', 'links', 'overview', 'payment', 'payments', 'settings', 'verify'].map((page) => `pages/${page}`),
+      [
+        'checkout',
+        'developers',
+        'explore',
+        'links',
+        'overview',
+        'payment',
+        'payments',
+        'settings',
+        'verify',
+      ].map((page) => `pages/${page}`),
       'app',
       'build',
     ],
@@ -77,7 +100,11 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
 }
 
 /** `files`: folders, or the files of one. */
-type Ban = { files: readonly string[]; pattern: { regex: string } | { group: readonly string[] }; message: string }
+type Ban = {
+  files: readonly string[]
+  pattern: { regex: string } | { group: readonly string[] }
+  message: string
+}
 
 /** What a part must not import beside that. */
 export const BANS: readonly Ban[] = [
@@ -86,7 +113,11 @@ export const BANS: readonly Ban[] = [
     pattern: { regex: '(^|/)solana/|^@solana/' },
     message: 'The two chains never import each other.',
   },
-  { files: ['src/chains/solana', 'src/service/chains/solana'], pattern: { regex: '(^|/)evm/|^viem' }, message: 'The two chains never import each other.' },
+  {
+    files: ['src/chains/solana', 'src/service/chains/solana'],
+    pattern: { regex: '(^|/)evm/|^viem' },
+    message: 'The two chains never import each other.',
+  },
   {
     files: ['src/service/api/handlers.ts'],
     pattern: { regex: String.raw`^(\.\./|#service/)(db|chains)/|^drizzle-orm` },
@@ -98,9 +129,17 @@ export const BANS: readonly Ban[] = [
     message: 'The components of src/web/ui know no query and no wallet.',
   },
   {
-    files: ['shell', 'session', 'router', 'api', 'app', 'pages/overview', 'pages/payments', 'pages/payment', 'pages/settings'].map(
-      (folder) => `src/web/${folder}`,
-    ),
+    files: [
+      'shell',
+      'session',
+      'router',
+      'api',
+      'app',
+      'pages/overview',
+      'pages/payments',
+      'pages/payment',
+      'pages/settings',
+    ].map((folder) => `src/web/${folder}`),
     pattern: {
       group: [
         '**/wallet/**',
@@ -114,16 +153,23 @@ export const BANS: readonly Ban[] = [
         '@solana/**',
       ],
     },
-    message: 'What every page shows loads no wallet code at its start: only what fetches the rest when it is needed.',
+    message:
+      'What every page shows loads no wallet code at its start: only what fetches the rest when it is needed.',
   },
 ]
 
 type Pattern = { regex?: string; group?: readonly string[]; message: string }
-export type Override = { files: string[]; rules: { 'no-restricted-imports': ['error', { patterns: Pattern[] }] } }
+export type Override = {
+  files: string[]
+  rules: { 'no-restricted-imports': ['error', { patterns: Pattern[] }] }
+}
 
 /** For the linter, the general before the special: a later override replaces an earlier one. */
 export function lintOverrides(): Override[] {
-  const folders = Object.entries(PROGRAMS).flatMap(([name, { layers = [] }]) => [`src/${name}`, ...layers.flat().map((layer) => `src/${name}/${layer}`)])
+  const folders = Object.entries(PROGRAMS).flatMap(([name, { layers = [] }]) => [
+    `src/${name}`,
+    ...layers.flat().map((layer) => `src/${name}/${layer}`),
+  ])
   const all = [...new Set([...folders, ...BANS.flatMap(({ files }) => files)])]
   return all.map((folder) => ({
     files: [folder.endsWith('.ts') ? folder : `${folder}/**`],
@@ -138,20 +184,30 @@ function patternsOf(folder: string): Pattern[] {
     .concat('testing')
     .filter((other) => other !== name)
   const above = layersAbove(layers, rest.join('/'))
-  const bans = BANS.filter(({ files }) => files.some((banned) => folder === banned || folder.startsWith(`${banned}/`)))
+  const bans = BANS.filter(({ files }) =>
+    files.some((banned) => folder === banned || folder.startsWith(`${banned}/`)),
+  )
   return [
     {
       group: ['#*/**', `!#${name}/**`, ...may.map((other) => `!#${other}/**`)],
       message:
-        may.length === 0 ? `src/${name} imports nothing else of ours.` : `src/${name} may import only ${may.map((other) => `#${other}`).join(', ')} of ours.`,
+        may.length === 0
+          ? `src/${name} imports nothing else of ours.`
+          : `src/${name} may import only ${may.map((other) => `#${other}`).join(', ')} of ours.`,
     },
     {
       regex: String.raw`^\.{1,2}/(.*/)?\.\./src/|^(\.\./){2,}(${others.filter((other) => !layers.flat().some((layer) => layer.split('/').includes(other))).join('|')})/|^\.\./(${others.filter((other) => rest.length === 0 || !layers.flat().includes(other)).join('|')})/|/src/`,
-      message: 'Another program is imported by its alias, #folder/file.ts, where the table allows it.',
+      message:
+        'Another program is imported by its alias, #folder/file.ts, where the table allows it.',
     },
     ...(above.length === 0
       ? []
-      : [{ regex: regexOf(name, rest.join('/'), above), message: `${folder} may import only what stands before it in src/testing/import-rules.ts.` }]),
+      : [
+          {
+            regex: regexOf(name, rest.join('/'), above),
+            message: `${folder} may import only what stands before it in src/testing/import-rules.ts.`,
+          },
+        ]),
     ...bans.map(({ pattern, message }) => ({ ...pattern, message })),
   ]
 }
@@ -160,14 +216,20 @@ function patternsOf(folder: string): Pattern[] {
 export function layersAbove(layers: NonNullable<Program['layers']>, layer: string): string[] {
   const rank = layers.findIndex((each) => [each].flat().includes(layer))
   if (rank < 0) return []
-  return layers.flatMap((each, index) => (index < rank ? [] : [each].flat().filter((other) => other !== layer)))
+  return layers.flatMap((each, index) =>
+    index < rank ? [] : [each].flat().filter((other) => other !== layer),
+  )
 }
 
 /** Specifiers from anywhere in a layer into one of these. */
 function regexOf(program: string, layer: string, above: readonly string[]): string {
-  const inner = above.flatMap((other) => (other.startsWith(`${layer}/`) ? [other.slice(layer.length + 1)] : []))
+  const inner = above.flatMap((other) =>
+    other.startsWith(`${layer}/`) ? [other.slice(layer.length + 1)] : [],
+  )
   const parent = layer.includes('/') ? layer.slice(0, layer.lastIndexOf('/') + 1) : undefined
-  const beside = above.flatMap((other) => (parent !== undefined && other.startsWith(parent) ? [other.slice(parent.length)] : []))
+  const beside = above.flatMap((other) =>
+    parent !== undefined && other.startsWith(parent) ? [other.slice(parent.length)] : [],
+  )
   const up = String.raw`(?:(?:\.\./)+|#${program}/)(?:${above.join('|')})/`
   return [
     `^${up}`,

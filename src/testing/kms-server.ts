@@ -16,7 +16,12 @@ export type KmsServer = {
 }
 
 type Options = { keyArn: string; accessKeyId: string; secretAccessKey: string }
-type Body = { KeyId: string; Plaintext?: string; CiphertextBlob?: string; EncryptionContext?: Record<string, string> }
+type Body = {
+  KeyId: string
+  Plaintext?: string
+  CiphertextBlob?: string
+  EncryptionContext?: Record<string, string>
+}
 
 class KmsError extends Error {
   readonly type: string
@@ -36,17 +41,35 @@ export async function startKms(options: Options): Promise<KmsServer> {
 
   function answer(request: IncomingMessage, text: string): object {
     if (failure && failure.times-- > 0) throw new KmsError(failure.type, failure.status)
-    if (request.method !== 'POST' || request.url !== '/' || request.headers['content-type'] !== 'application/x-amz-json-1.1') {
+    if (
+      request.method !== 'POST' ||
+      request.url !== '/' ||
+      request.headers['content-type'] !== 'application/x-amz-json-1.1'
+    ) {
       throw new KmsError('UnknownOperationException')
     }
     if (!isSigned(request, text, options)) throw new KmsError('InvalidSignatureException')
     const operation = String(request.headers['x-amz-target']).replace('TrentService.', '')
     const body = JSON.parse(text) as Body
     if (body.KeyId !== options.keyArn) throw new KmsError('NotFoundException')
-    const context = Buffer.from(JSON.stringify(Object.entries(body.EncryptionContext ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    const context = Buffer.from(
+      JSON.stringify(
+        Object.entries(body.EncryptionContext ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+    )
     calls.push({ operation, keyId: body.KeyId, context: body.EncryptionContext })
-    if (operation === 'Encrypt') return { ...encrypt(key, context, body), KeyId: options.keyArn, EncryptionAlgorithm: 'SYMMETRIC_DEFAULT' }
-    if (operation === 'Decrypt') return { ...decrypt(key, context, body), KeyId: options.keyArn, EncryptionAlgorithm: 'SYMMETRIC_DEFAULT' }
+    if (operation === 'Encrypt')
+      return {
+        ...encrypt(key, context, body),
+        KeyId: options.keyArn,
+        EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
+      }
+    if (operation === 'Decrypt')
+      return {
+        ...decrypt(key, context, body),
+        KeyId: options.keyArn,
+        EncryptionAlgorithm: 'SYMMETRIC_DEFAULT',
+      }
     throw new KmsError('UnknownOperationException')
   }
 
@@ -77,33 +100,54 @@ export async function startKms(options: Options): Promise<KmsServer> {
 function encrypt(key: Buffer, context: Buffer, { Plaintext }: Body): object {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(context)
-  const sealed = Buffer.concat([cipher.update(Buffer.from(Plaintext ?? '', 'base64')), cipher.final()])
+  const sealed = Buffer.concat([
+    cipher.update(Buffer.from(Plaintext ?? '', 'base64')),
+    cipher.final(),
+  ])
   return { CiphertextBlob: Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64') }
 }
 
 function decrypt(key: Buffer, context: Buffer, { CiphertextBlob }: Body): object {
   const blob = Buffer.from(CiphertextBlob ?? '', 'base64')
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, blob.subarray(0, 12)).setAAD(context).setAuthTag(blob.subarray(12, 28))
-    return { Plaintext: Buffer.concat([decipher.update(blob.subarray(28)), decipher.final()]).toString('base64') }
+    const decipher = createDecipheriv('aes-256-gcm', key, blob.subarray(0, 12))
+      .setAAD(context)
+      .setAuthTag(blob.subarray(12, 28))
+    return {
+      Plaintext: Buffer.concat([decipher.update(blob.subarray(28)), decipher.final()]).toString(
+        'base64',
+      ),
+    }
   } catch {
     throw new KmsError('InvalidCiphertextException')
   }
 }
 
 /** AWS Signature Version 4: canonical request, string to sign, derived key. */
-function isSigned(request: IncomingMessage, body: string, { accessKeyId, secretAccessKey, keyArn }: Options): boolean {
-  const parts = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
-    request.headers.authorization ?? '',
-  )
+function isSigned(
+  request: IncomingMessage,
+  body: string,
+  { accessKeyId, secretAccessKey, keyArn }: Options,
+): boolean {
+  const parts =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      request.headers.authorization ?? '',
+    )
   if (!parts) return false
   const [, id, day = '', region = '', names = '', signature] = parts
   if (id !== accessKeyId || region !== keyArn.split(':')[3]) return false
-  const headers = names.split(';').map((name) => `${name}:${String(request.headers[name]).trim()}\n`)
+  const headers = names
+    .split(';')
+    .map((name) => `${name}:${String(request.headers[name]).trim()}\n`)
   const canonical = ['POST', '/', '', headers.join(''), names, sha256(body)].join('\n')
   const scope = `${day}/${region}/kms/aws4_request`
-  const text = ['AWS4-HMAC-SHA256', request.headers['x-amz-date'], scope, sha256(canonical)].join('\n')
-  const signingKey = [day, region, 'kms', 'aws4_request'].reduce<string | Buffer>((key, part) => hmac(key, part), `AWS4${secretAccessKey}`)
+  const text = ['AWS4-HMAC-SHA256', request.headers['x-amz-date'], scope, sha256(canonical)].join(
+    '\n',
+  )
+  const signingKey = [day, region, 'kms', 'aws4_request'].reduce<string | Buffer>(
+    (key, part) => hmac(key, part),
+    `AWS4${secretAccessKey}`,
+  )
   return hmac(signingKey, text).toString('hex') === signature
 }
 

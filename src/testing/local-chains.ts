@@ -3,7 +3,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
 import { Connection, Keypair } from '@solana/web3.js'
-import { createTestClient, http, publicActions, type Hex, type HttpTransport, type PublicActions, type TestClient } from 'viem'
+import {
+  createTestClient,
+  http,
+  publicActions,
+  type Hex,
+  type HttpTransport,
+  type PublicActions,
+  type TestClient,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
@@ -25,7 +33,10 @@ export type EvmFixture = AsyncDisposable & {
 export type SolanaFixture = Awaited<ReturnType<typeof startSolana>>
 
 /** Blocks are finalized `2 * slotsInEpoch` later. */
-export async function startEvm(options: { slotsInEpoch: number; chainId?: number }): Promise<EvmFixture> {
+export async function startEvm(options: {
+  slotsInEpoch: number
+  chainId?: number
+}): Promise<EvmFixture> {
   const { chainId = 31_337 } = options
   const args = [
     '--port',
@@ -51,7 +62,11 @@ export async function startEvm(options: { slotsInEpoch: number; chainId?: number
     })
   })
   const rpcUrl = `http://127.0.0.1:${port}`
-  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl, { timeout: 60_000 }), cacheTime: 0 }).extend(publicActions)
+  const client = createTestClient({
+    mode: 'anvil',
+    transport: http(rpcUrl, { timeout: 60_000 }),
+    cacheTime: 0,
+  }).extend(publicActions)
   await client.setAutomine(false)
   const network: Network = {
     network: `eip155:${chainId}`,
@@ -72,7 +87,8 @@ export async function startEvm(options: { slotsInEpoch: number; chainId?: number
       await client.setBalance({ address: account.address, value: wei })
       return account
     },
-    setCode: (address: string, bytecode: Hex) => client.setCode({ address: address as Hex, bytecode }),
+    setCode: (address: string, bytecode: Hex) =>
+      client.setCode({ address: address as Hex, bytecode }),
     async [Symbol.asyncDispose]() {
       const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill()
@@ -82,18 +98,38 @@ export async function startEvm(options: { slotsInEpoch: number; chainId?: number
 }
 
 /** Signs what the service built, with another nonce where a wallet would choose its own. */
-export function signBuilt(account: PrivateKeyAccount, transaction: string, nonce?: number): Promise<Hex> {
+export function signBuilt(
+  account: PrivateKeyAccount,
+  transaction: string,
+  nonce?: number,
+): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'))
   if (!decoded.ok) throw new Error(decoded.problem)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data } = decoded
-  const fields = { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, data, nonce: nonce ?? decoded.nonce }
+  const fields = {
+    chainId,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to: to as Hex,
+    value: valueAtomic,
+    data,
+    nonce: nonce ?? decoded.nonce,
+  }
   return account.signTransaction({ type: 'eip1559', ...fields })
 }
 
 export async function startSolana(options: { slotTimeMs: number }) {
   const payer = Keypair.generate()
-  const surfnet = await startSurfnet({ slotTimeMs: options.slotTimeMs, payerSecretKey: payer.secretKey, payerLamports: 1e12 })
-  const connection = new Connection(surfnet.rpcUrl, { commitment: 'confirmed', wsEndpoint: surfnet.wsUrl })
+  const surfnet = await startSurfnet({
+    slotTimeMs: options.slotTimeMs,
+    payerSecretKey: payer.secretKey,
+    payerLamports: 1e12,
+  })
+  const connection = new Connection(surfnet.rpcUrl, {
+    commitment: 'confirmed',
+    wsEndpoint: surfnet.wsUrl,
+  })
   const network: Network = {
     network: SOLANA_DEVNET,
     name: 'Local Solana',
@@ -103,11 +139,24 @@ export async function startSolana(options: { slotTimeMs: number }) {
     confirmations: 1,
     assets: [NATIVE_SOL],
   }
-  async function setAccount(address: string, account: { lamports: bigint; owner?: string; data?: string; executable?: boolean }): Promise<void> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount', params: [address, { ...account, lamports: Number(account.lamports) }] })
-    const response = await fetch(surfnet.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  async function setAccount(
+    address: string,
+    account: { lamports: bigint; owner?: string; data?: string; executable?: boolean },
+  ): Promise<void> {
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'surfnet_setAccount',
+      params: [address, { ...account, lamports: Number(account.lamports) }],
+    })
+    const response = await fetch(surfnet.rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
     const answer: unknown = await response.json()
-    if (typeof answer !== 'object' || answer === null || 'error' in answer) throw new Error(`surfnet_setAccount: ${JSON.stringify(answer)}`)
+    if (typeof answer !== 'object' || answer === null || 'error' in answer)
+      throw new Error(`surfnet_setAccount: ${JSON.stringify(answer)}`)
   }
   return {
     rpcUrl: surfnet.rpcUrl,
@@ -127,23 +176,44 @@ export async function startSolana(options: { slotTimeMs: number }) {
 /** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, or answer what it likes: `lie` is given question and answer. */
 export async function startGate(target: string) {
   type Lie = (asked: string, answer: string) => string
-  type Gate = { open: boolean; requests: number; refuse: string | undefined; forget: string | undefined; lie: Lie | undefined }
-  const gate: Gate = { open: true, requests: 0, refuse: undefined, forget: undefined, lie: undefined }
+  type Gate = {
+    open: boolean
+    requests: number
+    refuse: string | undefined
+    forget: string | undefined
+    lie: Lie | undefined
+  }
+  const gate: Gate = {
+    open: true,
+    requests: 0,
+    refuse: undefined,
+    forget: undefined,
+    lie: undefined,
+  }
   const server = createServer((request, response) => {
     gate.requests++
     if (!gate.open) return void request.socket.destroy()
     void (async () => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
-      if (gate.refuse && Buffer.concat(chunks).includes(`"${gate.refuse}"`)) return void request.socket.destroy()
+      if (gate.refuse && Buffer.concat(chunks).includes(`"${gate.refuse}"`))
+        return void request.socket.destroy()
       const asked = Buffer.concat(chunks).toString()
       if (gate.forget && asked.includes(`"${gate.forget}"`)) {
         const id = /"id":\s*([0-9]+)/.exec(asked)?.[1] ?? '1'
-        return void response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"result":null}`)
+        return void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(`{"jsonrpc":"2.0","id":${id},"result":null}`)
       }
-      const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) })
+      const answer = await fetch(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.concat(chunks),
+      })
       const told = await answer.text()
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(gate.lie ? gate.lie(asked, told) : told)
+      response
+        .writeHead(answer.status, { 'content-type': 'application/json' })
+        .end(gate.lie ? gate.lie(asked, told) : told)
     })()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

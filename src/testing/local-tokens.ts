@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import * as v from 'valibot'
-import { encodeDeployData, encodeFunctionData, erc20Abi, getAddress, parseAbi, type Address, type Hex } from 'viem'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  parseAbi,
+  type Address,
+  type Hex,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Asset } from '#contract/network.ts'
 import { usdCoin } from '#devnet/artifacts/load.ts'
@@ -11,35 +19,74 @@ import { accountOf, TOKEN } from './token-instructions.ts'
 /** Real tokens on the real nodes of the tests: honest ones, and ones with an oddity. */
 
 /** The order of the contract's own list. */
-export const ODDITIES = ['None', 'KeepsAPart', 'KeepsAPartSecretly', 'ReturnsFalse', 'ReturnsNothing', 'BlocksRecipient', 'PaysInterest'] as const
+export const ODDITIES = [
+  'None',
+  'KeepsAPart',
+  'KeepsAPartSecretly',
+  'ReturnsFalse',
+  'ReturnsNothing',
+  'BlocksRecipient',
+  'PaysInterest',
+] as const
 export type Oddity = (typeof ODDITIES)[number]
 
 const OddToken = v.parse(
-  v.object({ bytecode: v.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]+$/.test(value)) }),
+  v.object({
+    bytecode: v.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]+$/.test(value)),
+  }),
   JSON.parse(readFileSync(new URL('contracts/OddToken.json', import.meta.url), 'utf8')),
 )
-const oddAbi = parseAbi(['constructor(uint8 oddity, uint8 decimals, address holder, uint256 supply)'])
+const oddAbi = parseAbi([
+  'constructor(uint8 oddity, uint8 decimals, address holder, uint256 supply)',
+])
 const usdcAbi = parseAbi(['constructor(address holder, uint256 supply)'])
 
 export type Issue = { holder: string; supply: bigint }
 
 /** The devnet's USDC: six decimals, everything in the hands of the holder. */
 export async function issueUsdc(evm: EvmFixture, { holder, supply }: Issue): Promise<Asset> {
-  const data = encodeDeployData({ abi: usdcAbi, bytecode: usdCoin.bytecode, args: [holder as Address, supply] })
-  return { address: await deploy(evm, data), symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+  const data = encodeDeployData({
+    abi: usdcAbi,
+    bytecode: usdCoin.bytecode,
+    args: [holder as Address, supply],
+  })
+  return {
+    address: await deploy(evm, data),
+    symbol: 'USDC',
+    name: 'USD Coin',
+    decimals: 6,
+    native: false,
+  }
 }
 
-export async function issueOddToken(evm: EvmFixture, oddity: Oddity, { holder, supply }: Issue): Promise<Asset> {
+export async function issueOddToken(
+  evm: EvmFixture,
+  oddity: Oddity,
+  { holder, supply }: Issue,
+): Promise<Asset> {
   const args = [ODDITIES.indexOf(oddity), 6, holder as Address, supply] as const
   const data = encodeDeployData({ abi: oddAbi, bytecode: OddToken.bytecode, args })
-  return { address: await deploy(evm, data), symbol: `ODD${ODDITIES.indexOf(oddity)}`, name: 'Odd Token', decimals: 6, native: false }
+  return {
+    address: await deploy(evm, data),
+    symbol: `ODD${ODDITIES.indexOf(oddity)}`,
+    name: 'Odd Token',
+    decimals: 6,
+    native: false,
+  }
 }
 
 /** Deploys a contract from a new account and mines it. */
 export async function deploy(evm: EvmFixture, data: Hex): Promise<string> {
   const account = privateKeyToAccount(generatePrivateKey())
   await evm.client.setBalance({ address: account.address, value: 10n ** 18n })
-  const signed = await account.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, gas: 4_000_000n, maxFeePerGas: 10n ** 10n, data })
+  const signed = await account.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 4_000_000n,
+    maxFeePerGas: 10n ** 10n,
+    data,
+  })
   const hash = await evm.client.sendRawTransaction({ serializedTransaction: signed })
   await evm.mine()
   const { contractAddress } = await evm.client.getTransactionReceipt({ hash })
@@ -48,24 +95,49 @@ export async function deploy(evm: EvmFixture, data: Hex): Promise<string> {
 }
 
 export function balanceOnEvm(evm: EvmFixture, token: Asset, owner: string): Promise<bigint> {
-  return evm.client.readContract({ address: token.address as Address, abi: erc20Abi, functionName: 'balanceOf', args: [owner as Address] })
+  return evm.client.readContract({
+    address: token.address as Address,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [owner as Address],
+  })
 }
 
 /** Calldata of a plain transfer. */
 export function transferData(to: string, amount: bigint): Hex {
-  return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to as Address, amount] })
+  return encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [to as Address, amount],
+  })
 }
 
 const RENT = { mint: 1_461_600n, account: 2_039_280n } as const
 
-export type MintOptions = { decimals?: number; program?: PublicKey; /** Behind the mint, as Token-2022 writes them. */ extensions?: readonly Extension[] }
+export type MintOptions = {
+  decimals?: number
+  program?: PublicKey
+  /** Behind the mint, as Token-2022 writes them. */ extensions?: readonly Extension[]
+}
 export type Extension = { type: number; value: Uint8Array }
 
 /** A mint of our own under either token program, put onto the local chain as it is. */
-export async function createMint(solana: SolanaFixture, { decimals = 6, program = TOKEN, extensions = [] }: MintOptions = {}): Promise<Asset> {
+export async function createMint(
+  solana: SolanaFixture,
+  { decimals = 6, program = TOKEN, extensions = [] }: MintOptions = {},
+): Promise<Asset> {
   const mint = Keypair.generate().publicKey
-  const data = Buffer.concat([mintData(decimals), ...(extensions.length > 0 ? [Buffer.alloc(83), Buffer.from([1]), ...extensions.map(writeExtension)] : [])])
-  await solana.setAccount(mint.toBase58(), { lamports: RENT.mint * 4n, owner: program.toBase58(), data: data.toString('hex') })
+  const data = Buffer.concat([
+    mintData(decimals),
+    ...(extensions.length > 0
+      ? [Buffer.alloc(83), Buffer.from([1]), ...extensions.map(writeExtension)]
+      : []),
+  ])
+  await solana.setAccount(mint.toBase58(), {
+    lamports: RENT.mint * 4n,
+    owner: program.toBase58(),
+    data: data.toString('hex'),
+  })
   return { address: mint.toBase58(), symbol: 'USDC', name: 'USD Coin', decimals, native: false }
 }
 
@@ -111,7 +183,11 @@ export async function give(
   data.writeUInt8(state, 108)
   const tail = extensions.length > 0 ? [Buffer.from([2]), ...extensions.map(writeExtension)] : []
   const bytes = Buffer.concat([data, ...tail])
-  await solana.setAccount(account.toBase58(), { lamports: RENT.account * 2n, owner: program.toBase58(), data: bytes.toString('hex') })
+  await solana.setAccount(account.toBase58(), {
+    lamports: RENT.account * 2n,
+    owner: program.toBase58(),
+    data: bytes.toString('hex'),
+  })
   return account
 }
 

@@ -15,7 +15,10 @@ import { Browser, evmWallet } from './desk-browser.ts'
 import { createTestDatabase } from './postgres.ts'
 import { createTestKey } from './service-app.ts'
 
-const SELLERS = { evm: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM' }
+const SELLERS = {
+  evm: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
+}
 
 export type LongDesk = AsyncDisposable & {
   url: string
@@ -28,7 +31,13 @@ export type LongDesk = AsyncDisposable & {
  * A desk with a long history: the real service and the real proxy on one real Postgres, the built web app on a static host, and an operator
  * who is signed in. Its chains answer nobody; lists need none.
  */
-export async function openLongDesk({ rows, dist }: { rows: number; dist: string }): Promise<LongDesk> {
+export async function openLongDesk({
+  rows,
+  dist,
+}: {
+  rows: number
+  dist: string
+}): Promise<LongDesk> {
   await using stack = new AsyncDisposableStack()
   const { target } = stack.use(await createTestDatabase('postgres'))
   if (!('url' in target)) throw new Error('A long history wants a Postgres server.')
@@ -50,7 +59,10 @@ export async function openLongDesk({ rows, dist }: { rows: number; dist: string 
   await writeHistory(target.url, made.accountId, rows)
   while ((await foldTallies(service.context.db)) > 0);
 
-  const web = createServer((request, response) => void serve({ dist, proxyUrl: () => proxyUrl }, request.url ?? '/', response))
+  const web = createServer(
+    (request, response) =>
+      void serve({ dist, proxyUrl: () => proxyUrl }, request.url ?? '/', response),
+  )
   await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
   stack.defer(() => {
     web.close()
@@ -77,9 +89,15 @@ export async function openLongDesk({ rows, dist }: { rows: number; dist: string 
   const browser = new Browser(() => proxyUrl, url)
   const answer = await browser.signIn(operator)
   const [cookie] = [...browser.cookies].map(([name, value]) => ({ name, value }))
-  if (answer.status !== 200 || !cookie) throw new Error(`The operator could not sign in: ${answer.text}`)
+  if (answer.status !== 200 || !cookie)
+    throw new Error(`The operator could not sign in: ${answer.text}`)
   const running = stack.move()
-  return { url, cookie, accountId: made.accountId, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return {
+    url,
+    cookie,
+    accountId: made.accountId,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 /** A year of payments from 3,000 people, most of them paid, a few not; every eighth goes out. */
@@ -98,7 +116,15 @@ async function writeHistory(url: string, accountId: string, rows: number): Promi
       '{"description":"Article ' || (n % 40) || '","referenceId":"order ' || n || '"}', '0x' || lpad(to_hex(n), 64, '0'),
       now() - make_interval(secs => n * 31536000.0 / $7) + interval '9 seconds', now() - make_interval(secs => n * 31536000.0 / $7), now()
     from generate_series(1, $7::int) n`,
-    [accountId, SOLANA_DEVNET, NATIVE_SOL.address, NATIVE_ETH.address, SELLERS.solana, SELLERS.evm, rows],
+    [
+      accountId,
+      SOLANA_DEVNET,
+      NATIVE_SOL.address,
+      NATIVE_ETH.address,
+      SELLERS.solana,
+      SELLERS.evm,
+      rows,
+    ],
   )
   await client.query('analyze service.payment')
   await client.end()
@@ -112,13 +138,21 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-async function serve(site: { dist: string; proxyUrl: () => string }, path: string, response: ServerResponse): Promise<void> {
+async function serve(
+  site: { dist: string; proxyUrl: () => string },
+  path: string,
+  response: ServerResponse,
+): Promise<void> {
   const { pathname } = new URL(path, 'http://localhost')
   if (pathname === '/config.json')
-    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ proxyUrl: site.proxyUrl() }))
+    return void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ proxyUrl: site.proxyUrl() }))
   const file = join(site.dist, pathname)
   const found = pathname === '/' ? undefined : await stat(file).catch(() => undefined)
-  const sent = found?.isFile() ? file : join(site.dist, pathname.split('/').length > 2 ? 'nested.html' : 'index.html')
+  const sent = found?.isFile()
+    ? file
+    : join(site.dist, pathname.split('/').length > 2 ? 'nested.html' : 'index.html')
   response.writeHead(200, { 'content-type': TYPES[extname(sent)] ?? 'application/octet-stream' })
   createReadStream(sent).pipe(response)
 }

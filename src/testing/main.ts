@@ -7,7 +7,9 @@ import { steps, verifySteps, type Step } from './steps.ts'
 const named = process.argv.slice(2).flatMap((name) => (name === 'verify' ? verifySteps : [name]))
 const unknown = named.filter((name) => !steps.some((step) => step.name === name))
 if (unknown.length > 0) {
-  console.error(`No step is called ${unknown.join(', ')}. Steps: ${steps.map((step) => step.name).join(', ')}, verify.`)
+  console.error(
+    `No step is called ${unknown.join(', ')}. Steps: ${steps.map((step) => step.name).join(', ')}, verify.`,
+  )
   process.exit(2)
 }
 
@@ -24,7 +26,8 @@ for (const step of steps) {
   const report = await run(step)
   total = addReports(total, report)
   // Where a step took seconds only, nobody looks for its slowest tests.
-  if (Date.now() - startedAt > SLOW_STEP_MS && report.durations.length > 0) slowest.push(`\n=== slowest of ${step.name} ===`, ...listSlowest(report.durations))
+  if (Date.now() - startedAt > SLOW_STEP_MS && report.durations.length > 0)
+    slowest.push(`\n=== slowest of ${step.name} ===`, ...listSlowest(report.durations))
   lines.push(
     `${step.name.padEnd(12)} ${String(report.passed).padStart(5)} passed ${String(report.failed).padStart(4)} failed  ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`,
   )
@@ -32,7 +35,9 @@ for (const step of steps) {
 if (total.failures.length > 0) console.log(`\n=== failed ===\n${total.failures.join('\n')}`)
 if (slowest.length > 0) console.log(slowest.join('\n'))
 console.log(`\n${lines.join('\n')}`)
-console.log(`tests: ${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`)
+console.log(
+  `tests: ${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`,
+)
 process.exitCode = total.failed > 0 ? 1 : 0
 
 async function run(step: Step): Promise<Report> {

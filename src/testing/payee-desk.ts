@@ -34,10 +34,24 @@ export async function openPayeeDesk(evm: EvmFixture, network: Network = evm.netw
     actor,
     follow,
     status,
-    build: ({ address }: PrivateKeyAccount, paymentProof: string, body: Partial<Settling> = {}, as = actor) =>
-      buildSettlement(context, as, { walletAddress: address, paymentProof, ...asked, ...body }),
-    receive: ({ address }: PrivateKeyAccount, paymentProof: string, body: Partial<Receiving> = {}) =>
-      receivePayment(context, actor, { walletAddress: address, paymentProof, timeout: 10, ...asked, ...body }),
+    build: (
+      { address }: PrivateKeyAccount,
+      paymentProof: string,
+      body: Partial<Settling> = {},
+      as = actor,
+    ) => buildSettlement(context, as, { walletAddress: address, paymentProof, ...asked, ...body }),
+    receive: (
+      { address }: PrivateKeyAccount,
+      paymentProof: string,
+      body: Partial<Receiving> = {},
+    ) =>
+      receivePayment(context, actor, {
+        walletAddress: address,
+        paymentProof,
+        timeout: 10,
+        ...asked,
+        ...body,
+      }),
     followed: (paymentId: string, wanted: string) =>
       eventually(
         async () => {
@@ -52,16 +66,25 @@ export async function openPayeeDesk(evm: EvmFixture, network: Network = evm.netw
 }
 
 /** The payee signs what it was given, byte for byte, and mines it. */
-export async function settleBuilt(evm: EvmFixture, payee: PrivateKeyAccount, transaction: string): Promise<Hex> {
+export async function settleBuilt(
+  evm: EvmFixture,
+  payee: PrivateKeyAccount,
+  transaction: string,
+): Promise<Hex> {
   const parsed = parseTransaction(toHex(Buffer.from(transaction, 'base64')))
   if (parsed.type !== 'eip1559') throw new Error('not such a transaction')
-  const hash = await createWalletClient({ transport: http(evm.rpcUrl) }).sendRawTransaction({ serializedTransaction: await payee.signTransaction(parsed) })
+  const hash = await createWalletClient({ transport: http(evm.rpcUrl) }).sendRawTransaction({
+    serializedTransaction: await payee.signTransaction(parsed),
+  })
   await evm.mine(3)
   return hash
 }
 
 /** Who pays, and who is paid and holds what the network asks. */
-export async function openParties(evm: EvmFixture, payeeHolds = parseEther('1')): Promise<{ payer: PrivateKeyAccount; payee: PrivateKeyAccount }> {
+export async function openParties(
+  evm: EvmFixture,
+  payeeHolds = parseEther('1'),
+): Promise<{ payer: PrivateKeyAccount; payee: PrivateKeyAccount }> {
   const [payer, payee] = [await evm.wallet(parseEther('1')), await evm.wallet(payeeHolds)]
   return { payer, payee }
 }

@@ -45,16 +45,29 @@ function builtOf(bytes: Uint8Array, facts: Partial<Built>): Built {
   }
 }
 
-const chainOf = (network: Network) => evmChain([network], () => createPublicClient({ transport: http(network.rpcUrls[0], { retryCount: 0 }), cacheTime: 0 }))
+const chainOf = (network: Network) =>
+  evmChain([network], () =>
+    createPublicClient({ transport: http(network.rpcUrls[0], { retryCount: 0 }), cacheTime: 0 }),
+  )
 
 async function openEvm(evm: EvmFixture) {
   const account = await evm.wallet(10n ** 18n)
   const order = orderFor(evm.network, account.address, RECIPIENT)
   const nonce = await evm.client.getTransactionCount({ address: account.address })
-  const fields = { nonce, gas: 21_000n, maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+  const fields = {
+    nonce,
+    gas: 21_000n,
+    maxFeePerGas: 10_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+  }
   const bytes = buildEvm({ ...order, paymentId: createPaymentId(), ...fields })
   const builtHeight = Number(await evm.client.getBlockNumber())
-  return { account, order, built: builtOf(bytes, { nonce, builtHeight }), chain: chainOf(evm.network) }
+  return {
+    account,
+    order,
+    built: builtOf(bytes, { nonce, builtHeight }),
+    chain: chainOf(evm.network),
+  }
 }
 
 async function send(
@@ -81,10 +94,19 @@ test('on EVM a payment goes from absent over pending and its first block to conf
   const { account, order, built, chain } = await openEvm(evm)
   const look = (signature: string | null) => chain.read(order, built, { bytes: null, signature })
   expect(await look(null)).toMatchObject({ kind: 'absent' })
-  const signature = await send(evm, account, { nonce: built.nonce ?? 0, to: RECIPIENT, value: order.amountAtomic })
+  const signature = await send(evm, account, {
+    nonce: built.nonce ?? 0,
+    to: RECIPIENT,
+    value: order.amountAtomic,
+  })
   expect(await look(signature)).toMatchObject({ kind: 'pending', signature })
   await evm.mine()
-  expect(await look(signature)).toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'processed', landed: { confirmations: 1 } })
+  expect(await look(signature)).toMatchObject({
+    kind: 'landed',
+    outcome: 'paid',
+    commitment: 'processed',
+    landed: { confirmations: 1 },
+  })
   await evm.mine()
   expect(await look(signature)).toMatchObject({ kind: 'landed', commitment: 'confirmed' })
   await evm.mine(6)
@@ -95,9 +117,17 @@ test('on EVM a payment whose hash was lost is found by sender and nonce, blocks 
   await using evm = await startEvm({ slotsInEpoch: 2 })
   const { account, order, built, chain } = await openEvm(evm)
   await evm.mine(5)
-  const signature = await send(evm, account, { nonce: built.nonce ?? 0, to: RECIPIENT, value: order.amountAtomic })
+  const signature = await send(evm, account, {
+    nonce: built.nonce ?? 0,
+    to: RECIPIENT,
+    value: order.amountAtomic,
+  })
   await evm.mine(4)
-  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({ kind: 'landed', outcome: 'paid', landed: { signature } })
+  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({
+    kind: 'landed',
+    outcome: 'paid',
+    landed: { signature },
+  })
 })
 
 test('on EVM a payment that the wallet gave a later nonce is found as well', async () => {
@@ -105,9 +135,17 @@ test('on EVM a payment that the wallet gave a later nonce is found as well', asy
   const { account, order, built, chain } = await openEvm(evm)
   const nonce = built.nonce ?? 0
   await send(evm, account, { nonce, to: account.address, value: 1n })
-  const signature = await send(evm, account, { nonce: nonce + 1, to: RECIPIENT, value: order.amountAtomic })
+  const signature = await send(evm, account, {
+    nonce: nonce + 1,
+    to: RECIPIENT,
+    value: order.amountAtomic,
+  })
   await evm.mine(2)
-  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({ kind: 'landed', outcome: 'paid', landed: { signature } })
+  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({
+    kind: 'landed',
+    outcome: 'paid',
+    landed: { signature },
+  })
 })
 
 test('on EVM a payment that was sped up is the same payment under another hash, one that was cancelled is superseded', async () => {
@@ -119,21 +157,37 @@ test('on EVM a payment that was sped up is the same payment under another hash, 
     const { account, order, built, chain } = await openEvm(evm)
     const nonce = built.nonce ?? 0
     const first = await send(evm, account, { nonce, to: RECIPIENT, value: order.amountAtomic })
-    const second = await send(evm, account, { nonce, to: to ?? account.address, value, maxFeePerGas: 20_000_000_000n })
+    const second = await send(evm, account, {
+      nonce,
+      to: to ?? account.address,
+      value,
+      maxFeePerGas: 20_000_000_000n,
+    })
     await evm.mine()
     const reading = await chain.read(order, built, { bytes: null, signature: first })
     expect(reading).toMatchObject(expected)
-    expect(reading.kind === 'landed' ? reading.landed.signature : reading.kind === 'superseded' && reading.by).toBe(second)
+    expect(
+      reading.kind === 'landed'
+        ? reading.landed.signature
+        : reading.kind === 'superseded' && reading.by,
+    ).toBe(second)
     await evm.mine(6)
     if (expected.kind === 'superseded')
-      expect(await chain.read(order, built, { bytes: null, signature: first })).toMatchObject({ kind: 'superseded', finalized: true })
+      expect(await chain.read(order, built, { bytes: null, signature: first })).toMatchObject({
+        kind: 'superseded',
+        finalized: true,
+      })
   }
 })
 
 test('on EVM a wallet that sent another amount did not pay', async () => {
   await using evm = await startEvm({ slotsInEpoch: 2 })
   const { account, order, built, chain } = await openEvm(evm)
-  const signature = await send(evm, account, { nonce: built.nonce ?? 0, to: RECIPIENT, value: order.amountAtomic * 2n })
+  const signature = await send(evm, account, {
+    nonce: built.nonce ?? 0,
+    to: RECIPIENT,
+    value: order.amountAtomic * 2n,
+  })
   await evm.mine(2)
   expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({
     kind: 'landed',
@@ -147,11 +201,16 @@ test('on EVM a trial run names what the account lacks, and a node that is gone i
   const { order, built, chain } = await openEvm(evm)
   expect(await chain.simulate(order, built.bytes)).toMatchObject({ state: 'passed' })
   const poor = await evm.wallet(1_000n)
-  expect(await chain.simulate({ ...order, sender: poor.address }, built.bytes)).toMatchObject({ state: 'failed', reason: expect.stringContaining('lacks') })
+  expect(await chain.simulate({ ...order, sender: poor.address }, built.bytes)).toMatchObject({
+    state: 'failed',
+    reason: expect.stringContaining('lacks'),
+  })
   await using gate = await startGate(evm.rpcUrl)
   const cut = chainOf({ ...evm.network, rpcUrls: [gate.url] })
   gate.open = false
-  expect(await cut.read(order, built, { bytes: null, signature: null })).toMatchObject({ kind: 'unavailable' })
+  expect(await cut.read(order, built, { bytes: null, signature: null })).toMatchObject({
+    kind: 'unavailable',
+  })
   expect(await cut.simulate(order, built.bytes)).toMatchObject({ state: 'unavailable' })
   expect(await cut.knows(order, built.bytes)).toBeNull()
 })
@@ -163,13 +222,31 @@ test('on Solana the signed bytes land once however often they are sent, and are 
   const chain = solanaChain([solana.network], connectRpc)
   const paymentId = createPaymentId()
   const { blockhash, lastValidBlockHeight } = await solana.connection.getLatestBlockhash()
-  const bytes = buildSolana({ ...order, paymentId, blockhash, unitLimit: 40_000, unitPriceMicroLamports: 1000n })
-  const match = solanaReader.match(order, { paymentId, maxFeeAtomic: 10n ** 6n, chainKnown: await chain.knows(order, bytes) }, bytes)
+  const bytes = buildSolana({
+    ...order,
+    paymentId,
+    blockhash,
+    unitLimit: 40_000,
+    unitPriceMicroLamports: 1000n,
+  })
+  const match = solanaReader.match(
+    order,
+    { paymentId, maxFeeAtomic: 10n ** 6n, chainKnown: await chain.knows(order, bytes) },
+    bytes,
+  )
   expect(match).toMatchObject({ ok: true })
-  const built = builtOf(bytes, { paymentId, lastValidBlockHeight, maxFeeAtomic: 10n ** 6n, digest: match.digest })
+  const built = builtOf(bytes, {
+    paymentId,
+    lastValidBlockHeight,
+    maxFeeAtomic: 10n ** 6n,
+    digest: match.digest,
+  })
   expect(await chain.simulate(order, bytes)).toMatchObject({
     state: 'passed',
-    changes: [{ who: 'you' }, { who: 'recipient', beforeAtomic: 10n ** 7n, afterAtomic: 2n * 10n ** 7n }],
+    changes: [
+      { who: 'you' },
+      { who: 'recipient', beforeAtomic: 10n ** 7n, afterAtomic: 2n * 10n ** 7n },
+    ],
   })
 
   const transaction = VersionedTransaction.deserialize(bytes)
@@ -179,7 +256,10 @@ test('on Solana the signed bytes land once however often they are sent, and are 
   if (!same.ok) throw new Error(same.difference)
   const look = () => chain.read(order, built, { bytes: signed, signature: same.signature })
   expect(await look()).toMatchObject({ kind: 'absent' })
-  for (let times = 0; times < 3; times++) await chain.broadcast(order, signed).catch(() => undefined)
-  await expect.poll(look, { timeout: 20_000 }).toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'finalized' })
+  for (let times = 0; times < 3; times++)
+    await chain.broadcast(order, signed).catch(() => undefined)
+  await expect
+    .poll(look, { timeout: 20_000 })
+    .toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'finalized' })
   expect(await solana.connection.getBalance(recipient.publicKey, 'confirmed')).toBe(2 * 10 ** 7)
 })

@@ -13,7 +13,14 @@ import { readBalances as readSolanaBalances } from '#web/wallet/solana/balances.
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
 import { solanaReader } from '#web/wallet/solana/reader.ts'
-import { signBuilt, startEvm, startGate, startSolana, type EvmFixture, type SolanaFixture } from './local-chains.ts'
+import {
+  signBuilt,
+  startEvm,
+  startGate,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from './local-chains.ts'
 import { createMint, give, issueOddToken, issueUsdc } from './local-tokens.ts'
 import { TOKEN, TOKEN_2022 } from './token-instructions.ts'
 
@@ -22,8 +29,20 @@ import { TOKEN, TOKEN_2022 } from './token-instructions.ts'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SOL = 10n ** 9n
 
-function orderFor(network: Network, asset: Asset, parties: { sender: string; recipient: string }): PaymentOrder {
-  return { id: crypto.randomUUID(), createdAt: Date.now(), network: network.network, asset, ...parties, amountAtomic: 2_500_000n, walletName: 'Test Wallet' }
+function orderFor(
+  network: Network,
+  asset: Asset,
+  parties: { sender: string; recipient: string },
+): PaymentOrder {
+  return {
+    id: crypto.randomUUID(),
+    createdAt: Date.now(),
+    network: network.network,
+    asset,
+    ...parties,
+    amountAtomic: 2_500_000n,
+    walletName: 'Test Wallet',
+  }
 }
 
 function builtOf(bytes: Uint8Array, facts: Partial<Built>): Built {
@@ -48,7 +67,8 @@ let keeping: Asset
 let lying: Asset
 let network: Network
 
-const clientOf = (of: Network) => createPublicClient({ transport: http(of.rpcUrls[0], { retryCount: 0 }), cacheTime: 0 })
+const clientOf = (of: Network) =>
+  createPublicClient({ transport: http(of.rpcUrls[0], { retryCount: 0 }), cacheTime: 0 })
 const chainOf = (of: Network) => evmChain([of], clientOf)
 
 beforeAll(async () => {
@@ -71,26 +91,49 @@ async function openEvm(asset: Asset, gas = 100_000n) {
   const order = orderFor(network, asset, { sender: payer.address, recipient: PAYEE })
   const nonce = await evm.client.getTransactionCount({ address: payer.address })
   const paymentId = createPaymentId()
-  const bytes = buildEvm({ ...order, paymentId, nonce, gas, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n })
-  const match = evmReader([network]).match(order, { paymentId, maxFeeAtomic: 10n ** 16n, chainKnown: true }, bytes)
-  const built = builtOf(bytes, { paymentId, nonce, builtHeight: Number(await evm.client.getBlockNumber()), digest: match.digest })
+  const bytes = buildEvm({
+    ...order,
+    paymentId,
+    nonce,
+    gas,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+  })
+  const match = evmReader([network]).match(
+    order,
+    { paymentId, maxFeeAtomic: 10n ** 16n, chainKnown: true },
+    bytes,
+  )
+  const built = builtOf(bytes, {
+    paymentId,
+    nonce,
+    builtHeight: Number(await evm.client.getBlockNumber()),
+    digest: match.digest,
+  })
   return { order, built, match }
 }
 
 const send = async (bytes: Uint8Array): Promise<Hex> =>
-  evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, Buffer.from(bytes).toString('base64')) })
+  evm.client.sendRawTransaction({
+    serializedTransaction: await signBuilt(payer, Buffer.from(bytes).toString('base64')),
+  })
 
 test('on EVM the balances of all configured assets are read, zero where nothing is held', async () => {
   expect(await readEvmBalances(clientOf(network), network, payer.address)).toEqual(
     network.assets.map((asset) => ({ asset, atomic: asset.native ? 10n ** 18n : 1_000_000_000n })),
   )
-  expect((await readEvmBalances(clientOf(network), network, PAYEE)).map(({ atomic }) => atomic).slice(1)).toEqual([0n, 0n, 0n])
+  expect(
+    (await readEvmBalances(clientOf(network), network, PAYEE)).map(({ atomic }) => atomic).slice(1),
+  ).toEqual([0n, 0n, 0n])
 })
 
 test('on EVM a trial run shows the token on both sides and the fee, and the payment lands as it showed', async () => {
   const { order, built, match } = await openEvm(usdc)
   expect(match.ok).toBe(true)
-  expect(evmReader([network]).describe(order, built, built.bytes)[2]).toMatchObject({ kind: 'token_transfer', facts: { to: PAYEE, amount: '2.5 USDC' } })
+  expect(evmReader([network]).describe(order, built, built.bytes)[2]).toMatchObject({
+    kind: 'token_transfer',
+    facts: { to: PAYEE, amount: '2.5 USDC' },
+  })
   const chain = chainOf(network)
   expect(await chain.feeCap(order)).toBe(15_000_000_000_000_000n)
   expect(await chain.simulate(order, built.bytes)).toMatchObject({
@@ -102,11 +145,22 @@ test('on EVM a trial run shows the token on both sides and the fee, and the paym
     ],
   })
   const signature = await send(built.bytes)
-  expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({ kind: 'pending' })
+  expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({
+    kind: 'pending',
+  })
   await evm.mine(2)
-  expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({ kind: 'landed', outcome: 'paid', failure: null, commitment: 'confirmed' })
+  expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({
+    kind: 'landed',
+    outcome: 'paid',
+    failure: null,
+    commitment: 'confirmed',
+  })
   // The wallet's answer was lost: what took the nonce asks for this payment.
-  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({ kind: 'landed', outcome: 'paid', landed: { signature } })
+  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({
+    kind: 'landed',
+    outcome: 'paid',
+    landed: { signature },
+  })
 })
 
 test('on EVM a trial run names the balance that is short', async () => {
@@ -138,7 +192,10 @@ test('on EVM a token that keeps a part, or does not transfer, would fail; landed
     failure: expect.stringContaining('2.475'),
   })
   const lied = await openEvm(lying)
-  expect(await chain.simulate(lied.order, lied.built.bytes)).toMatchObject({ state: 'failed', reason: expect.stringContaining('did not transfer') })
+  expect(await chain.simulate(lied.order, lied.built.bytes)).toMatchObject({
+    state: 'failed',
+    reason: expect.stringContaining('did not transfer'),
+  })
 })
 
 test('on EVM a node that knows no trial of several calls still runs the transfer', async () => {
@@ -146,16 +203,26 @@ test('on EVM a node that knows no trial of several calls still runs the transfer
   await using gate = await startGate(evm.rpcUrl)
   gate.refuse = 'eth_simulateV1'
   const chain = chainOf({ ...network, rpcUrls: [gate.url] })
-  const [before] = (await readEvmBalances(clientOf(network), network, PAYEE)).filter(({ asset }) => asset === usdc)
+  const [before] = (await readEvmBalances(clientOf(network), network, PAYEE)).filter(
+    ({ asset }) => asset === usdc,
+  )
   expect(await chain.simulate(order, built.bytes)).toMatchObject({
     state: 'passed',
-    changes: [{ asset: usdc }, { asset: { native: true } }, { afterAtomic: (before?.atomic ?? 0n) + 2_500_000n }],
+    changes: [
+      { asset: usdc },
+      { asset: { native: true } },
+      { afterAtomic: (before?.atomic ?? 0n) + 2_500_000n },
+    ],
   })
   gate.open = false
   expect(await chain.simulate(order, built.bytes)).toMatchObject({ state: 'unavailable' })
 })
 
-async function openSolana(program: PublicKey, opensAccount: boolean, recipient = Keypair.generate()) {
+async function openSolana(
+  program: PublicKey,
+  opensAccount: boolean,
+  recipient = Keypair.generate(),
+) {
   const owner = await solana.wallet(SOL)
   const extensions = program === TOKEN_2022 ? [{ type: 12, value: new Uint8Array(32) }] : []
   const asset = await createMint(solana, { program, extensions })
@@ -166,7 +233,10 @@ async function openSolana(program: PublicKey, opensAccount: boolean, recipient =
     ...(program === TOKEN_2022 && { extensions: [{ type: 7, value: new Uint8Array() }] }),
   })
   const of = { ...solana.network, assets: [...solana.network.assets, asset] }
-  const order = orderFor(of, asset, { sender: owner.publicKey.toBase58(), recipient: recipient.publicKey.toBase58() })
+  const order = orderFor(of, asset, {
+    sender: owner.publicKey.toBase58(),
+    recipient: recipient.publicKey.toBase58(),
+  })
   const { blockhash, lastValidBlockHeight } = await solana.connection.getLatestBlockhash()
   const paymentId = createPaymentId()
   const bytes = buildSolana({
@@ -177,40 +247,96 @@ async function openSolana(program: PublicKey, opensAccount: boolean, recipient =
     unitPriceMicroLamports: 0n,
     token: { program: program.toBase58(), opensAccount },
   })
-  const match = solanaReader.match(order, { paymentId, maxFeeAtomic: 10n ** 6n, chainKnown: true }, bytes)
-  const built = builtOf(bytes, { paymentId, lastValidBlockHeight, maxFeeAtomic: 10n ** 6n, digest: match.digest })
-  return { owner, recipient, asset, network: of, order, built, match, chain: solanaChain([of], connectRpc) }
+  const match = solanaReader.match(
+    order,
+    { paymentId, maxFeeAtomic: 10n ** 6n, chainKnown: true },
+    bytes,
+  )
+  const built = builtOf(bytes, {
+    paymentId,
+    lastValidBlockHeight,
+    maxFeeAtomic: 10n ** 6n,
+    digest: match.digest,
+  })
+  return {
+    owner,
+    recipient,
+    asset,
+    network: of,
+    order,
+    built,
+    match,
+    chain: solanaChain([of], connectRpc),
+  }
 }
 
 test.each([
   ['the older program', TOKEN, 2_039_280n],
   ['Token-2022', TOKEN_2022, 2_074_080n],
-])('on Solana a trial run shows token, fee and rent, and the payment lands as it showed, under %s', async (_, program, rent) => {
-  const { owner, recipient, asset, network: of, order, built, match, chain } = await openSolana(program, true)
-  expect(match.ok).toBe(true)
-  expect(await readSolanaBalances(solana.connection, of, order.sender)).toEqual([
-    { asset: of.assets[0], atomic: SOL },
-    { asset, atomic: 10_000_000n },
-  ])
-  expect(await readSolanaBalances(solana.connection, of, order.recipient)).toMatchObject([{ atomic: 0n }, { atomic: 0n }])
-  expect(await chain.simulate(order, built.bytes)).toEqual({
-    state: 'passed',
-    changes: [
-      { who: 'you', address: order.sender, asset, beforeAtomic: 10_000_000n, afterAtomic: 7_500_000n },
-      { who: 'you', address: order.sender, asset: of.assets[0], beforeAtomic: SOL, afterAtomic: SOL - 5_000n - rent },
-      { who: 'recipient', address: order.recipient, asset, beforeAtomic: 0n, afterAtomic: 2_500_000n },
-    ],
-  })
-  const transaction = VersionedTransaction.deserialize(built.bytes)
-  transaction.sign([owner])
-  const signed = transaction.serialize()
-  const same = solanaReader.compareSigned(order, built, signed)
-  if (!same.ok) throw new Error(same.difference)
-  await chain.broadcast(order, signed)
-  const look = () => chain.read(order, built, { bytes: signed, signature: same.signature })
-  await expect.poll(look, { timeout: 20_000 }).toMatchObject({ kind: 'landed', outcome: 'paid', failure: null })
-  expect((await readSolanaBalances(solana.connection, of, recipient.publicKey.toBase58())).at(-1)?.atomic).toBe(2_500_000n)
-})
+])(
+  'on Solana a trial run shows token, fee and rent, and the payment lands as it showed, under %s',
+  async (_, program, rent) => {
+    const {
+      owner,
+      recipient,
+      asset,
+      network: of,
+      order,
+      built,
+      match,
+      chain,
+    } = await openSolana(program, true)
+    expect(match.ok).toBe(true)
+    expect(await readSolanaBalances(solana.connection, of, order.sender)).toEqual([
+      { asset: of.assets[0], atomic: SOL },
+      { asset, atomic: 10_000_000n },
+    ])
+    expect(await readSolanaBalances(solana.connection, of, order.recipient)).toMatchObject([
+      { atomic: 0n },
+      { atomic: 0n },
+    ])
+    expect(await chain.simulate(order, built.bytes)).toEqual({
+      state: 'passed',
+      changes: [
+        {
+          who: 'you',
+          address: order.sender,
+          asset,
+          beforeAtomic: 10_000_000n,
+          afterAtomic: 7_500_000n,
+        },
+        {
+          who: 'you',
+          address: order.sender,
+          asset: of.assets[0],
+          beforeAtomic: SOL,
+          afterAtomic: SOL - 5_000n - rent,
+        },
+        {
+          who: 'recipient',
+          address: order.recipient,
+          asset,
+          beforeAtomic: 0n,
+          afterAtomic: 2_500_000n,
+        },
+      ],
+    })
+    const transaction = VersionedTransaction.deserialize(built.bytes)
+    transaction.sign([owner])
+    const signed = transaction.serialize()
+    const same = solanaReader.compareSigned(order, built, signed)
+    if (!same.ok) throw new Error(same.difference)
+    await chain.broadcast(order, signed)
+    const look = () => chain.read(order, built, { bytes: signed, signature: same.signature })
+    await expect
+      .poll(look, { timeout: 20_000 })
+      .toMatchObject({ kind: 'landed', outcome: 'paid', failure: null })
+    expect(
+      (await readSolanaBalances(solana.connection, of, recipient.publicKey.toBase58())).at(-1)
+        ?.atomic,
+    ).toBe(2_500_000n)
+  },
+)
 
 test('on Solana an account that was given to somebody else would not be the recipient’s, though every byte is right', async () => {
   const recipient = Keypair.generate()
@@ -227,5 +353,8 @@ test('on Solana an account that was given to somebody else would not be the reci
 test('on Solana a trial run fails for want of tokens', async () => {
   const { owner, asset, order, built, chain } = await openSolana(TOKEN, true)
   await give(solana, asset, { owner: owner.publicKey, amount: 1n })
-  expect(await chain.simulate(order, built.bytes)).toMatchObject({ state: 'failed', reason: expect.stringContaining('instruction') })
+  expect(await chain.simulate(order, built.bytes)).toMatchObject({
+    state: 'failed',
+    reason: expect.stringContaining('instruction'),
+  })
 })

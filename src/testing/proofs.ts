@@ -36,7 +36,15 @@ export async function proveTxid({
   signer = payer,
 }: EvmProof): Promise<string> {
   const resource = { url, description: 'An article' }
-  const terms = { network, from: payer.address, payTo, asset, amountAtomic: amount, maxTimeoutSeconds: 60, resource }
+  const terms = {
+    network,
+    from: payer.address,
+    payTo,
+    asset,
+    amountAtomic: amount,
+    maxTimeoutSeconds: 60,
+    resource,
+  }
   const accepted: Requirements = {
     scheme: 'exact',
     network,
@@ -46,13 +54,27 @@ export async function proveTxid({
     maxTimeoutSeconds: 60,
     extra: { assetTransferMethod: TXID_METHOD },
   }
-  const proof = { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: payer.address }
+  const proof = {
+    type: 'payment-proof',
+    alg: 'ES256K',
+    format: 'eip712',
+    txRef,
+    from: payer.address,
+  }
   if (version === 2) {
     const signature = await sign(signer, proofTypedData(terms, txRef))
     return encodeHeader({ x402Version: 2, resource, accepted, payload: { ...proof, signature } })
   }
-  const signature = await sign(signer, offerProofTypedData({ ...terms, networkName: network }, txRef))
-  return encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { ...proof, signature, offer: toV1(accepted, resource) } })
+  const signature = await sign(
+    signer,
+    offerProofTypedData({ ...terms, networkName: network }, txRef),
+  )
+  return encodeHeader({
+    x402Version: 1,
+    scheme: 'exact',
+    network,
+    payload: { ...proof, signature, offer: toV1(accepted, resource) },
+  })
 }
 
 /** Tests also sign what a wallet would refuse, so the message is not held to its types. */
@@ -61,7 +83,11 @@ function sign(signer: PrivateKeyAccount, typedData: TypedDataDefinition): Promis
 }
 
 /** What stands in a header, as far as tests change it. */
-type ProofValue = { payload: Record<string, unknown>; accepted: Record<string, unknown>; resource: Record<string, unknown> } & Record<string, unknown>
+type ProofValue = {
+  payload: Record<string, unknown>
+  accepted: Record<string, unknown>
+  resource: Record<string, unknown>
+} & Record<string, unknown>
 
 /** The header value with parts of it replaced. */
 export function alter(header: string, change: (value: ProofValue) => unknown): string {
@@ -75,12 +101,20 @@ export function withHighS(header: string): string {
   return alter(header, (value) => {
     const signature = String(value.payload.signature)
     const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
-    return { ...value, payload: { ...value.payload, signature: `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}` } }
+    return {
+      ...value,
+      payload: {
+        ...value.payload,
+        signature: `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`,
+      },
+    }
   })
 }
 
 /** Why a call was refused: its code, and the reason and the check of a refused proof. */
-export async function refusal(call: Promise<unknown>): Promise<{ code: string; reason?: unknown; check?: unknown }> {
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: string; reason?: unknown; check?: unknown }> {
   try {
     await call
   } catch (error) {
@@ -98,16 +132,35 @@ export function refused(reason: string, check: string) {
 /** What an account reads whose proof pays a wallet of another account. */
 export const REFUSED_PAYEE = { code: 'FORBIDDEN', reason: 'payee_not_owned' }
 
-export type SolanaProof = { network: string; payTo: string; lamports: bigint; memo?: string; url?: string; version?: 1 | 2 }
+export type SolanaProof = {
+  network: string
+  payTo: string
+  lamports: bigint
+  memo?: string
+  url?: string
+  version?: 1 | 2
+}
 
 /** The header value of a signed transfer of SOL that the service broadcasts. */
 export function proveTransfer(terms: SolanaProof, transaction: Uint8Array): string {
-  return wrapSolana(terms, { method: NATIVE_TRANSFER_METHOD, payload: { transaction: encodeBase64(transaction) } })
+  return wrapSolana(terms, {
+    method: NATIVE_TRANSFER_METHOD,
+    payload: { transaction: encodeBase64(transaction) },
+  })
 }
 
 /** The header value of a transfer of SOL that has been broadcast. */
 export function proveMemo(terms: SolanaProof, txRef: string, from?: string): string {
-  return wrapSolana(terms, { method: TXID_METHOD, payload: { type: 'payment-proof', alg: 'Ed25519', format: 'solana-memo', txRef, ...(from && { from }) } })
+  return wrapSolana(terms, {
+    method: TXID_METHOD,
+    payload: {
+      type: 'payment-proof',
+      alg: 'Ed25519',
+      format: 'solana-memo',
+      txRef,
+      ...(from && { from }),
+    },
+  })
 }
 
 function wrapSolana(
@@ -116,6 +169,14 @@ function wrapSolana(
 ): string {
   if (version === 1) return encodeHeader({ x402Version: 1, scheme: 'exact', network, payload })
   const extra = { assetTransferMethod: method, ...(memo && { memo }) }
-  const accepted: Requirements = { scheme: 'exact', network, amount: lamports.toString(), asset: SOLANA_NATIVE, payTo, maxTimeoutSeconds: 60, extra }
+  const accepted: Requirements = {
+    scheme: 'exact',
+    network,
+    amount: lamports.toString(),
+    asset: SOLANA_NATIVE,
+    payTo,
+    maxTimeoutSeconds: 60,
+    extra,
+  }
   return encodeHeader({ x402Version: 2, resource: { url }, accepted, payload })
 }

@@ -27,7 +27,12 @@ const PlaywrightSpec = v.object({
   tests: v.array(v.object({ results: v.array(PlaywrightResult) })),
 })
 const PlaywrightReport = v.object({
-  stats: v.object({ expected: v.number(), unexpected: v.number(), flaky: v.number(), skipped: v.number() }),
+  stats: v.object({
+    expected: v.number(),
+    unexpected: v.number(),
+    flaky: v.number(),
+    skipped: v.number(),
+  }),
   suites: v.array(v.object({ specs: v.array(PlaywrightSpec) })),
 })
 const LINES_OF_WHY = 16
@@ -59,21 +64,39 @@ function formatSlowest(entries: readonly (readonly [name: string, ms: number])[]
 }
 
 /** Reads what a step's tests reported. A step that failed counts at least one failure, whatever its report says. */
-export async function readReport({ name, report }: { name: string; report?: string | undefined }, succeeded: boolean): Promise<Report> {
-  const told = report ? await parseReport(report) : { passed: succeeded ? 1 : 0, failed: 0, skipped: 0, failures: [], durations: [] }
+export async function readReport(
+  { name, report }: { name: string; report?: string | undefined },
+  succeeded: boolean,
+): Promise<Report> {
+  const told = report
+    ? await parseReport(report)
+    : { passed: succeeded ? 1 : 0, failed: 0, skipped: 0, failures: [], durations: [] }
   if (succeeded || told.failed > 0) return told
-  return { ...told, failed: 1, failures: [...told.failures, `${name}: the step failed; its output is above`] }
+  return {
+    ...told,
+    failed: 1,
+    failures: [...told.failures, `${name}: the step failed; its output is above`],
+  }
 }
 
 async function parseReport(path: string): Promise<Report> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return { passed: 0, failed: 1, skipped: 0, failures: [`${path} was not written`], durations: [] }
+  if (text === undefined)
+    return {
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+      failures: [`${path} was not written`],
+      durations: [],
+    }
   const report = v.parse(v.union([StoredReport, PlaywrightReport]), JSON.parse(text))
   if (!('stats' in report)) return report
   const { expected, unexpected, flaky, skipped } = report.stats
   const specs = report.suites.flatMap((suite) => suite.specs)
   const bad = specs.filter(({ ok }) => !ok)
-  const durations = specs.flatMap(({ file, title, tests }) => tests.flatMap(({ results }) => results.map(({ duration }) => ({ file, title, ms: duration }))))
+  const durations = specs.flatMap(({ file, title, tests }) =>
+    tests.flatMap(({ results }) => results.map(({ duration }) => ({ file, title, ms: duration }))),
+  )
   const failures = await Promise.all(
     bad.map(async ({ file, title, tests }) => {
       const result = tests.at(-1)?.results.at(-1)
@@ -91,7 +114,9 @@ export function describeFailure(name: string, why = ''): string {
 }
 
 /** What a page showed when its test failed, as a screen reader finds it. */
-async function readPage(result: v.InferOutput<typeof PlaywrightResult> | undefined): Promise<string> {
+async function readPage(
+  result: v.InferOutput<typeof PlaywrightResult> | undefined,
+): Promise<string> {
   const path = result?.attachments.find(({ name }) => name === 'error-context')?.path
   const context = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '')
   const shown = /^```yaml\n(.*?)^```/ms.exec(context)?.[1]

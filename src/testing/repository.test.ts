@@ -5,7 +5,8 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PRODUCT = /^(src\/(contract|x402|chains|egress|http|postgres|web|bff|service)\/|index\.html$|vite\.config\.ts$)/
+const PRODUCT =
+  /^(src\/(contract|x402|chains|egress|http|postgres|web|bff|service)\/|index\.html$|vite\.config\.ts$)/
 const TEXT = /\.(ts|tsx|mjs|js|json|md|css|html|sql|svg|sh|yml|yaml)$|^\.ci\/run$/
 
 /** Text of every file of ours by path, built and installed ones left out. */
@@ -13,12 +14,21 @@ const files = new Map<string, string>()
 
 beforeAll(async () => {
   const tops = await readdir(ROOT, { withFileTypes: true })
-  const folders = tops.filter((entry) => entry.isDirectory() && ['src', 'e2e', 'public', 'deploy', 'docs', 'bench', '.ci'].includes(entry.name))
-  const paths = tops.filter((entry) => entry.isFile() && entry.name !== 'package-lock.json').map((entry) => entry.name)
+  const folders = tops.filter(
+    (entry) =>
+      entry.isDirectory() &&
+      ['src', 'e2e', 'public', 'deploy', 'docs', 'bench', '.ci'].includes(entry.name),
+  )
+  const paths = tops
+    .filter((entry) => entry.isFile() && entry.name !== 'package-lock.json')
+    .map((entry) => entry.name)
   for (const folder of folders) {
-    for (const path of await readdir(join(ROOT, folder.name), { recursive: true })) paths.push(join(folder.name, path))
+    for (const path of await readdir(join(ROOT, folder.name), { recursive: true }))
+      paths.push(join(folder.name, path))
   }
-  for (const path of paths) if (TEXT.test(path) && !/(^|\/)node_modules\//.test(path)) files.set(path, await readFile(join(ROOT, path), 'utf8'))
+  for (const path of paths)
+    if (TEXT.test(path) && !/(^|\/)node_modules\//.test(path))
+      files.set(path, await readFile(join(ROOT, path), 'utf8'))
 })
 
 const within = (pattern: RegExp) => [...files].filter(([path]) => pattern.test(path))
@@ -36,7 +46,10 @@ test.each(Object.keys(browserEndpoints))('the browser calls the proxy endpoint %
 
 test('no product file knows that the devnet exists', () => {
   // Solana's public cluster has the same name: it is part of chain ids and of the constant for them.
-  const mentions = (text: string) => /devnet/i.test(text.replaceAll(/SOLANA_DEVNET|solana[:-]devnet|\]: 'devnet'|Solana Devnet/g, ''))
+  const mentions = (text: string) =>
+    /devnet/i.test(
+      text.replaceAll(/SOLANA_DEVNET|solana[:-]devnet|\]: 'devnet'|Solana Devnet/g, ''),
+    )
   expect(
     within(PRODUCT)
       .filter(([path, text]) => !path.includes('.test.') && mentions(text))
@@ -46,7 +59,8 @@ test('no product file knows that the devnet exists', () => {
 
 // The brackets keep the patterns below from finding themselves.
 test('no file names a folder of the machine it was written on', () => {
-  const outside = /\/[w]ork\/(main|shared|steering)|\.\.\/[s]hared\/|\b[s]hared\/(design|research|spec)\b|\/tmp\/[b]rief/
+  const outside =
+    /\/[w]ork\/(main|shared|steering)|\.\.\/[s]hared\/|\b[s]hared\/(design|research|spec)\b|\/tmp\/[b]rief/
   expect([...files].filter(([, text]) => outside.test(text)).map(([path]) => path)).toEqual([])
 })
 
@@ -58,7 +72,8 @@ test('browser tests live in e2e/, all others beside the code they test', () => {
 })
 
 test('no test sleeps, retries, or is left out', () => {
-  const forbidden = /[w]aitForTimeout\(|\b[r]etries: [1-9]|\b(test|it|describe)\.([o]nly|[s]kip|[f]ixme|[t]odo)\b/
+  const forbidden =
+    /[w]aitForTimeout\(|\b[r]etries: [1-9]|\b(test|it|describe)\.([o]nly|[s]kip|[f]ixme|[t]odo)\b/
   expect(
     within(/(\.test\.tsx?|^e2e\/.*\.ts)$/)
       .filter(([, text]) => forbidden.test(text))

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net'
  * A way to a bare Solana node that corrects one thing: the node tells the time of a transaction's block a thousandfold too small.
  * While `swallowing`, it takes transactions as a node does that loses them: with their signature for an answer.
  */
-export async function startRightTime(target: string): Promise<AsyncDisposable & { url: string; swallowing: boolean }> {
+export async function startRightTime(
+  target: string,
+): Promise<AsyncDisposable & { url: string; swallowing: boolean }> {
   const gate = { swallowing: false }
   const server = createServer((request, response) => {
     void (async () => {
@@ -14,11 +16,19 @@ export async function startRightTime(target: string): Promise<AsyncDisposable & 
       const body = Buffer.concat(chunks)
       if (gate.swallowing && body.includes('"sendTransaction"')) {
         const { id } = JSON.parse(body.toString()) as { id: string }
-        return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result: '1'.repeat(64) }))
+        return void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ jsonrpc: '2.0', id, result: '1'.repeat(64) }))
       }
-      const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      const answer = await fetch(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
       const text = await answer.text()
-      const right = body.includes('"getTransaction"') ? text.replace(/"blockTime":([0-9]{7})\b/, '"blockTime":$1000') : text
+      const right = body.includes('"getTransaction"')
+        ? text.replace(/"blockTime":([0-9]{7})\b/, '"blockTime":$1000')
+        : text
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(right)
     })().catch(() => response.destroy())
   })

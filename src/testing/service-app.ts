@@ -61,7 +61,12 @@ export const exampleRoutes: Routes = {
   usage: async () => examples.usage.reply,
 }
 
-export type TestApp = { url: string; port: number; context: Context; [Symbol.asyncDispose](): Promise<void> }
+export type TestApp = {
+  url: string
+  port: number
+  context: Context
+  [Symbol.asyncDispose](): Promise<void>
+}
 
 type Options = {
   target: DatabaseTarget
@@ -118,10 +123,16 @@ export async function startTestApp({
   stack.defer(() => {
     const check = createAnswerCheck()
     const wrong = new Set(answers.flatMap(check))
-    if (wrong.size > 0) throw new Error(`Answers that are not as described:\n${[...wrong].join('\n')}`)
+    if (wrong.size > 0)
+      throw new Error(`Answers that are not as described:\n${[...wrong].join('\n')}`)
   })
   const metrics = createMetrics()
-  const events = await startEventStream(context, { listen: database.listen, metrics, readPayment, limits })
+  const events = await startEventStream(context, {
+    listen: database.listen,
+    metrics,
+    readPayment,
+    limits,
+  })
   const server = await startHttpServer(context.config, {
     fetch: recorded(createApp(context, { ...exampleRoutes, ...routes }, metrics).fetch, answers),
     now,
@@ -130,7 +141,12 @@ export async function startTestApp({
   })
   stack.defer(async () => void (await Promise.all([server.stop(5_000), events.stop()])))
   const running = stack.move()
-  return { url: `http://127.0.0.1:${server.port}`, port: server.port, context, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    context,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 type Fetch = Parameters<typeof startHttpServer>[1]['fetch']
@@ -140,9 +156,16 @@ function recorded(fetch: Fetch, answers: Answered[]): Fetch {
   return async (request, env) => {
     const response = (await fetch(request, env)) as Response
     const { pathname } = new URL(request.url)
-    const described = !/^\/(health|metrics|docs|openapi\.json)/.test(pathname) && request.method !== 'HEAD'
+    const described =
+      !/^\/(health|metrics|docs|openapi\.json)/.test(pathname) && request.method !== 'HEAD'
     if (described)
-      answers.push({ method: request.method, path: pathname, status: response.status, headers: response.headers, body: await response.clone().json() })
+      answers.push({
+        method: request.method,
+        path: pathname,
+        status: response.status,
+        headers: response.headers,
+        body: await response.clone().json(),
+      })
     return response
   }
 }
@@ -154,14 +177,36 @@ export async function createTestKey(
 ): Promise<{ accountId: string; id: string; key: string }> {
   const { scopes = SCOPES, plan = 'premium', expiresAt } = options
   const account = await createAccount(db, { name: 'test', plan: 'premium' })
-  return { accountId: account.id, ...(await createKey(db, { accountId: account.id, name: 'test', scopes, plan, environment: 'test', expiresAt })) }
+  return {
+    accountId: account.id,
+    ...(await createKey(db, {
+      accountId: account.id,
+      name: 'test',
+      scopes,
+      plan,
+      environment: 'test',
+      expiresAt,
+    })),
+  }
 }
 
 /** A payment's row, for tests of what hangs on one. */
-export async function insertTestPayment(db: Database, row: Partial<NewPayment> & Pick<NewPayment, 'id' | 'accountId'>): Promise<void> {
+export async function insertTestPayment(
+  db: Database,
+  row: Partial<NewPayment> & Pick<NewPayment, 'id' | 'accountId'>,
+): Promise<void> {
   const { paymentStatus } = examples
   const { network, asset, symbol, decimals, amountAtomic, sender, recipient } = paymentStatus.reply
-  await db
-    .insert(payment)
-    .values({ mode: 'local', status: 'created', network, asset, symbol, decimals, amount: BigInt(amountAtomic), sender, recipient, ...row })
+  await db.insert(payment).values({
+    mode: 'local',
+    status: 'created',
+    network,
+    asset,
+    symbol,
+    decimals,
+    amount: BigInt(amountAtomic),
+    sender,
+    recipient,
+    ...row,
+  })
 }

@@ -27,10 +27,16 @@ type Options = {
 }
 
 /** The parts of a service without its server: a database, the chains, an account that acts. Beside another, they share its database like a second process. */
-export async function openContext(networks: readonly Network[], options: Options = {}): Promise<OpenedContext> {
+export async function openContext(
+  networks: readonly Network[],
+  options: Options = {},
+): Promise<OpenedContext> {
   const { beside } = options
   await using stack = new AsyncDisposableStack()
-  const target = beside?.config.database ?? options.target ?? stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
+  const target =
+    beside?.config.database ??
+    options.target ??
+    stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const limits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => limits.close())
@@ -64,18 +70,33 @@ export async function openAccount(context: Context): Promise<Actor> {
 }
 
 /** Makes the account the owner of a wallet, as the operator's command does. */
-export async function registerPayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
+export async function registerPayee(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  accountId: string,
+  address: string,
+): Promise<void> {
   await registerWallet({ db, now: now() }, { accountId, address, network: null, proof: 'operator' })
 }
 
 /** Ends it, as the owner does. */
-export async function releasePayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
+export async function releasePayee(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  accountId: string,
+  address: string,
+): Promise<void> {
   await releaseWallet({ db, now: now() }, address, { accountId })
 }
 
 /** Registers a wallet of an account; the account that owned it before has released it. */
-export async function ownWallet({ context, actor }: Pick<OpenedContext, 'context' | 'actor'>, address: string): Promise<void> {
-  const owner = await findOwner(context.db, address.startsWith('0x') ? 'eip155:31337' : SOLANA_DEVNET, address)
+export async function ownWallet(
+  { context, actor }: Pick<OpenedContext, 'context' | 'actor'>,
+  address: string,
+): Promise<void> {
+  const owner = await findOwner(
+    context.db,
+    address.startsWith('0x') ? 'eip155:31337' : SOLANA_DEVNET,
+    address,
+  )
   if (owner === actor.accountId) return
   if (owner !== undefined) await releasePayee(context, owner, address)
   await registerPayee(context, actor.accountId, address)
@@ -85,12 +106,16 @@ const POLL_MS = 25
 const DEADLINE_MS = 30_000
 
 /** Waits until the reading holds; the last one is in the failure. */
-export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+export async function eventually<T>(
+  read: () => Promise<T>,
+  holds: (value: T) => boolean,
+): Promise<T> {
   const deadline = Date.now() + DEADLINE_MS
   for (;;) {
     const value = await read()
     if (holds(value)) return value
-    if (Date.now() > deadline) expect.fail(`still not so after ${DEADLINE_MS} ms: ${inspect(value, { depth: 6 })}`)
+    if (Date.now() > deadline)
+      expect.fail(`still not so after ${DEADLINE_MS} ms: ${inspect(value, { depth: 6 })}`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

@@ -25,8 +25,13 @@ export function startProxyProcess(env: Record<string, string>): Promise<ServiceP
 }
 
 async function startProcess(main: string, env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main], { env: { ...env, PORT: '0' }, stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
+  const child = spawn(process.execPath, [main], {
+    env: { ...env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (_code, signal) => resolve(signal)),
+  )
   const kill = async () => {
     child.kill('SIGKILL')
     await ended
@@ -40,5 +45,12 @@ async function startProcess(main: string, env: Record<string, string>): Promise<
       if (found) resolve(found)
     })
   })
-  return { url: `http://127.0.0.1:${port}`, port: Number(port), pid: child.pid ?? 0, ended, kill, [Symbol.asyncDispose]: kill }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port: Number(port),
+    pid: child.pid ?? 0,
+    ended,
+    kill,
+    [Symbol.asyncDispose]: kill,
+  }
 }

@@ -27,7 +27,8 @@ const LEFTOVERS = new Set(['TCPServerWrap', 'ProcessWrap'])
 
 afterAll(async () => {
   const deadline = Date.now() + 5_000
-  while (leftovers().length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (leftovers().length > 0 && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   expect(leftovers(), 'left running by this file').toEqual([])
 })
 

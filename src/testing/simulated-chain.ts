@@ -1,8 +1,20 @@
 import { keccak256, type Hex } from 'viem'
 import { buildPayment } from '#chains/evm/build.ts'
-import { addFingerprint, randomBelow, spellFingerprint, type FeesPerGas } from '#chains/evm/fee-fingerprint.ts'
+import {
+  addFingerprint,
+  randomBelow,
+  spellFingerprint,
+  type FeesPerGas,
+} from '#chains/evm/fee-fingerprint.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import type { Chain, ChainClock, Head, Observation, Transfer, Wanted } from '#service/chains/chain.ts'
+import type {
+  Chain,
+  ChainClock,
+  Head,
+  Observation,
+  Transfer,
+  Wanted,
+} from '#service/chains/chain.ts'
 
 /**
  * An EVM chain in memory, behind the service's port to chains: blocks when the test says so. For searches over thousands of orders of events, in which a
@@ -25,7 +37,13 @@ const FINAL_AFTER = 3
 const GAS = 21_000n
 
 type Sent = { hash: Hex; transfer: Transfer; height: number | null }
-export type Sending = { sender: string; recipient: string; amountAtomic: bigint; nonce: number; fees: FeesPerGas }
+export type Sending = {
+  sender: string
+  recipient: string
+  amountAtomic: bigint
+  nonce: number
+  fees: FeesPerGas
+}
 
 export class SimulatedChain implements Chain {
   readonly network = SIMULATED
@@ -39,8 +57,19 @@ export class SimulatedChain implements Chain {
   /** Into the pool; takes the place of another one with the same sender and nonce. */
   send({ sender, recipient, amountAtomic, nonce, fees }: Sending): Hex {
     const hash = keccak256(new TextEncoder().encode(`${sender} ${nonce} ${this.#salt++}`))
-    const transfer = { sender, recipient, asset: NATIVE_ETH.address, amountAtomic, memo: null, nonce, fingerprint: spellFingerprint(fees) }
-    this.#sent = this.#sent.filter((other) => other.height !== null || other.transfer.sender !== sender || other.transfer.nonce !== nonce)
+    const transfer = {
+      sender,
+      recipient,
+      asset: NATIVE_ETH.address,
+      amountAtomic,
+      memo: null,
+      nonce,
+      fingerprint: spellFingerprint(fees),
+    }
+    this.#sent = this.#sent.filter(
+      (other) =>
+        other.height !== null || other.transfer.sender !== sender || other.transfer.nonce !== nonce,
+    )
     this.#sent.push({ hash, transfer, height: null })
     return hash
   }
@@ -53,7 +82,12 @@ export class SimulatedChain implements Chain {
 
   head(): Promise<Head> {
     const finalizedHeight = this.#height - FINAL_AFTER
-    return Promise.resolve({ height: this.#height, finalizedHeight, blockHeight: this.#height, finalizedBlockHeight: finalizedHeight })
+    return Promise.resolve({
+      height: this.#height,
+      finalizedHeight,
+      blockHeight: this.#height,
+      finalizedBlockHeight: finalizedHeight,
+    })
   }
 
   clock(): Promise<ChainClock> {
@@ -67,8 +101,15 @@ export class SimulatedChain implements Chain {
   build: Chain['build'] = (intent, options) => {
     const nonce = this.#nonceOf(intent.sender)
     const price = { maxFeePerGas: 2n * BASE_FEE + TIP, maxPriorityFeePerGas: TIP }
-    const room = { baseFeePerGas: BASE_FEE, ceilingPerGas: 100n * BASE_FEE, namedPriorityFee: false, random: randomBelow }
-    const { fingerprint, ...fees } = options?.fingerprint ? addFingerprint(price, room) : { ...price, fingerprint: null }
+    const room = {
+      baseFeePerGas: BASE_FEE,
+      ceilingPerGas: 100n * BASE_FEE,
+      namedPriorityFee: false,
+      random: randomBelow,
+    }
+    const { fingerprint, ...fees } = options?.fingerprint
+      ? addFingerprint(price, room)
+      : { ...price, fingerprint: null }
     return Promise.resolve({
       ok: true,
       bytes: buildPayment({ ...intent, nonce, gas: GAS, ...fees }),
@@ -79,17 +120,28 @@ export class SimulatedChain implements Chain {
       feeAtomic: GAS * fees.maxFeePerGas,
       priorityFeeAtomic: GAS * fees.maxPriorityFeePerGas,
       fingerprint,
-      decoded: { nonce, maxFeePerGas: fees.maxFeePerGas.toString(), maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString() },
+      decoded: {
+        nonce,
+        maxFeePerGas: fees.maxFeePerGas.toString(),
+        maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+      },
     })
   }
 
-  observe: Chain['observe'] = (signature, as = (seen) => seen) => Promise.resolve(as(this.#observe(signature)))
+  observe: Chain['observe'] = (signature, as = (seen) => seen) =>
+    Promise.resolve(as(this.#observe(signature)))
 
   find: Chain['find'] = (wanted, from, to) => {
-    const landed = this.#sent.flatMap(({ hash, transfer, height }) => (height !== null && height > from && height <= to ? [{ hash, transfer, height }] : []))
+    const landed = this.#sent.flatMap(({ hash, transfer, height }) =>
+      height !== null && height > from && height <= to ? [{ hash, transfer, height }] : [],
+    )
     const found = landed.flatMap(({ hash, transfer, height }) => {
-      const paymentIds = wanted.filter((payment) => isOf(payment, transfer) && (payment.builtHeight ?? 0) < height).map(({ paymentId }) => paymentId)
-      return paymentIds.length === 0 ? [] : [{ signature: hash, paymentIds, landed: { transfer, height } }]
+      const paymentIds = wanted
+        .filter((payment) => isOf(payment, transfer) && (payment.builtHeight ?? 0) < height)
+        .map(({ paymentId }) => paymentId)
+      return paymentIds.length === 0
+        ? []
+        : [{ signature: hash, paymentIds, landed: { transfer, height } }]
     })
     return Promise.resolve({ found, readTo: to })
   }
@@ -98,15 +150,23 @@ export class SimulatedChain implements Chain {
   canNeverLand: Chain['canNeverLand'] = (wanted) => {
     const final = this.#height - FINAL_AFTER
     const user = this.#sent.find(
-      ({ transfer, height }) => transfer.sender === wanted.sender && transfer.nonce === wanted.nonce && height !== null && height <= final,
+      ({ transfer, height }) =>
+        transfer.sender === wanted.sender &&
+        transfer.nonce === wanted.nonce &&
+        height !== null &&
+        height <= final,
     )
-    return Promise.resolve(user !== undefined && !(wanted.signed ? wanted.signed.includes(user.hash) : isOf(wanted, user.transfer)))
+    return Promise.resolve(
+      user !== undefined &&
+        !(wanted.signed ? wanted.signed.includes(user.hash) : isOf(wanted, user.transfer)),
+    )
   }
 
   findByMessage: Chain['findByMessage'] = () => Promise.resolve(undefined)
   isGone: Chain['isGone'] = () => Promise.resolve(false)
   rehearse: Chain['rehearse'] = () => Promise.resolve({ ok: true })
-  broadcast: Chain['broadcast'] = () => Promise.resolve({ accepted: false, reason: 'Nothing is broadcast here.' })
+  broadcast: Chain['broadcast'] = () =>
+    Promise.resolve({ accepted: false, reason: 'Nothing is broadcast here.' })
   funds: Chain['funds'] = () => Promise.reject(new Error('There are no managed wallets here.'))
   audit: Chain['audit'] = () => Promise.resolve(undefined)
   token: Chain['token'] = () => Promise.resolve(undefined)
@@ -138,5 +198,9 @@ export class SimulatedChain implements Chain {
 }
 
 function isOf(wanted: Wanted, transfer: Transfer): boolean {
-  return wanted.sender === transfer.sender && wanted.recipient === transfer.recipient && wanted.amountAtomic === transfer.amountAtomic
+  return (
+    wanted.sender === transfer.sender &&
+    wanted.recipient === transfer.recipient &&
+    wanted.amountAtomic === transfer.amountAtomic
+  )
 }

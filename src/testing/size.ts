@@ -15,28 +15,41 @@ const BARS: Readonly<Record<string, number>> = { shell: 110_000, OverviewPage: 1
 const OTHER_BAR = 225_000
 
 /** Connecting, asking and signing. Decoding what will be signed belongs to the review and is not among them. */
-const WALLET_CODE = /node_modules\/(wagmi|@wagmi|@wallet-standard|@solana\/wallet|@solana\/web3\.js|mipd|porto)|src\/web\/wallet\/(evm|solana)\.ts$/
+const WALLET_CODE =
+  /node_modules\/(wagmi|@wagmi|@wallet-standard|@solana\/wallet|@solana\/web3\.js|mipd|porto)|src\/web\/wallet\/(evm|solana)\.ts$/
 
 type Chunk = Rolldown.OutputChunk
 
 const chunks = await buildChunks()
 const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
 // vite.config.ts puts all that a first visit needs into one chunk; the bundler calls it the entry only where nothing else imports from it.
-const entry = chunks.find((chunk) => chunk.isEntry) ?? chunks.find((chunk) => chunk.name === 'shell')
+const entry =
+  chunks.find((chunk) => chunk.isEntry) ?? chunks.find((chunk) => chunk.name === 'shell')
 if (!entry) throw new Error('The build has no entry.')
 
 let failed = false
 const shell = closure(entry)
 report('shell', shell)
-const pages = chunks.filter(({ facadeModuleId }) => facadeModuleId && /\/src\/web\/pages\/[^/]+\/\w+Page\.tsx$/.test(facadeModuleId))
-for (const page of pages.toSorted((a, b) => a.name.localeCompare(b.name))) report(page.name, new Set([...shell, ...closure(page)]))
+const pages = chunks.filter(
+  ({ facadeModuleId }) =>
+    facadeModuleId && /\/src\/web\/pages\/[^/]+\/\w+Page\.tsx$/.test(facadeModuleId),
+)
+for (const page of pages.toSorted((a, b) => a.name.localeCompare(b.name)))
+  report(page.name, new Set([...shell, ...closure(page)]))
 process.exitCode = failed ? 1 : 0
 
 function report(name: string, loaded: ReadonlySet<Chunk>): void {
-  const size = [...loaded].reduce((sum, chunk) => sum + gzipSync(chunk.code, { level: 9 }).length, 0)
+  const size = [...loaded].reduce(
+    (sum, chunk) => sum + gzipSync(chunk.code, { level: 9 }).length,
+    0,
+  )
   const bar = BARS[name] ?? OTHER_BAR
-  const wallet = [...loaded].flatMap((chunk) => Object.keys(chunk.modules)).find((id) => WALLET_CODE.test(id))
-  console.log(`${name}: ${(size / 1000).toFixed(3)} kB (${bar / 1000} kB)${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`)
+  const wallet = [...loaded]
+    .flatMap((chunk) => Object.keys(chunk.modules))
+    .find((id) => WALLET_CODE.test(id))
+  console.log(
+    `${name}: ${(size / 1000).toFixed(3)} kB (${bar / 1000} kB)${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`,
+  )
   if (size > bar || wallet) failed = true
 }
 

@@ -26,12 +26,15 @@ export class SocketClient {
   }
 
   async say(request: object | string): Promise<void> {
-    if (this.ws.readyState === WebSocket.CONNECTING) await new Promise((resolve) => this.ws.once('open', resolve))
+    if (this.ws.readyState === WebSocket.CONNECTING)
+      await new Promise((resolve) => this.ws.once('open', resolve))
     this.ws.send(typeof request === 'string' ? request : JSON.stringify(request))
   }
 
   async hear(type: string): Promise<Message> {
-    await expect.poll(() => this.messages.some((message) => message.type === type), { timeout: 10_000 }).toBe(true)
+    await expect
+      .poll(() => this.messages.some((message) => message.type === type), { timeout: 10_000 })
+      .toBe(true)
     return this.messages.find((message) => message.type === type) as Message
   }
 

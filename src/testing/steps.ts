@@ -24,7 +24,11 @@ export const steps: readonly Step[] = [
   vitest('integration', '--maxWorkers=3'),
   // The short form of `npm run chaos:kill`.
   { name: 'chaos', command: ['node', 'src/testing/chaos/kill.ts'] },
-  { name: 'e2e', command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'], report: 'test-results/e2e.json' },
+  {
+    name: 'e2e',
+    command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
+    report: 'test-results/e2e.json',
+  },
 ]
 
 /** The fast part, for every change. */

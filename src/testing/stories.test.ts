@@ -8,7 +8,8 @@ const E2E = new URL('../../e2e/', import.meta.url)
 const HELPER_CALL = /\b(?:text|textLike|startingWith)\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g
 const ONE_OF_CALL = /\boneOf\(\s*\[([^\]]*)\]/g
 const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g
-const RANDOM_SOURCE = /generatePrivateKey|Keypair\.generate|randomUUID|getRandomValues|randomBytes\b.*node:crypto|Math\.random/
+const RANDOM_SOURCE =
+  /generatePrivateKey|Keypair\.generate|randomUUID|getRandomValues|randomBytes\b.*node:crypto|Math\.random/
 
 const sources = new Map<string, string>()
 
@@ -19,7 +20,9 @@ beforeAll(async () => {
 
 test('each text of the interface that a story names is in the English catalogs', () => {
   const messages = readMessages()
-  const named = [...sources].flatMap(([path, source]) => namedTexts(source).map((message) => ({ path, message })))
+  const named = [...sources].flatMap(([path, source]) =>
+    namedTexts(source).map((message) => ({ path, message })),
+  )
   expect(named.length).toBeGreaterThan(400)
   expect(named.filter(({ message }) => !messages.has(message))).toEqual([])
 })
@@ -27,11 +30,15 @@ test('each text of the interface that a story names is in the English catalogs',
 test('stories take random values from the seeded source alone', () => {
   // The seed itself is chosen at random.
   const others = [...sources].filter(([path]) => path !== 'playwright.config.ts')
-  expect(others.filter(([, source]) => RANDOM_SOURCE.test(source)).map(([path]) => path)).toEqual([])
+  expect(others.filter(([, source]) => RANDOM_SOURCE.test(source)).map(([path]) => path)).toEqual(
+    [],
+  )
 })
 
 function namedTexts(source: string): string[] {
   const single = [...source.matchAll(HELPER_CALL)].map(([, literal = '']) => literal)
-  const listed = [...source.matchAll(ONE_OF_CALL)].flatMap(([, list = '']) => list.match(QUOTED) ?? [])
+  const listed = [...source.matchAll(ONE_OF_CALL)].flatMap(
+    ([, list = '']) => list.match(QUOTED) ?? [],
+  )
   return [...single, ...listed].map((literal) => literal.slice(1, -1).replaceAll(/\\(.)/g, '$1'))
 }

@@ -16,12 +16,24 @@ const Request = v.object({
  * Signs what the service asks the payer of an order to sign.
  * @param told an answer with `evidence.request` (of a build) or `attribution.request` (of a status)
  */
-export function signEvidence(payer: PrivateKeyAccount, told: unknown, changes: Record<string, unknown> = {}): Promise<Hex> {
-  const parsed = v.safeParse(Request, at(told, 'evidence.request') ?? at(told, 'attribution.request'))
-  if (!parsed.success) throw new Error(`Expected typed data to sign, received ${JSON.stringify(at(told, 'evidence') ?? at(told, 'attribution'))}`)
+export function signEvidence(
+  payer: PrivateKeyAccount,
+  told: unknown,
+  changes: Record<string, unknown> = {},
+): Promise<Hex> {
+  const parsed = v.safeParse(
+    Request,
+    at(told, 'evidence.request') ?? at(told, 'attribution.request'),
+  )
+  if (!parsed.success)
+    throw new Error(
+      `Expected typed data to sign, received ${JSON.stringify(at(told, 'evidence') ?? at(told, 'attribution'))}`,
+    )
   const { message, types, ...request } = parsed.output
   const { EIP712Domain: _, ...named } = types
-  return payer.signTypedData(asTypedData({ ...request, types: named, message: { ...message, ...changes } }))
+  return payer.signTypedData(
+    asTypedData({ ...request, types: named, message: { ...message, ...changes } }),
+  )
 }
 
 /** Typed data of the wire names its types at run time only. */

@@ -17,7 +17,14 @@ export type LedgerRow = {
 }
 
 /** A transfer to an owned wallet that belongs to no order yet. */
-export type UnmatchedTransfer = { transferId: string; network: string; signature: string; asset: string; amount: bigint; candidates: string[] }
+export type UnmatchedTransfer = {
+  transferId: string
+  network: string
+  signature: string
+  asset: string
+  amount: bigint
+  candidates: string[]
+}
 
 const PAID = ['confirmed', 'finalized']
 
@@ -65,21 +72,29 @@ export async function readView(tenants: readonly Tenant[]): Promise<View> {
 /** The payments that a transfer paid, as `A pay_…`, and `A unmatched` where it waits for an order. */
 export function takersOf(view: View, signature: string): string[] {
   const paid = [...view.rows].flatMap(([name, rows]) =>
-    rows.filter((row) => row.signature === signature && isPaidRow(row)).map((row) => `${name} ${row.paymentId}`),
+    rows
+      .filter((row) => row.signature === signature && isPaidRow(row))
+      .map((row) => `${name} ${row.paymentId}`),
   )
-  const waiting = [...view.unmatched].flatMap(([name, list]) => list.filter((each) => each.signature === signature).map(() => `${name} unmatched`))
+  const waiting = [...view.unmatched].flatMap(([name, list]) =>
+    list.filter((each) => each.signature === signature).map(() => `${name} unmatched`),
+  )
   return [...paid, ...waiting]
 }
 
 export type Baseline = Map<string, bigint>
 
-const holdingName = (network: string, asset: Asset, owner: string) => `${network} ${asset.address} ${owner}`
+const holdingName = (network: string, asset: Asset, owner: string) =>
+  `${network} ${asset.address} ${owner}`
 
 /** What the wallets of a merchant hold before anything is paid. */
 export async function readHoldings(t: Tenants, tenant: Tenant): Promise<Baseline> {
   const entries = t.networks.flatMap(({ network, assets }) =>
     assets.flatMap((asset) =>
-      walletsOf(tenant, network).map(async (owner) => [holdingName(network, asset, owner), await t.balance(network, asset, owner)] as const),
+      walletsOf(tenant, network).map(
+        async (owner) =>
+          [holdingName(network, asset, owner), await t.balance(network, asset, owner)] as const,
+      ),
     ),
   )
   return new Map(await Promise.all(entries))
@@ -100,9 +115,16 @@ export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline)
   for (const { network, assets } of t.networks) {
     for (const asset of assets) {
       const own = paid.filter((row) => row.network === network && row.asset === asset.address)
-      const of = (direction: string) => sum(own.filter((row) => row.direction === direction).map(({ amount }) => amount))
-      const told = listAt(summary.body, 'assets').find((each) => at(each, 'network') === network && at(each, 'asset') === asset.address)
-      const waiting = sum(unmatched.filter((each) => each.network === network && each.asset === asset.address).map(({ amount }) => amount))
+      const of = (direction: string) =>
+        sum(own.filter((row) => row.direction === direction).map(({ amount }) => amount))
+      const told = listAt(summary.body, 'assets').find(
+        (each) => at(each, 'network') === network && at(each, 'asset') === asset.address,
+      )
+      const waiting = sum(
+        unmatched
+          .filter((each) => each.network === network && each.asset === asset.address)
+          .map(({ amount }) => amount),
+      )
       const spent = asset.native
         ? await feesOf(
             tenant,
@@ -110,10 +132,19 @@ export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline)
           )
         : 0n
       const moved = sum(
-        walletsOf(tenant, network).map((owner) => held(now, holdingName(network, asset, owner)) - held(before, holdingName(network, asset, owner))),
+        walletsOf(tenant, network).map(
+          (owner) =>
+            held(now, holdingName(network, asset, owner)) -
+            held(before, holdingName(network, asset, owner)),
+        ),
       )
       expect(
-        { of: `${tenant.name} ${asset.symbol}`, received: textOr(told, 'receivedAtomic'), sent: textOr(told, 'sentAtomic'), arrived: moved },
+        {
+          of: `${tenant.name} ${asset.symbol}`,
+          received: textOr(told, 'receivedAtomic'),
+          sent: textOr(told, 'sentAtomic'),
+          arrived: moved,
+        },
         'the summary says what the list says, and both what the chain says',
       ).toEqual({
         of: `${tenant.name} ${asset.symbol}`,
@@ -123,27 +154,41 @@ export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline)
       })
     }
   }
-  const received = paid.filter(({ direction }) => direction === 'received').map(({ network, signature }) => `${network} ${signature}`)
+  const received = paid
+    .filter(({ direction }) => direction === 'received')
+    .map(({ network, signature }) => `${network} ${signature}`)
   expect(received.length, 'no transfer is two payments').toBe(new Set(received).size)
 }
 
 /** Drafts of visitors who have shown nothing are in no list and in no figure of the merchant. */
 export async function expectNoDrafts(tenant: Tenant, drafts: readonly string[]): Promise<void> {
-  const [rows, summary] = await Promise.all([readRows(tenant), tenant.api.get('/payments/summary').then(succeed)])
+  const [rows, summary] = await Promise.all([
+    readRows(tenant),
+    tenant.api.get('/payments/summary').then(succeed),
+  ])
   expect(rows.filter(({ paymentId }) => drafts.includes(paymentId))).toEqual([])
-  const counted = listAt(summary.body, 'statuses').reduce<number>((total, each) => total + Number(at(each, 'count')), 0)
+  const counted = listAt(summary.body, 'statuses').reduce<number>(
+    (total, each) => total + Number(at(each, 'count')),
+    0,
+  )
   expect(counted, 'the summary counts what the list shows').toBe(rows.length)
 }
 
 /** In the native currency, of what the merchant's own wallets sent. */
 async function feesOf(tenant: Tenant, rows: readonly LedgerRow[]): Promise<bigint> {
   const own = rows.filter(({ sender, network }) => walletsOf(tenant, network).includes(sender))
-  const fees = await Promise.all(own.map(async ({ paymentId }) => BigInt(textAt((await readStatus(tenant, paymentId)).body, 'fee.amountAtomic'))))
+  const fees = await Promise.all(
+    own.map(async ({ paymentId }) =>
+      BigInt(textAt((await readStatus(tenant, paymentId)).body, 'fee.amountAtomic')),
+    ),
+  )
   return sum(fees)
 }
 
 function walletsOf({ payout, managed }: Tenant, network: string): string[] {
-  return familyOf(network) === 'evm' ? [payout.evm.address, managed.evm] : [payout.solana.publicKey.toBase58(), managed.solana]
+  return familyOf(network) === 'evm'
+    ? [payout.evm.address, managed.evm]
+    : [payout.solana.publicKey.toBase58(), managed.solana]
 }
 
 function toRow(row: unknown): LedgerRow {

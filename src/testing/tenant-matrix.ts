@@ -12,21 +12,41 @@ export function rightClass(wanted: Class, got: string): string {
 }
 
 /** Fields that change by time or by being read. */
-const VOLATILE = new Set(['since', 'until', 'lastUsedAt', 'requestId', 'confirmations', 'expiresAt', 'pending'])
+const VOLATILE = new Set([
+  'since',
+  'until',
+  'lastUsedAt',
+  'requestId',
+  'confirmations',
+  'expiresAt',
+  'pending',
+])
 
 /** What a client reads of its account, for a comparison with later. */
-export async function readOwn(get: (path: string) => Promise<ApiReply>, paths: readonly string[]): Promise<unknown[]> {
+export async function readOwn(
+  get: (path: string) => Promise<ApiReply>,
+  paths: readonly string[],
+): Promise<unknown[]> {
   const replies = await Promise.all(paths.map(get))
   return replies.map(({ status, text }) => {
     const ofError = status !== 200
     return {
       status,
-      body: JSON.parse(text, (name, value: unknown) => (VOLATILE.has(name) || (ofError && name === 'timestamp') ? undefined : value)) as unknown,
+      body: JSON.parse(text, (name, value: unknown) =>
+        VOLATILE.has(name) || (ofError && name === 'timestamp') ? undefined : value,
+      ) as unknown,
     }
   })
 }
 
-export const MERCHANT_READS = ['/payments?limit=500', '/payments/summary', '/unmatched', '/wallets', '/wallets/payout', '/api-keys'] as const
+export const MERCHANT_READS = [
+  '/payments?limit=500',
+  '/payments/summary',
+  '/unmatched',
+  '/wallets',
+  '/wallets/payout',
+  '/api-keys',
+] as const
 
 /** Answers of every cell that was asked, and what each should have been. */
 export class Cells {
@@ -41,5 +61,7 @@ export class Cells {
 
 /** The payment that a request made, where it made one. */
 export function madeBy({ status, body }: ApiReply): string[] {
-  return status < 300 && typeof at(body, 'paymentId') === 'string' ? [textAt(body, 'paymentId')] : []
+  return status < 300 && typeof at(body, 'paymentId') === 'string'
+    ? [textAt(body, 'paymentId')]
+    : []
 }

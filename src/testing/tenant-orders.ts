@@ -3,7 +3,14 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { at, succeed, textAt, type ApiReply } from './api-client.ts'
-import { readStatus, readUnmatched, readView, takersOf, type UnmatchedTransfer, type View } from './tenant-ledger.ts'
+import {
+  readStatus,
+  readUnmatched,
+  readView,
+  takersOf,
+  type UnmatchedTransfer,
+  type View,
+} from './tenant-ledger.ts'
 import type { Tenant, Tenants } from './two-tenants.ts'
 
 /** An order as its merchant had it built, and what its payer was given to sign. */
@@ -20,14 +27,24 @@ export type OrderTerms = {
 }
 
 /** Fees that no service named: what a wallet that knows better puts in. */
-export const WALLET_FEES = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 2_000_000_001n } as const
+export const WALLET_FEES = {
+  maxFeePerGas: 20_000_000_000n,
+  maxPriorityFeePerGas: 2_000_000_001n,
+} as const
 /** Above those by more than the tenth that a node asks of a replacement. */
-export const RAISED_FEES = { maxFeePerGas: 40_000_000_000n, maxPriorityFeePerGas: 4_000_000_003n } as const
+export const RAISED_FEES = {
+  maxFeePerGas: 40_000_000_000n,
+  maxPriorityFeePerGas: 4_000_000_003n,
+} as const
 
 type Changes = { nonce?: number; maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint }
 
 /** Asks a merchant's account for an order. */
-export function requestOrder(tenant: Pick<Tenant, 'api'>, { from, to, amount, asset, resource, reference }: OrderTerms, more: object = {}): Promise<ApiReply> {
+export function requestOrder(
+  tenant: Pick<Tenant, 'api'>,
+  { from, to, amount, asset, resource, reference }: OrderTerms,
+  more: object = {},
+): Promise<ApiReply> {
   return tenant.api.post('/transaction/send', {
     walletAddress: from,
     recipientAddress: to,
@@ -39,7 +56,11 @@ export function requestOrder(tenant: Pick<Tenant, 'api'>, { from, to, amount, as
   })
 }
 
-export async function buildOrder(tenant: Pick<Tenant, 'api'>, terms: OrderTerms, more: object = {}): Promise<Order> {
+export async function buildOrder(
+  tenant: Pick<Tenant, 'api'>,
+  terms: OrderTerms,
+  more: object = {},
+): Promise<Order> {
   return toOrder(succeed(await requestOrder(tenant, terms, more)).body)
 }
 
@@ -48,7 +69,11 @@ export function toOrder(reply: unknown): Order {
 }
 
 /** Signs an order's transaction as a wallet does: as it was built, or with fees or a nonce of the wallet's own. */
-export function signOrder(payer: PrivateKeyAccount, order: Pick<Order, 'transaction'>, changes: Changes = {}): Promise<Hex> {
+export function signOrder(
+  payer: PrivateKeyAccount,
+  order: Pick<Order, 'transaction'>,
+  changes: Changes = {},
+): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
   if (!decoded.ok) throw new Error(decoded.problem)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data, nonce } = decoded
@@ -73,23 +98,47 @@ export function nonceOf(order: Pick<Order, 'transaction'>): number {
 }
 
 /** Broadcasts an order's transaction; no block yet. */
-export async function payOrder(t: Pick<Tenants, 'evm'>, payer: PrivateKeyAccount, order: Pick<Order, 'transaction'>, changes: Changes = {}): Promise<Hex> {
-  return t.evm.client.sendRawTransaction({ serializedTransaction: await signOrder(payer, order, changes) })
+export async function payOrder(
+  t: Pick<Tenants, 'evm'>,
+  payer: PrivateKeyAccount,
+  order: Pick<Order, 'transaction'>,
+  changes: Changes = {},
+): Promise<Hex> {
+  return t.evm.client.sendRawTransaction({
+    serializedTransaction: await signOrder(payer, order, changes),
+  })
 }
 
 /** The same on Solana; the signature. */
-export function paySolanaOrder(t: Pick<Tenants, 'solana'>, payer: Keypair, order: Pick<Order, 'transaction'>): Promise<string> {
+export function paySolanaOrder(
+  t: Pick<Tenants, 'solana'>,
+  payer: Keypair,
+  order: Pick<Order, 'transaction'>,
+): Promise<string> {
   const transaction = VersionedTransaction.deserialize(Buffer.from(order.transaction, 'base64'))
   transaction.sign([payer])
   return t.solana.connection.sendRawTransaction(transaction.serialize())
 }
 
-export function report(tenant: Pick<Tenant, 'api'>, order: Pick<Order, 'paymentId'>, signature: string, more: object = {}): Promise<ApiReply> {
-  return tenant.api.post('/transaction/submitted', { paymentId: order.paymentId, signature, ...more })
+export function report(
+  tenant: Pick<Tenant, 'api'>,
+  order: Pick<Order, 'paymentId'>,
+  signature: string,
+  more: object = {},
+): Promise<ApiReply> {
+  return tenant.api.post('/transaction/submitted', {
+    paymentId: order.paymentId,
+    signature,
+    ...more,
+  })
 }
 
 /** Makes blocks until the service tells this of an order. */
-export async function untilStatus(t: Tenants, { tenant, paymentId }: { tenant: Tenant; paymentId: string }, statuses: readonly string[]): Promise<unknown> {
+export async function untilStatus(
+  t: Tenants,
+  { tenant, paymentId }: { tenant: Tenant; paymentId: string },
+  statuses: readonly string[],
+): Promise<unknown> {
   const { body } = await t.until(
     () => readStatus(tenant, paymentId),
     (reply) => statuses.includes(String(at(reply.body, 'status'))),
@@ -101,7 +150,11 @@ export const untilPaid = (t: Tenants, tenant: Tenant, { paymentId }: Pick<Order,
   untilStatus(t, { tenant, paymentId }, ['confirmed', 'finalized'])
 
 /** Makes blocks until a merchant's money that belongs to no order is listed with this transfer. @throws Error where the service has no such list */
-export async function untilUnmatched(t: Tenants, tenant: Tenant, signature: string): Promise<UnmatchedTransfer> {
+export async function untilUnmatched(
+  t: Tenants,
+  tenant: Tenant,
+  signature: string,
+): Promise<UnmatchedTransfer> {
   succeed(await tenant.api.get('/unmatched'))
   const transfers = await t.until(
     () => readUnmatched(tenant),
@@ -113,7 +166,11 @@ export async function untilUnmatched(t: Tenants, tenant: Tenant, signature: stri
 }
 
 /** Makes blocks until the service has decided on every one of these transfers, and has polled the chain again since. */
-export async function untilDecided(t: Tenants, signatures: readonly string[], tenants: readonly Tenant[] = [t.a, t.b, t.c]): Promise<View> {
+export async function untilDecided(
+  t: Tenants,
+  signatures: readonly string[],
+  tenants: readonly Tenant[] = [t.a, t.b, t.c],
+): Promise<View> {
   // More than the blocks for which equal candidates may wait for a report.
   await t.evm.mine(40)
   await t.until(
@@ -127,7 +184,11 @@ export async function untilDecided(t: Tenants, signatures: readonly string[], te
 /** An honest payment is made and found: the monitor has read everything that was on the chain before. */
 export async function untilMonitored(t: Tenants): Promise<void> {
   const payer = await t.payer()
-  const order = await buildOrder(t.b, { from: payer.address, to: t.b.payout.evm.address, amount: 0.001 })
+  const order = await buildOrder(t.b, {
+    from: payer.address,
+    to: t.b.payout.evm.address,
+    amount: 0.001,
+  })
   await payOrder(t, payer, order)
   await untilPaid(t, t.b, order)
 }

@@ -1,4 +1,11 @@
-import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Asset } from '#contract/network.ts'
@@ -39,7 +46,10 @@ export function payeeOf({ payout }: Pick<Tenant, 'payout'>, method: Method): str
 }
 
 /** A new payer pays, and proves it. */
-export async function makeProof(t: Tenants, { method, payTo, resource = RESOURCE }: { method: Method; payTo: string; resource?: string }): Promise<Presented> {
+export async function makeProof(
+  t: Tenants,
+  { method, payTo, resource = RESOURCE }: { method: Method; payTo: string; resource?: string },
+): Promise<Presented> {
   const terms = { method, payTo, resource }
   if (method === 'evm txid') return proveSent(t, terms)
   if (method === 'evm signed-transaction') return proveSigned(t, terms)
@@ -49,7 +59,11 @@ export async function makeProof(t: Tenants, { method, payTo, resource = RESOURCE
 }
 
 /** At `/payment/receive`. */
-export function receive(tenant: Pick<Tenant, 'api'>, proof: Presented, more: object = {}): Promise<ApiReply> {
+export function receive(
+  tenant: Pick<Tenant, 'api'>,
+  proof: Presented,
+  more: object = {},
+): Promise<ApiReply> {
   return tenant.api.post('/payment/receive', { ...receiveBody(proof), timeout: 20, ...more })
 }
 
@@ -59,29 +73,76 @@ export function settleAlone(tenant: Pick<Tenant, 'api'>, proof: Presented): Prom
 }
 
 /** At `/facilitator/verify` or `/facilitator/settle`, as a resource server asks there. */
-export function atFacilitator({ api }: Pick<Tenant, 'api'>, door: 'verify' | 'settle', proof: Presented): Promise<ApiReply> {
+export function atFacilitator(
+  { api }: Pick<Tenant, 'api'>,
+  door: 'verify' | 'settle',
+  proof: Presented,
+): Promise<ApiReply> {
   return api.post(`/facilitator/${door}`, facilitatorBody(proof))
 }
 
-export function receiveBody({ header, payTo, asset, amount, network, resource, memo }: Presented): object {
-  return { walletAddress: payTo, paymentProof: header, expectedAmount: amount, asset: asset.symbol, network, resource, ...(memo !== undefined && { memo }) }
+export function receiveBody({
+  header,
+  payTo,
+  asset,
+  amount,
+  network,
+  resource,
+  memo,
+}: Presented): object {
+  return {
+    walletAddress: payTo,
+    paymentProof: header,
+    expectedAmount: amount,
+    asset: asset.symbol,
+    network,
+    resource,
+    ...(memo !== undefined && { memo }),
+  }
 }
 
 export function facilitatorBody(proof: Presented): object {
   const paymentRequirements: Requirements = {
     ...requirementsOf(proof),
-    extra: { ...proof.extra, resource: proof.resource, ...(proof.memo !== undefined && { memo: proof.memo }) },
+    extra: {
+      ...proof.extra,
+      resource: proof.resource,
+      ...(proof.memo !== undefined && { memo: proof.memo }),
+    },
   }
-  return { x402Version: 2, paymentPayload: JSON.parse(Buffer.from(proof.header, 'base64').toString()), paymentRequirements }
+  return {
+    x402Version: 2,
+    paymentPayload: JSON.parse(Buffer.from(proof.header, 'base64').toString()),
+    paymentRequirements,
+  }
 }
 
 /** The same payment as its payer would prove it for another resource: only the payer can. */
-export async function proveSent(t: Tenants, terms: Terms, sent?: { payer: PrivateKeyAccount; hash: string; atomic: bigint }): Promise<Presented> {
+export async function proveSent(
+  t: Tenants,
+  terms: Terms,
+  sent?: { payer: PrivateKeyAccount; hash: string; atomic: bigint },
+): Promise<Presented> {
   const [network, atomic] = [t.evm.network.network, sent?.atomic ?? 10n ** 16n]
   const payer = sent?.payer ?? (await t.payer())
   const hash = sent?.hash ?? (await payPlain(t, payer, { to: terms.payTo, value: atomic }))
-  const header = await proveTxid({ payer, network, payTo: terms.payTo, amount: atomic, txRef: hash, url: terms.resource })
-  return { ...terms, header, asset: t.eth, amount: Number(atomic) / 1e18, atomic, network, extra: { assetTransferMethod: 'txid' } }
+  const header = await proveTxid({
+    payer,
+    network,
+    payTo: terms.payTo,
+    amount: atomic,
+    txRef: hash,
+    url: terms.resource,
+  })
+  return {
+    ...terms,
+    header,
+    asset: t.eth,
+    amount: Number(atomic) / 1e18,
+    atomic,
+    network,
+    extra: { assetTransferMethod: 'txid' },
+  }
 }
 
 type Terms = { method: Method; payTo: string; resource: string }
@@ -98,57 +159,130 @@ async function proveSigned(t: Tenants, terms: Terms): Promise<Presented> {
     network: t.evm.network.network,
     extra: { assetTransferMethod: 'signed-transaction' },
   }
-  const value = { x402Version: 2, resource: { url: terms.resource }, accepted: requirementsOf(proof), payload: { signedTransaction } }
+  const value = {
+    x402Version: 2,
+    resource: { url: terms.resource },
+    accepted: requirementsOf(proof),
+    payload: { signedTransaction },
+  }
   return { ...proof, header: encodeBase64(new TextEncoder().encode(JSON.stringify(value))) }
 }
 
 async function proveAuthorized(t: Tenants, terms: Terms): Promise<Presented> {
   const extra = { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
-  const proof = { ...terms, header: '', asset: t.usdc, amount: 1.5, atomic: 1_500_000n, network: t.evm.network.network, extra }
-  return { ...proof, header: await payBill(evmPayer(t.evm, await t.payer()), requirementsOf(proof), { url: terms.resource }) }
+  const proof = {
+    ...terms,
+    header: '',
+    asset: t.usdc,
+    amount: 1.5,
+    atomic: 1_500_000n,
+    network: t.evm.network.network,
+    extra,
+  }
+  return {
+    ...proof,
+    header: await payBill(evmPayer(t.evm, await t.payer()), requirementsOf(proof), {
+      url: terms.resource,
+    }),
+  }
 }
 
 async function proveTokens(t: Tenants, terms: Terms): Promise<Presented> {
   const { network } = t.solana.network
   const asset = t.solana.network.assets.find(({ native }) => !native)
   if (!asset) throw new Error('no token')
-  const proof = { ...terms, header: '', asset, amount: 1.5, atomic: 1_500_000n, network, extra: { feePayer: t.feePayer } }
-  return { ...proof, header: await payBill(solanaPayer(t.solana, await t.solana.payer()), requirementsOf(proof), { url: terms.resource }) }
+  const proof = {
+    ...terms,
+    header: '',
+    asset,
+    amount: 1.5,
+    atomic: 1_500_000n,
+    network,
+    extra: { feePayer: t.feePayer },
+  }
+  return {
+    ...proof,
+    header: await payBill(solanaPayer(t.solana, await t.solana.payer()), requirementsOf(proof), {
+      url: terms.resource,
+    }),
+  }
 }
 
 async function proveSol(t: Tenants, terms: Terms): Promise<Presented> {
-  const [network, lamports, memo] = [t.solana.network.network, 10_000_000n, `order-${crypto.randomUUID()}`]
+  const [network, lamports, memo] = [
+    t.solana.network.network,
+    10_000_000n,
+    `order-${crypto.randomUUID()}`,
+  ]
   const payer = await t.solana.payer()
   const { blockhash } = await t.solana.connection.getLatestBlockhash('confirmed')
   const instructions = [
     ComputeBudgetProgram.setComputeUnitLimit({ units: 30_000 }),
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000 }),
-    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: new PublicKey(terms.payTo), lamports }),
+    SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: new PublicKey(terms.payTo),
+      lamports,
+    }),
     new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
   ]
   const transaction = new VersionedTransaction(
-    new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions }).compileToV0Message(),
+    new TransactionMessage({
+      payerKey: payer.publicKey,
+      recentBlockhash: blockhash,
+      instructions,
+    }).compileToV0Message(),
   )
   transaction.sign([payer])
   const told = { network, payTo: terms.payTo, lamports, memo, url: terms.resource }
   const proof = { ...terms, asset: t.solana.sol, amount: 0.01, atomic: lamports, network, memo }
   if (terms.method === 'solana native-transfer')
-    return { ...proof, header: proveTransfer(told, transaction.serialize()), extra: { assetTransferMethod: 'native-transfer' } }
+    return {
+      ...proof,
+      header: proveTransfer(told, transaction.serialize()),
+      extra: { assetTransferMethod: 'native-transfer' },
+    }
   const signature = await t.solana.connection.sendRawTransaction(transaction.serialize())
   return { ...proof, header: proveMemo(told, signature), extra: { assetTransferMethod: 'txid' } }
 }
 
-function requirementsOf({ network, atomic, asset, payTo, extra }: Omit<Presented, 'header'>): Requirements {
-  return { scheme: 'exact', network, amount: atomic.toString(), asset: asset.address, payTo, maxTimeoutSeconds: 60, extra }
+function requirementsOf({
+  network,
+  atomic,
+  asset,
+  payTo,
+  extra,
+}: Omit<Presented, 'header'>): Requirements {
+  return {
+    scheme: 'exact',
+    network,
+    amount: atomic.toString(),
+    asset: asset.address,
+    payTo,
+    maxTimeoutSeconds: 60,
+    extra,
+  }
 }
 
 /** A new payer's first transaction: ether, as a wallet sends it without any service. */
-export async function payPlain(t: Tenants, payer: PrivateKeyAccount, call: PlainCall): Promise<Hex> {
+export async function payPlain(
+  t: Tenants,
+  payer: PrivateKeyAccount,
+  call: PlainCall,
+): Promise<Hex> {
   return t.evm.client.sendRawTransaction({ serializedTransaction: await signPlain(payer, call) })
 }
 
 type PlainCall = { to: string; value: bigint; nonce?: number }
 
 function signPlain(payer: PrivateKeyAccount, { to, value, nonce = 0 }: PlainCall): Promise<Hex> {
-  return payer.signTransaction({ type: 'eip1559', chainId: 31_337, gas: 50_000n, ...WALLET_FEES, nonce, to: to as Hex, value })
+  return payer.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    gas: 50_000n,
+    ...WALLET_FEES,
+    nonce,
+    to: to as Hex,
+    value,
+  })
 }

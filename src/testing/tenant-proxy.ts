@@ -28,7 +28,12 @@ export async function openProxy(t: Tenants) {
     LOG_LEVEL: 'fatal',
   })
   let aheadMs = 0
-  const bff: RunningBff = stack.use(await createBff({ ...config, database: database.target }, { now: () => new Date(Date.now() + aheadMs) }))
+  const bff: RunningBff = stack.use(
+    await createBff(
+      { ...config, database: database.target },
+      { now: () => new Date(Date.now() + aheadMs) },
+    ),
+  )
   const running = stack.move()
   return {
     url: bff.url,

@@ -23,7 +23,10 @@ export type Parties = Awaited<ReturnType<TokenDesk['parties']>>
 type Body = Parameters<typeof receivePayment>[2]
 
 /** A service that carries out what payers of tokens signed on a bare EVM chain, with a managed wallet that pays the network, and people to pay each other. */
-export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine; rpcUrls?: string[]; now?: () => Date } = {}) {
+export async function openTokenDesk(
+  evm: EvmFixture,
+  options: { engine?: Engine; rpcUrls?: string[]; now?: () => Date } = {},
+) {
   const { rpcUrls = evm.network.rpcUrls, ...rest } = options
   const tokens = await deployTokens(evm)
   const opened = await openContext([{ ...tokens.network, rpcUrls }], rest)
@@ -36,8 +39,15 @@ export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine;
   const chain = context.chains.get(network.network)
   if (!chain) throw new Error('no chain')
 
-  async function parties(wanted: { method?: TokenMethod; asset?: Asset; amount?: bigint; validSeconds?: number } = {}) {
-    const { method = 'eip3009', asset = method === 'eip3009' ? tokens.usdc : tokens.weth, amount = USDC, validSeconds = 60 } = wanted
+  async function parties(
+    wanted: { method?: TokenMethod; asset?: Asset; amount?: bigint; validSeconds?: number } = {},
+  ) {
+    const {
+      method = 'eip3009',
+      asset = method === 'eip3009' ? tokens.usdc : tokens.weth,
+      amount = USDC,
+      validSeconds = 60,
+    } = wanted
     const [payer, payee] = await Promise.all([evm.wallet(ETHER), evm.wallet(0n)])
     await tokens.fund(payer.address)
     if (method === 'permit2') await approvePermit2(evm, payer, asset)
@@ -48,7 +58,10 @@ export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine;
       asset: asset.address,
       payTo: payee.address,
       maxTimeoutSeconds: validSeconds,
-      extra: { assetTransferMethod: method, ...(method === 'eip3009' && { name: 'USD Coin', version: '2' }) },
+      extra: {
+        assetTransferMethod: method,
+        ...(method === 'eip3009' && { name: 'USD Coin', version: '2' }),
+      },
     }
     return { payer, payee, asset, amount, method, requirements, client: evmPayer(evm, payer) }
   }
@@ -61,7 +74,12 @@ export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine;
     facilitator,
     chain,
     parties,
-    receive: (all: Awaited<ReturnType<typeof parties>>, paymentProof: string, changes: Partial<Body> = {}, within: Context = context) =>
+    receive: (
+      all: Awaited<ReturnType<typeof parties>>,
+      paymentProof: string,
+      changes: Partial<Body> = {},
+      within: Context = context,
+    ) =>
       receivePayment(within, opened.actor, {
         walletAddress: all.payee.address,
         paymentProof,
@@ -72,17 +90,45 @@ export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine;
         ...changes,
       }),
     balance: (asset: Asset, owner: string) =>
-      evm.client.readContract({ address: asset.address as Hex, abi: erc20Abi, functionName: 'balanceOf', args: [owner as Hex] }),
-    async authorizationOf(all: { asset: Asset; payee: PrivateKeyAccount; amount: bigint }, header: string): Promise<VerifiedAuthorization> {
+      evm.client.readContract({
+        address: asset.address as Hex,
+        abi: erc20Abi,
+        functionName: 'balanceOf',
+        args: [owner as Hex],
+      }),
+    async authorizationOf(
+      all: { asset: Asset; payee: PrivateKeyAccount; amount: bigint },
+      header: string,
+    ): Promise<VerifiedAuthorization> {
       const checklist = new Checklist()
-      const open = { resource: null, resourceInfo: null, memo: null, notBefore: null, expiresAt: null, sponsors: [] }
-      const terms = { network, asset: all.asset, payTo: all.payee.address, amountAtomic: all.amount, ...open }
-      const { authorization } = await examine({ payment: readProof(header, checklist), terms, checklist })
+      const open = {
+        resource: null,
+        resourceInfo: null,
+        memo: null,
+        notBefore: null,
+        expiresAt: null,
+        sponsors: [],
+      }
+      const terms = {
+        network,
+        asset: all.asset,
+        payTo: all.payee.address,
+        amountAtomic: all.amount,
+        ...open,
+      }
+      const { authorization } = await examine({
+        payment: readProof(header, checklist),
+        terms,
+        checklist,
+      })
       if (!authorization) throw new Error('no authorization')
       return { ...authorization, signedBy: 'key' }
     },
     /** The service with parts of its chain replaced. */
-    withChain: (changes: Partial<Chain>): Context => ({ ...context, chains: new Map([[network.network, { ...chain, ...changes }]]) }),
+    withChain: (changes: Partial<Chain>): Context => ({
+      ...context,
+      chains: new Map([[network.network, { ...chain, ...changes }]]),
+    }),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   }
 }

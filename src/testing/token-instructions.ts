@@ -8,7 +8,10 @@ export const ASSOCIATED = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJ
 
 /** By the chain's own library. */
 export function accountOf(owner: PublicKey, mint: PublicKey, program = TOKEN): PublicKey {
-  return PublicKey.findProgramAddressSync([owner.toBuffer(), program.toBuffer(), mint.toBuffer()], ASSOCIATED)[0]
+  return PublicKey.findProgramAddressSync(
+    [owner.toBuffer(), program.toBuffer(), mint.toBuffer()],
+    ASSOCIATED,
+  )[0]
 }
 
 export type CheckedTransfer = {
@@ -50,9 +53,23 @@ export function transferChecked({
   })
 }
 
-export type Opening = { payer: PublicKey; owner: PublicKey; mint: PublicKey; program?: PublicKey; account?: PublicKey; data?: number[] }
+export type Opening = {
+  payer: PublicKey
+  owner: PublicKey
+  mint: PublicKey
+  program?: PublicKey
+  account?: PublicKey
+  data?: number[]
+}
 
-export function openAccount({ payer, owner, mint, program = TOKEN, account = accountOf(owner, mint, program), data = [1] }: Opening): TransactionInstruction {
+export function openAccount({
+  payer,
+  owner,
+  mint,
+  program = TOKEN,
+  account = accountOf(owner, mint, program),
+  data = [1],
+}: Opening): TransactionInstruction {
   return new TransactionInstruction({
     programId: ASSOCIATED,
     keys: [
@@ -75,7 +92,11 @@ export function tokenInstruction(
 ): TransactionInstruction {
   return new TransactionInstruction({
     programId: program,
-    keys: accounts.map(({ pubkey, isSigner = false, isWritable = false }) => ({ pubkey, isSigner, isWritable })),
+    keys: accounts.map(({ pubkey, isSigner = false, isWritable = false }) => ({
+      pubkey,
+      isSigner,
+      isWritable,
+    })),
     data: Buffer.from(data),
   })
 }

@@ -23,7 +23,11 @@ import { startRightTime } from './right-time.ts'
 import { createTokens, deployTokens, type EvmTokens } from './token-payers.ts'
 
 /** A wallet that signs the texts by which people prove that it is theirs. */
-export type Signer = { address: string; network: string; sign: (message: string) => Promise<string> }
+export type Signer = {
+  address: string
+  network: string
+  sign: (message: string) => Promise<string>
+}
 
 export type Tenant = {
   name: string
@@ -60,12 +64,22 @@ export async function openTenants(options: { solana?: boolean } = {}) {
   const { context } = service
 
   const operator = await openTenant(service, 'operator')
-  const relayers = { evm: Buffer.from(facilitator.key.slice(2), 'hex'), solana: Uint8Array.from(facilitator.solana.secretKey.subarray(0, 32)) }
+  const relayers = {
+    evm: Buffer.from(facilitator.key.slice(2), 'hex'),
+    solana: Uint8Array.from(facilitator.solana.secretKey.subarray(0, 32)),
+  }
   await evm.client.setBalance({ address: relayer.address, value: parseEther('100') })
   for (const family of solana ? (['evm', 'solana'] as const) : (['evm'] as const)) {
-    await createWallet({ ...context, now: context.now() }, { accountId: operator.accountId, family, name: 'Settlements', secret: relayers[family] })
+    await createWallet(
+      { ...context, now: context.now() },
+      { accountId: operator.accountId, family, name: 'Settlements', secret: relayers[family] },
+    )
   }
-  const [a, b, c] = [await openTenant(service, 'A'), await openTenant(service, 'B'), await openTenant(service, 'C')]
+  const [a, b, c] = [
+    await openTenant(service, 'A'),
+    await openTenant(service, 'B'),
+    await openTenant(service, 'C'),
+  ]
   for (const tenant of [a, b, c]) await fundTenant(tenant, { evm, tokens, solana })
   for (const tenant of [a, b]) {
     await ownPayout(tenant, evmSigner(tenant.payout.evm))
@@ -99,12 +113,23 @@ export async function openTenants(options: { solana?: boolean } = {}) {
       return account
     },
     /** A further key of a tenant, with fewer scopes. */
-    async keyOf(tenant: Tenant, scopes: readonly Scope[]): Promise<{ id: string; key: string; api: ApiClient }> {
-      const made = await createKey(context.db, { accountId: tenant.accountId, name: 'further', scopes, plan: 'premium', environment: 'test' })
+    async keyOf(
+      tenant: Tenant,
+      scopes: readonly Scope[],
+    ): Promise<{ id: string; key: string; api: ApiClient }> {
+      const made = await createKey(context.db, {
+        accountId: tenant.accountId,
+        name: 'further',
+        scopes,
+        plan: 'premium',
+        environment: 'test',
+      })
       return { ...made, api: new ApiClient(service.url, made.key) }
     },
-    balance: (network: string, asset: Asset, owner: string) => balanceOf({ evm, solana }, { network, asset, owner }),
-    until: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => untilHolds(evm, read, holds),
+    balance: (network: string, asset: Asset, owner: string) =>
+      balanceOf({ evm, solana }, { network, asset, owner }),
+    until: <T>(read: () => Promise<T>, holds: (value: T) => boolean) =>
+      untilHolds(evm, read, holds),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
@@ -113,23 +138,35 @@ const POLL_MS = 100
 const DEADLINE_MS = 25_000
 
 /** Makes a block and reads, until it holds; slowly enough for the limits of one key. */
-async function untilHolds<T>(evm: EvmFixture, read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+async function untilHolds<T>(
+  evm: EvmFixture,
+  read: () => Promise<T>,
+  holds: (value: T) => boolean,
+): Promise<T> {
   const deadline = Date.now() + DEADLINE_MS
   for (;;) {
     await evm.mine()
     const value = await read()
     if (holds(value)) return value
-    if (Date.now() > deadline) throw new Error(`It did not come to this within ${DEADLINE_MS} ms: ${inspect(value, { depth: 5 })}`)
+    if (Date.now() > deadline)
+      throw new Error(
+        `It did not come to this within ${DEADLINE_MS} ms: ${inspect(value, { depth: 5 })}`,
+      )
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 
 /** Proves to the service that a wallet is the tenant's; what the service answered last. */
 export async function provePayout(tenant: Pick<Tenant, 'api'>, wallet: Signer): Promise<ApiReply> {
-  const challenge = await tenant.api.post('/wallets/payout/challenge', { walletAddress: wallet.address })
+  const challenge = await tenant.api.post('/wallets/payout/challenge', {
+    walletAddress: wallet.address,
+  })
   if (challenge.status !== 200) return challenge
   const signature = await wallet.sign(textAt(challenge.body, 'message'))
-  return tenant.api.post('/wallets/payout', { challengeId: textAt(challenge.body, 'challengeId'), signature })
+  return tenant.api.post('/wallets/payout', {
+    challengeId: textAt(challenge.body, 'challengeId'),
+    signature,
+  })
 }
 
 /** The addresses a tenant owns, as the service lists them. */
@@ -139,12 +176,21 @@ export async function listPayouts(tenant: Pick<Tenant, 'api'>): Promise<string[]
 }
 
 export function evmSigner(account: PrivateKeyAccount): Signer {
-  return { address: account.address, network: 'eip155:31337', sign: (message) => account.signMessage({ message }) }
+  return {
+    address: account.address,
+    network: 'eip155:31337',
+    sign: (message) => account.signMessage({ message }),
+  }
 }
 
 export function solanaSigner(keypair: Keypair): Signer {
-  const sign = (message: string) => bs58.encode(ed25519.sign(new TextEncoder().encode(message), keypair.secretKey.subarray(0, 32)))
-  return { address: keypair.publicKey.toBase58(), network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', sign: (message) => Promise.resolve(sign(message)) }
+  const sign = (message: string) =>
+    bs58.encode(ed25519.sign(new TextEncoder().encode(message), keypair.secretKey.subarray(0, 32)))
+  return {
+    address: keypair.publicKey.toBase58(),
+    network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+    sign: (message) => Promise.resolve(sign(message)),
+  }
 }
 
 /** A service without the endpoint is one from before it: tests then fail at what they attack, not here. */
@@ -153,7 +199,11 @@ async function ownPayout(tenant: Tenant, wallet: Signer): Promise<void> {
   if (reply.status !== 404) succeed(reply)
 }
 
-async function startService(stack: AsyncDisposableStack, networks: readonly Network[], wallets: readonly string[]): Promise<RunningService> {
+async function startService(
+  stack: AsyncDisposableStack,
+  networks: readonly Network[],
+  wallets: readonly string[],
+): Promise<RunningService> {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-tenants-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const database = stack.use(await createTestDatabase('postgres'))
@@ -171,22 +221,43 @@ async function startService(stack: AsyncDisposableStack, networks: readonly Netw
 /** Accounts are made by the operator, on the machine of the service; wallets over HTTP. */
 async function openTenant({ context: { db }, url }: RunningService, name: string): Promise<Tenant> {
   const { id: accountId } = await createAccount(db, { name, plan: 'premium' })
-  const { key } = await createKey(db, { accountId, name, scopes: SCOPES, plan: 'premium', environment: 'test' })
+  const { key } = await createKey(db, {
+    accountId,
+    name,
+    scopes: SCOPES,
+    plan: 'premium',
+    environment: 'test',
+  })
   const api = new ApiClient(url, key)
-  const make = async (family: string) => textAt(succeed(await api.post('/wallets', { family, name: `${name} ${family}` })).body, 'walletAddress')
+  const make = async (family: string) =>
+    textAt(
+      succeed(await api.post('/wallets', { family, name: `${name} ${family}` })).body,
+      'walletAddress',
+    )
   const payout = { evm: privateKeyToAccount(generatePrivateKey()), solana: Keypair.generate() }
-  return { name, accountId, key, api, payout, managed: { evm: await make('evm'), solana: await make('solana') } }
+  return {
+    name,
+    accountId,
+    key,
+    api,
+    payout,
+    managed: { evm: await make('evm'), solana: await make('solana') },
+  }
 }
 
 type Chains = { evm: EvmFixture; tokens: EvmTokens; solana: Solana | undefined }
 
-async function fundTenant({ payout, managed }: Tenant, { evm, tokens, solana }: Chains): Promise<void> {
+async function fundTenant(
+  { payout, managed }: Tenant,
+  { evm, tokens, solana }: Chains,
+): Promise<void> {
   for (const address of [payout.evm.address, managed.evm as Hex]) {
     await evm.client.setBalance({ address, value: parseEther('100') })
     await tokens.fund(address)
   }
   if (!solana) return
-  for (const owner of [payout.solana.publicKey, new PublicKey(managed.solana)]) await solana.fund(owner)
+  for (const owner of [payout.solana.publicKey, new PublicKey(managed.solana)])
+    await solana.fund(owner)
 }
 
 async function openSolana(facilitator: Keypair) {
@@ -216,11 +287,19 @@ async function openSolana(facilitator: Keypair) {
 
 type Held = { network: string; asset: Asset; owner: string }
 
-async function balanceOf({ evm, solana }: Pick<Chains, 'evm' | 'solana'>, { network, asset, owner }: Held): Promise<bigint> {
-  if (familyOf(network) === 'evm') return asset.native ? evm.client.getBalance({ address: owner as Hex }) : balanceOnEvm(evm, asset, owner)
+async function balanceOf(
+  { evm, solana }: Pick<Chains, 'evm' | 'solana'>,
+  { network, asset, owner }: Held,
+): Promise<bigint> {
+  if (familyOf(network) === 'evm')
+    return asset.native
+      ? evm.client.getBalance({ address: owner as Hex })
+      : balanceOnEvm(evm, asset, owner)
   if (!solana) throw new Error('This harness was opened without Solana.')
   const key = new PublicKey(owner)
-  return asset.native ? BigInt(await solana.connection.getBalance(key, 'confirmed')) : balanceOnSolana(solana, associatedTokenAccount(key))
+  return asset.native
+    ? BigInt(await solana.connection.getBalance(key, 'confirmed'))
+    : balanceOnSolana(solana, associatedTokenAccount(key))
 }
 
 function assetOf({ assets }: Network, symbol: string): Asset {

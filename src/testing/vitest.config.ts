@@ -5,7 +5,9 @@ import { LongestFirst } from './longest-first.ts'
 import { VitestReport } from './vitest-report.ts'
 
 /** They read files and start nothing. */
-const REPOSITORY = ['repository', 'documents', 'dependencies', 'stories', 'import-rules'].map((name) => `src/testing/${name}.test.ts`)
+const REPOSITORY = ['repository', 'documents', 'dependencies', 'stories', 'import-rules'].map(
+  (name) => `src/testing/${name}.test.ts`,
+)
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
 /**
@@ -30,7 +32,10 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'integration',
-          include: ['src/{egress,http,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
+          include: [
+            'src/{egress,http,postgres,service,bff,devnet}/**/*.test.ts',
+            'src/testing/*.test.ts',
+          ],
           exclude: REPOSITORY,
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,

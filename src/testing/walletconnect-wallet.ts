@@ -31,7 +31,12 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
   const client = await SignClient.init({
     projectId: '0'.repeat(32),
     relayUrl: options.relayUrl,
-    metadata: { name: 'Remote wallet', description: 'A wallet of the tests', url: 'https://wallet.example', icons: [] },
+    metadata: {
+      name: 'Remote wallet',
+      description: 'A wallet of the tests',
+      url: 'https://wallet.example',
+      icons: [],
+    },
     logger: 'silent',
     telemetryEnabled: false,
     customStoragePrefix: crypto.randomUUID(),
@@ -45,7 +50,9 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
   const namespaces = () => ({
     eip155: {
       accounts: options.chainIds.map((id) => `eip155:${id}:${account.address}`),
-      methods: [...(options.methods ?? ['eth_sendTransaction', 'personal_sign', 'eth_signTypedData_v4'])],
+      methods: [
+        ...(options.methods ?? ['eth_sendTransaction', 'personal_sign', 'eth_signTypedData_v4']),
+      ],
       events: ['accountsChanged', 'chainChanged'],
     },
   })
@@ -53,10 +60,12 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
   client.on('session_proposal', ({ id }) => {
     const answer = options.refuses
       ? client.reject({ id, reason: { code: 5000, message: 'User rejected.' } })
-      : client.approve({ id, namespaces: namespaces() }).then(async ({ topic: agreed, acknowledged }) => {
-          topic = agreed
-          await acknowledged()
-        })
+      : client
+          .approve({ id, namespaces: namespaces() })
+          .then(async ({ topic: agreed, acknowledged }) => {
+            topic = agreed
+            await acknowledged()
+          })
     answer.then(settled.resolve, settled.reject)
   })
   client.on('session_request', ({ id, topic: session, params }) => {
@@ -64,7 +73,11 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
     asked.push(request)
     void options.carryOut(request, account).then(
       (result) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', result } }),
-      (error: Error) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', error: { code: 5000, message: error.message } } }),
+      (error: Error) =>
+        client.respond({
+          topic: session,
+          response: { id, jsonrpc: '2.0', error: { code: 5000, message: error.message } },
+        }),
     )
   })
 
@@ -78,7 +91,8 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
       await client.pair({ uri })
       await settled.promise
     },
-    disconnect: () => client.disconnect({ topic, reason: { code: 6000, message: 'User disconnected.' } }),
+    disconnect: () =>
+      client.disconnect({ topic, reason: { code: 6000, message: 'User disconnected.' } }),
     async changeAccount(next) {
       account = next
       await (await client.update({ topic, namespaces: namespaces() })).acknowledged()

@@ -26,7 +26,9 @@ export async function openWatchedDesk() {
     build: (payer: PrivateKeyAccount, recipientAddress: string, amount = '0.01') =>
       buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress, amount }),
     send: async (payer: PrivateKeyAccount, built: Built, nonce?: number): Promise<Hex> =>
-      evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction, nonce) }),
+      evm.client.sendRawTransaction({
+        serializedTransaction: await signBuilt(payer, built.transaction, nonce),
+      }),
     untilStatus: (built: Built, status: string) =>
       eventually(
         () => read(built),

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const text = readFileSync(new URL('CONFORMANCE.md', import.meta.url), 'utf8')
-const rows = [...text.matchAll(/^\|(?<demand>[^|]+)\|\s*`(?<file>[^`]+\.test\.ts)`\s*\|(?<name>[^|]+)\|$/gm)].map(({ groups }) => ({
+const rows = [
+  ...text.matchAll(/^\|(?<demand>[^|]+)\|\s*`(?<file>[^`]+\.test\.ts)`\s*\|(?<name>[^|]+)\|$/gm),
+].map(({ groups }) => ({
   demand: groups?.demand?.trim() ?? '',
   file: groups?.file ?? '',
   name: groups?.name?.trim() ?? '',

@@ -11,7 +11,13 @@ test('a value comes back as it went', () => {
 
 test.each([
   ['nothing', ''],
-  ['base64url', base64('{"a":"\u00ff\u00ff\u00bf>>>???"}').replaceAll('+', '-').replaceAll('/', '_').replace('eyJh', 'ey_h')],
+  [
+    'base64url',
+    base64('{"a":"\u00ff\u00ff\u00bf>>>???"}')
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replace('eyJh', 'ey_h'),
+  ],
   ['missing padding', base64('{"ab":1}').replace(/=+$/, '')],
   ['bits left over', base64('{}').replace('e30=', 'e31=')],
   ['white space', `${base64('{}')} `],
@@ -35,5 +41,8 @@ test('8 KiB are read, one group more is not', () => {
   const fill = (length: number) => base64(JSON.stringify('x'.repeat((length / 4) * 3 - 2)))
   expect(fill(MAX_HEADER_LENGTH)).toHaveLength(MAX_HEADER_LENGTH)
   expect(decodeHeader(fill(MAX_HEADER_LENGTH)).ok).toBe(true)
-  expect(decodeHeader(fill(MAX_HEADER_LENGTH + 4))).toEqual({ ok: false, problem: expect.stringMatching(/larger/) })
+  expect(decodeHeader(fill(MAX_HEADER_LENGTH + 4))).toEqual({
+    ok: false,
+    problem: expect.stringMatching(/larger/),
+  })
 })

@@ -15,14 +15,20 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
  * One value therefore has one spelling up to its JSON, and nothing here throws on foreign text.
  */
 export function decodeHeader(text: string): DecodedHeader {
-  if (text.length > MAX_HEADER_LENGTH) return { ok: false, problem: `The proof is larger than ${MAX_HEADER_LENGTH} characters.` }
+  if (text.length > MAX_HEADER_LENGTH)
+    return { ok: false, problem: `The proof is larger than ${MAX_HEADER_LENGTH} characters.` }
   const bytes = decodeBase64(text)
   if (!bytes) return { ok: false, problem: 'The proof is not canonical base64.' }
   try {
-    const value = parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-    return holdsNul(value) ? { ok: false, problem: 'The proof holds a NUL character.' } : { ok: true, value }
+    const value = parseJson(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
+    )
+    return holdsNul(value)
+      ? { ok: false, problem: 'The proof holds a NUL character.' }
+      : { ok: true, value }
   } catch (error) {
-    if (error instanceof JsonProblem) return { ok: false, problem: `The proof is not readable: ${error.message}` }
+    if (error instanceof JsonProblem)
+      return { ok: false, problem: `The proof is not readable: ${error.message}` }
     if (error instanceof TypeError) return { ok: false, problem: 'The proof is not valid UTF-8.' }
     throw error
   }

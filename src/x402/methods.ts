@@ -25,7 +25,13 @@ export const AUTHORIZATION_FLOW = 'authorization'
 export const MAX_PROOF_AGE_MS = 24 * 60 * 60 * 1000
 
 /** The methods that move an asset of a network; the first is meant where none is named. */
-export function methodsOf(network: NetworkId, asset: Pick<Asset, 'native'>): readonly [string, ...string[]] {
-  if (familyOf(network) === 'evm') return asset.native ? [TXID_METHOD, SIGNED_TRANSACTION_METHOD] : [EIP3009_METHOD, PERMIT2_METHOD]
+export function methodsOf(
+  network: NetworkId,
+  asset: Pick<Asset, 'native'>,
+): readonly [string, ...string[]] {
+  if (familyOf(network) === 'evm')
+    return asset.native
+      ? [TXID_METHOD, SIGNED_TRANSACTION_METHOD]
+      : [EIP3009_METHOD, PERMIT2_METHOD]
   return asset.native ? [NATIVE_TRANSFER_METHOD, TXID_METHOD] : [TOKEN_TRANSFER_METHOD]
 }

@@ -20,5 +20,9 @@ export const NativeTransferPayload = v.object({
 
 /** Native ETH that the payer signs and the service broadcasts: `assetTransferMethod: "signed-transaction"`. */
 export const SignedTransactionPayload = v.object({
-  signedTransaction: v.pipe(v.string(), v.maxLength(4096), v.regex(/^0x(?:[0-9a-f]{2})+$/, 'Expected 0x and hex digits in lower case.')),
+  signedTransaction: v.pipe(
+    v.string(),
+    v.maxLength(4096),
+    v.regex(/^0x(?:[0-9a-f]{2})+$/, 'Expected 0x and hex digits in lower case.'),
+  ),
 })

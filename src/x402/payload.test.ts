@@ -23,12 +23,18 @@ describe('a payment', () => {
   test('of v2 says its scheme, network and method in what it accepted', () => {
     const decoded = decodePayload(encodeHeader(V2))
     if (!decoded.ok) throw new Error(decoded.problem)
-    expect([schemeOf(decoded.payload), networkNameOf(decoded.payload), methodOf(decoded.payload)]).toEqual(['exact', 'eip155:8453', 'txid'])
+    expect([
+      schemeOf(decoded.payload),
+      networkNameOf(decoded.payload),
+      methodOf(decoded.payload),
+    ]).toEqual(['exact', 'eip155:8453', 'txid'])
   })
 
   test('of v2 that names no method is told by its payload where that says it', () => {
     const told = (payload: object) => {
-      const decoded = decodePayload(encodeHeader({ ...V2, accepted: { ...REQUIREMENTS, extra: {} }, payload }))
+      const decoded = decodePayload(
+        encodeHeader({ ...V2, accepted: { ...REQUIREMENTS, extra: {} }, payload }),
+      )
       if (!decoded.ok) throw new Error(decoded.problem)
       return methodOf(decoded.payload)
     }
@@ -47,7 +53,11 @@ describe('a payment', () => {
   ])('of v1 is told by its payload: %j', (payload, method) => {
     const decoded = decodePayload(encodeHeader({ ...V1, payload }))
     if (!decoded.ok) throw new Error(decoded.problem)
-    expect([schemeOf(decoded.payload), networkNameOf(decoded.payload), methodOf(decoded.payload)]).toEqual(['exact', 'base', method])
+    expect([
+      schemeOf(decoded.payload),
+      networkNameOf(decoded.payload),
+      methodOf(decoded.payload),
+    ]).toEqual(['exact', 'base', method])
   })
 
   test.each([
@@ -62,15 +72,21 @@ describe('a payment', () => {
     ['an amount with decimals', { ...V2, accepted: { ...REQUIREMENTS, amount: '1.5' } }],
     ['no requirements', { x402Version: 2, payload: {} }],
   ])('with %s is a problem, never an exception', (_, value) => {
-    expect(decodePayload(encodeHeader(value))).toMatchObject({ ok: false, problem: expect.stringMatching(/not an x402 payment/) })
+    expect(decodePayload(encodeHeader(value))).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/not an x402 payment/),
+    })
   })
 
   test('that cannot be read is told in words', () => {
     expect(decodePayload(encodeHeader({ ...V1, x402Version: 3 }))).toMatchObject({
-      problem: 'The proof is not an x402 payment: at x402Version: Expected one of 1, 2, received 3.',
+      problem:
+        'The proof is not an x402 payment: at x402Version: Expected one of 1, 2, received 3.',
     })
     expect(decodePayload(encodeHeader([]))).toMatchObject({
-      problem: expect.stringMatching(/: Expected .*, received an array\.$|: Expected one of 1, 2, received nothing\.$/),
+      problem: expect.stringMatching(
+        /: Expected .*, received an array\.$|: Expected one of 1, 2, received nothing\.$/,
+      ),
     })
   })
 })
@@ -95,15 +111,26 @@ describe('networks', () => {
 })
 
 test('a 402 says the same in the header of v2 and in the body of v1', () => {
-  const { header, body } = writeChallenge({ error: 'Payment required', resource: RESOURCE, accepts: [REQUIREMENTS] })
+  const { header, body } = writeChallenge({
+    error: 'Payment required',
+    resource: RESOURCE,
+    accepts: [REQUIREMENTS],
+  })
   expect(JSON.parse(Buffer.from(header, 'base64').toString())).toEqual({
     x402Version: 2,
     error: 'Payment required',
     resource: RESOURCE,
     accepts: [REQUIREMENTS],
   })
-  expect(body.accepts[0]).toMatchObject({ network: 'base', maxAmountRequired: '1000', resource: RESOURCE.url })
-  expect(fromV1(toV1(REQUIREMENTS, RESOURCE))).toEqual({ requirements: { ...REQUIREMENTS, network: 'base' }, resource: RESOURCE })
+  expect(body.accepts[0]).toMatchObject({
+    network: 'base',
+    maxAmountRequired: '1000',
+    resource: RESOURCE.url,
+  })
+  expect(fromV1(toV1(REQUIREMENTS, RESOURCE))).toEqual({
+    requirements: { ...REQUIREMENTS, network: 'base' },
+    resource: RESOURCE,
+  })
 })
 
 test('a settlement is base64 of its JSON', () => {

@@ -1,7 +1,13 @@
 import * as v from 'valibot'
 import { explainIssue } from '#contract/explain-issue.ts'
 import { decodeHeader } from './header.ts'
-import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from './methods.ts'
+import {
+  EIP3009_METHOD,
+  NATIVE_TRANSFER_METHOD,
+  PERMIT2_METHOD,
+  SIGNED_TRANSACTION_METHOD,
+  TXID_METHOD,
+} from './methods.ts'
 import { Requirements, ResourceInfo } from './requirements.ts'
 
 /** What a payer sends, in both versions. */
@@ -27,7 +33,9 @@ export const PaymentPayload = v.variant('x402Version', [PaymentPayloadV1, Paymen
 export type PaymentPayload = v.InferOutput<typeof PaymentPayload>
 
 /** `at`: the field that a problem is about, and `why` it is one. */
-export type DecodedPayload = { ok: true; payload: PaymentPayload } | { ok: false; problem: string; at?: string | null; why?: string }
+export type DecodedPayload =
+  | { ok: true; payload: PaymentPayload }
+  | { ok: false; problem: string; at?: string | null; why?: string }
 
 /** Reads the value of `X-PAYMENT` or `PAYMENT-SIGNATURE`; the version inside decides, not the header's name. */
 export function decodePayload(text: string): DecodedPayload {
@@ -40,7 +48,12 @@ export function readPayload(value: unknown): DecodedPayload {
   if (result.success) return { ok: true, payload: result.output }
   const [issue] = result.issues
   const [at, why] = [v.getDotPath(issue), explainIssue(issue)]
-  return { ok: false, problem: `The proof is not an x402 payment: at ${at ?? 'its root'}: ${why}`, at, why }
+  return {
+    ok: false,
+    problem: `The proof is not an x402 payment: at ${at ?? 'its root'}: ${why}`,
+    at,
+    why,
+  }
 }
 
 export function schemeOf(payment: PaymentPayload): string {

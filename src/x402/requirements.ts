@@ -55,7 +55,10 @@ export function writeChallenge({ error, resource, accepts }: Challenge): {
   }
 }
 
-export function toV1({ network, amount, ...entry }: Requirements, resource: ResourceInfo): RequirementsV1 {
+export function toV1(
+  { network, amount, ...entry }: Requirements,
+  resource: ResourceInfo,
+): RequirementsV1 {
   return {
     ...entry,
     network: spellNetworkV1(network),
@@ -67,9 +70,18 @@ export function toV1({ network, amount, ...entry }: Requirements, resource: Reso
 }
 
 /** One form for both versions; the resource stands beside the requirements in v2 and within them in v1. */
-export function fromV1({ maxAmountRequired, resource, description, mimeType, ...entry }: RequirementsV1): {
+export function fromV1({
+  maxAmountRequired,
+  resource,
+  description,
+  mimeType,
+  ...entry
+}: RequirementsV1): {
   requirements: Requirements
   resource: ResourceInfo
 } {
-  return { requirements: { ...entry, amount: maxAmountRequired }, resource: { url: resource, description, mimeType } }
+  return {
+    requirements: { ...entry, amount: maxAmountRequired },
+    resource: { url: resource, description, mimeType },
+  }
 }

@@ -14,7 +14,10 @@ const TERMS: ProofTerms = {
 }
 
 test('the types are those of the draft, letter by letter', () => {
-  const spelled = Object.entries(PROOF_TYPES).map(([name, fields]) => `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`)
+  const spelled = Object.entries(PROOF_TYPES).map(
+    ([name, fields]) =>
+      `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`,
+  )
   expect(spelled).toEqual([
     'PaymentProof(string txRef,address from,Resource resource,Accepted accepted)',
     'Resource(string url,string description,string mimeType)',
@@ -24,7 +27,8 @@ test('the types are those of the draft, letter by letter', () => {
 
 test('a proof recovers to the payer who signed it, and to somebody else when any term differs', async () => {
   const payer = privateKeyToAccount(generatePrivateKey())
-  const typedData = (terms: ProofTerms, txRef = `0x${'12'.repeat(32)}`) => proofTypedData(terms, txRef) as Parameters<typeof payer.signTypedData>[0]
+  const typedData = (terms: ProofTerms, txRef = `0x${'12'.repeat(32)}`) =>
+    proofTypedData(terms, txRef) as Parameters<typeof payer.signTypedData>[0]
   const signature = await payer.signTypedData(typedData(TERMS))
   expect(await recoverTypedDataAddress({ ...typedData(TERMS), signature })).toBe(payer.address)
   const others = [
@@ -37,8 +41,13 @@ test('a proof recovers to the payer who signed it, and to somebody else when any
     { ...TERMS, resource: { url: 'https://shop.example/b' } },
     { ...TERMS, resource: { ...TERMS.resource, description: 'x' } },
   ]
-  for (const terms of others) expect(await recoverTypedDataAddress({ ...typedData(terms), signature })).not.toBe(payer.address)
-  expect(await recoverTypedDataAddress({ ...typedData(TERMS, `0x${'13'.repeat(32)}`), signature })).not.toBe(payer.address)
+  for (const terms of others)
+    expect(await recoverTypedDataAddress({ ...typedData(terms), signature })).not.toBe(
+      payer.address,
+    )
+  expect(
+    await recoverTypedDataAddress({ ...typedData(TERMS, `0x${'13'.repeat(32)}`), signature }),
+  ).not.toBe(payer.address)
 })
 
 test('without a hash the message leaves it to the signer', () => {

@@ -17,7 +17,11 @@ const PAYEE = [text('asset'), { name: 'payTo', type: 'address' }] as const
 const TIMEOUT = { name: 'maxTimeoutSeconds', type: 'uint256' } as const
 
 export const PROOF_TYPES = {
-  PaymentProof: [...REFERENCE, { name: 'resource', type: 'Resource' }, { name: 'accepted', type: 'Accepted' }],
+  PaymentProof: [
+    ...REFERENCE,
+    { name: 'resource', type: 'Resource' },
+    { name: 'accepted', type: 'Accepted' },
+  ],
   Resource: RESOURCE,
   Accepted: [...METHOD, text('amount'), ...PAYEE, TIMEOUT],
 } as const
@@ -25,7 +29,15 @@ export const PROOF_TYPES = {
 /** The types of a v1 proof: terms and resource stand together in the offer. */
 export const OFFER_PROOF_TYPES = {
   PaymentProof: [...REFERENCE, { name: 'offer', type: 'Offer' }],
-  Offer: [...METHOD, text('maxAmountRequired'), ...PAYEE, text('resource'), text('description'), text('mimeType'), TIMEOUT],
+  Offer: [
+    ...METHOD,
+    text('maxAmountRequired'),
+    ...PAYEE,
+    text('resource'),
+    text('description'),
+    text('mimeType'),
+    TIMEOUT,
+  ],
 } as const
 
 export type ProofTerms = {
@@ -46,7 +58,12 @@ export function proofTypedData(terms: ProofTerms, txRef?: string) {
     domain: domainOf(terms),
     types: PROOF_TYPES,
     primaryType: 'PaymentProof' as const,
-    message: { ...(txRef !== undefined && { txRef }), from: terms.from, resource: { url, description, mimeType }, accepted: { ...accepted, amount } },
+    message: {
+      ...(txRef !== undefined && { txRef }),
+      from: terms.from,
+      resource: { url, description, mimeType },
+      accepted: { ...accepted, amount },
+    },
   }
 }
 
@@ -66,9 +83,20 @@ function domainOf({ network }: ProofTerms) {
 }
 
 /** Everything that is signed beside the transaction and its sender; the versions only arrange it differently. */
-function messageOf({ payTo, asset, amountAtomic, maxTimeoutSeconds, resource }: ProofTerms, network: string) {
+function messageOf(
+  { payTo, asset, amountAtomic, maxTimeoutSeconds, resource }: ProofTerms,
+  network: string,
+) {
   const { url = '', description = '', mimeType = '' } = resource
-  const terms = { scheme: EXACT_SCHEME, assetTransferMethod: TXID_METHOD, network, amount: amountAtomic.toString(), asset, payTo, maxTimeoutSeconds }
+  const terms = {
+    scheme: EXACT_SCHEME,
+    assetTransferMethod: TXID_METHOD,
+    network,
+    amount: amountAtomic.toString(),
+    asset,
+    payTo,
+    maxTimeoutSeconds,
+  }
   return { ...terms, url, description, mimeType }
 }
 
@@ -77,9 +105,16 @@ export const TxidPayload = v.object({
   type: v.literal('payment-proof'),
   alg: v.literal('ES256K'),
   format: v.literal('eip712'),
-  txRef: v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/, 'Expected 0x and 64 hex digits.'), v.toLowerCase()),
+  txRef: v.pipe(
+    v.string(),
+    v.regex(/^0x[0-9a-fA-F]{64}$/, 'Expected 0x and 64 hex digits.'),
+    v.toLowerCase(),
+  ),
   from: v.pipe(v.string(), v.maxLength(64)),
-  signature: v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected a signature of 65 bytes.')),
+  signature: v.pipe(
+    v.string(),
+    v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected a signature of 65 bytes.'),
+  ),
   /** v1 carries its terms here. */
   offer: v.optional(RequirementsV1),
 })
@@ -91,7 +126,10 @@ export const MemoPayload = v.object({
   alg: v.literal('Ed25519'),
   format: v.literal('solana-memo'),
   /** The transaction's first signature, base58. */
-  txRef: v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'Expected base58 of 64 bytes.')),
+  txRef: v.pipe(
+    v.string(),
+    v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'Expected base58 of 64 bytes.'),
+  ),
   from: v.optional(v.pipe(v.string(), v.maxLength(64))),
 })
 export type MemoPayload = v.InferOutput<typeof MemoPayload>

@@ -30,7 +30,8 @@ describe('one visitor', () => {
       const { granted } = setUp(plan)
       let total = 0
       for (const budget of ['sync', 'tail', 'action'] as const)
-        for (let session = 0; session < 20; session++) total += granted(plan, 'a', budget, `s${session}`)
+        for (let session = 0; session < 20; session++)
+          total += granted(plan, 'a', budget, `s${session}`)
       expect(total).toBeLessThan(0.9 * plan)
       expect(granted(1, 'b', 'action')).toBe(1)
     },
@@ -70,7 +71,9 @@ describe('a plan that runs out', () => {
     const { clock, quota, ask } = setUp()
     quota.begin()
     quota.end({ limit: 100, remaining }, clock.ms)
-    expect((['sync', 'tail', 'action'] as const).filter((budget) => ask('a', budget) === 0)).toEqual(served)
+    expect(
+      (['sync', 'tail', 'action'] as const).filter((budget) => ask('a', budget) === 0),
+    ).toEqual(served)
   })
 
   test('is not asked again before the service said so', () => {

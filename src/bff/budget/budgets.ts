@@ -38,11 +38,18 @@ export class Budgets {
     const wait = this.quota.waitFor(RESERVE[budget], now)
     if (wait > 0) throw tooMany(budget, 'desk', wait)
 
-    const address = { name: `${budget} address ${spender.address}`, perMinute: this.#perMinute(ADDRESS_SHARE[budget]) }
+    const address = {
+      name: `${budget} address ${spender.address}`,
+      perMinute: this.#perMinute(ADDRESS_SHARE[budget]),
+    }
     const addressWait = this.#buckets.take(address.name, address.perMinute, now)
     if (addressWait > 0) throw tooMany(budget, 'address', addressWait)
     if (!spender.sessionId) return
-    const sessionWait = this.#buckets.take(`${budget} session ${spender.sessionId}`, this.#perMinute(SESSION_SHARE[budget]), now)
+    const sessionWait = this.#buckets.take(
+      `${budget} session ${spender.sessionId}`,
+      this.#perMinute(SESSION_SHARE[budget]),
+      now,
+    )
     if (sessionWait === 0) return
     this.#buckets.giveBack(address.name, address.perMinute)
     throw tooMany(budget, 'session', sessionWait)
@@ -50,7 +57,11 @@ export class Budgets {
 
   /** @throws ProblemError `RATE_LIMIT` */
   spendSignIn(address: string): void {
-    const wait = this.#buckets.take(`sign-in ${address}`, SIGN_INS_PER_MINUTE, this.#now().getTime())
+    const wait = this.#buckets.take(
+      `sign-in ${address}`,
+      SIGN_INS_PER_MINUTE,
+      this.#now().getTime(),
+    )
     if (wait > 0) throw tooMany('sign-in', 'address', wait)
   }
 
@@ -76,6 +87,13 @@ export class Budgets {
   }
 }
 
-function tooMany(budget: BudgetClass | 'sign-in' | 'note' | 'relay', scope: 'desk' | 'address' | 'session', waitMs: number): ProblemError {
-  return new ProblemError('RATE_LIMIT', { retryAfter: Math.ceil(waitMs / 1000), details: { budget, scope } })
+function tooMany(
+  budget: BudgetClass | 'sign-in' | 'note' | 'relay',
+  scope: 'desk' | 'address' | 'session',
+  waitMs: number,
+): ProblemError {
+  return new ProblemError('RATE_LIMIT', {
+    retryAfter: Math.ceil(waitMs / 1000),
+    details: { budget, scope },
+  })
 }

@@ -6,7 +6,11 @@ let desk: Desk
 /** Where set, the proxy's clock stands still. */
 let still: Date | undefined
 beforeAll(async () => {
-  desk = await Desk.open({ plan: 'standard', bff: { trustedProxyHops: 1 }, overrides: { now: () => still ?? new Date() } })
+  desk = await Desk.open({
+    plan: 'standard',
+    bff: { trustedProxyHops: 1 },
+    overrides: { now: () => still ?? new Date() },
+  })
 })
 afterEach(() => {
   still = undefined
@@ -27,7 +31,9 @@ test('identical reads at the same time ask the service once', async () => {
   await expect.poll(() => desk.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
   still = new Date()
   const before = desk.bff.context.budgets.quota.remaining(Date.now())
-  const answers = await Promise.all(Array.from({ length: 25 }, () => browser.get('/api/payments?limit=7', from('10.0.0.1'))))
+  const answers = await Promise.all(
+    Array.from({ length: 25 }, () => browser.get('/api/payments?limit=7', from('10.0.0.1'))),
+  )
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   expect(new Set(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).size).toBe(1)
   expect(before - desk.bff.context.budgets.quota.remaining(Date.now())).toBeLessThan(10)
@@ -36,8 +42,12 @@ test('identical reads at the same time ask the service once', async () => {
 test('one visitor who asks without end is told when to come back, and everybody else is served', async () => {
   const [greedy, other] = [await signedIn(), await signedIn()]
   let last
-  for (let index = 1; index <= 40; index++) last = await greedy.get(`/api/payments?limit=${index}`, from('10.0.0.2'))
-  expect(last).toMatchObject({ status: 429, json: { error: { code: 'RATE_LIMIT', details: { budget: 'sync' } } } })
+  for (let index = 1; index <= 40; index++)
+    last = await greedy.get(`/api/payments?limit=${index}`, from('10.0.0.2'))
+  expect(last).toMatchObject({
+    status: 429,
+    json: { error: { code: 'RATE_LIMIT', details: { budget: 'sync' } } },
+  })
   expect(Number(last?.headers.get('retry-after'))).toBe(last?.json.error.retryAfter)
   expect((await other.get('/api/payments?limit=9', from('10.0.0.3'))).status).toBe(200)
 })
@@ -48,7 +58,10 @@ test('a 429 of the service reaches the browser with its Retry-After, and the pro
   let response
   do response = await fetch(`${desk.service.url}/payments?limit=1`, direct)
   while (response.status !== 429)
-  const answer = await browser.get('/api/token/info/11111111111111111111111111111111', from('10.0.0.4'))
+  const answer = await browser.get(
+    '/api/token/info/11111111111111111111111111111111',
+    from('10.0.0.4'),
+  )
   expect(answer).toMatchObject({ status: 429, json: { error: { code: 'RATE_LIMIT' } } })
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('0')

@@ -31,7 +31,10 @@ test('what must be set is enough; addresses come in their normal form', () => {
     serviceUrl: 'http://127.0.0.1:4020',
     database: { dataDir: '.paydesk/bff' },
     allowedOrigins: ['http://localhost:4173', 'https://pay.example.com'],
-    sellerWallets: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '11111111111111111111111111111111'],
+    sellerWallets: [
+      '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      '11111111111111111111111111111111',
+    ],
     operatorWallets: [],
     title: 'Paydesk',
     relay: { audience: 'wallets', loopback: false },
@@ -42,15 +45,36 @@ test('what must be set is enough; addresses come in their normal form', () => {
 })
 
 test('the relay and the examples of the explorer are the operator’s choice', () => {
-  const examples = [{ name: 'An article', url: 'https://shop.example.com/article', description: '' }]
-  const config = toConfig({ ...good, RELAY: 'off', RELAY_LOOPBACK: '1', EXAMPLES: JSON.stringify(examples) })
+  const examples = [
+    { name: 'An article', url: 'https://shop.example.com/article', description: '' },
+  ]
+  const config = toConfig({
+    ...good,
+    RELAY: 'off',
+    RELAY_LOOPBACK: '1',
+    EXAMPLES: JSON.stringify(examples),
+  })
   expect(config).toMatchObject({ relay: { audience: 'off', loopback: true }, examples })
-  expect(problemsOf({ ...good, RELAY: 'all', RELAY_LOOPBACK: 'yes', EXAMPLES: '[{"name":"x","url":"y"}]' })).toHaveLength(3)
+  expect(
+    problemsOf({
+      ...good,
+      RELAY: 'all',
+      RELAY_LOOPBACK: 'yes',
+      EXAMPLES: '[{"name":"x","url":"y"}]',
+    }),
+  ).toHaveLength(3)
 })
 
 test('all problems are told at once, each with its name, what is expected and an example', () => {
   const problems = problemsOf({ PORT: 'x', SERVICE_URL: 'ftp://a' })
-  expect(problems.map((line) => line.split(':')[0])).toEqual(['PORT', 'SERVICE_URL', 'SERVICE_API_KEY', 'NETWORKS', 'ALLOWED_ORIGINS', 'SELLER_WALLETS'])
+  expect(problems.map((line) => line.split(':')[0])).toEqual([
+    'PORT',
+    'SERVICE_URL',
+    'SERVICE_API_KEY',
+    'NETWORKS',
+    'ALLOWED_ORIGINS',
+    'SELLER_WALLETS',
+  ])
   for (const line of problems) expect(line).toMatch(/: expected .+ Example: [A-Z_]+=/)
 })
 
@@ -82,7 +106,11 @@ test.each([
 })
 
 test('no problem repeats a secret', () => {
-  const text = problemsOf({ SERVICE_API_KEY: 'hunter2', SERVICE_URL: 'http://me:hunter2@a', DATABASE_URL: 'mysql://me:hunter2@a' }).join('\n')
+  const text = problemsOf({
+    SERVICE_API_KEY: 'hunter2',
+    SERVICE_URL: 'http://me:hunter2@a',
+    DATABASE_URL: 'mysql://me:hunter2@a',
+  }).join('\n')
   expect(text).toContain('SERVICE_API_KEY')
   expect(text).not.toContain('hunter2')
 })
@@ -92,12 +120,20 @@ test('the key and the networks may come from files; a file that cannot be read i
   writeFileSync(join(folder, 'key'), `${KEY}\n`)
   writeFileSync(join(folder, 'networks.json'), good.NETWORKS)
   const { SERVICE_API_KEY, NETWORKS, ...rest } = good
-  expect(toConfig(readEnv({ ...rest, SERVICE_API_KEY_FILE: join(folder, 'key'), NETWORKS_FILE: join(folder, 'networks.json') }))).toMatchObject({
+  expect(
+    toConfig(
+      readEnv({
+        ...rest,
+        SERVICE_API_KEY_FILE: join(folder, 'key'),
+        NETWORKS_FILE: join(folder, 'networks.json'),
+      }),
+    ),
+  ).toMatchObject({
     serviceApiKey: SERVICE_API_KEY,
     networks: JSON.parse(NETWORKS) as unknown,
   })
   rmSync(folder, { recursive: true })
-  expect(() => readEnv({ SERVICE_API_KEY_FILE: '/nowhere/key', NETWORKS_FILE: '/nowhere/networks' })).toThrow(
-    /SERVICE_API_KEY_FILE.*\/nowhere\/key|NETWORKS_FILE/s,
-  )
+  expect(() =>
+    readEnv({ SERVICE_API_KEY_FILE: '/nowhere/key', NETWORKS_FILE: '/nowhere/networks' }),
+  ).toThrow(/SERVICE_API_KEY_FILE.*\/nowhere\/key|NETWORKS_FILE/s)
 })

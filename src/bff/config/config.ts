@@ -68,10 +68,13 @@ export function readEnv(env: Env): Env {
     try {
       read[name] = readFileSync(file, 'utf8').trim()
     } catch {
-      problems.push(`${fileName}: expected a file that can be read, received ${JSON.stringify(file)}.`)
+      problems.push(
+        `${fileName}: expected a file that can be read, received ${JSON.stringify(file)}.`,
+      )
     }
   }
-  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  if (problems.length > 0)
+    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
   return read
 }
 
@@ -117,16 +120,28 @@ const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.trans
 
 /** One row a variable: what it must be, an example, and how it is read. */
 const variables = {
-  HOST: { schema: v.optional(v.string(), '127.0.0.1'), expected: 'an address to listen on', example: '127.0.0.1' },
+  HOST: {
+    schema: v.optional(v.string(), '127.0.0.1'),
+    expected: 'an address to listen on',
+    example: '127.0.0.1',
+  },
   PORT: {
-    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), '4021'),
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)),
+      '4021',
+    ),
     expected: 'a port, 0 for a free one',
     example: '4021',
   },
-  SERVICE_URL: { schema: serviceUrl, expected: 'the http(s) address of the payment service, without a user name or a query', example: 'http://127.0.0.1:4020' },
+  SERVICE_URL: {
+    schema: serviceUrl,
+    expected: 'the http(s) address of the payment service, without a user name or a query',
+    example: 'http://127.0.0.1:4020',
+  },
   SERVICE_API_KEY: {
     schema: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{16,512}$/)),
-    expected: 'an API key of the payment service, 16 to 512 visible characters (or its file in SERVICE_API_KEY_FILE)',
+    expected:
+      'an API key of the payment service, 16 to 512 visible characters (or its file in SERVICE_API_KEY_FILE)',
     example: 'pk_live_…',
   },
   DATABASE_URL: {
@@ -134,9 +149,18 @@ const variables = {
     expected: 'the URL of a Postgres server',
     example: 'postgres://paydesk@localhost/paydesk',
   },
-  DATA_DIR: { schema: v.optional(v.string(), '.paydesk/bff'), expected: 'a folder of this process alone', example: '.paydesk/bff' },
+  DATA_DIR: {
+    schema: v.optional(v.string(), '.paydesk/bff'),
+    expected: 'a folder of this process alone',
+    example: '.paydesk/bff',
+  },
   NETWORKS: {
-    schema: v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.')),
+    schema: v.pipe(
+      v.string(),
+      v.parseJson(undefined, 'Expected JSON.'),
+      v.array(NetworkConfig),
+      v.minLength(1, 'Expected at least one network.'),
+    ),
     expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',
     example:
       '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
@@ -162,7 +186,11 @@ const variables = {
     expected: 'the http(s) address at which sellers reach the payment service',
     example: 'https://payments.example.com',
   },
-  TITLE: { schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'), expected: 'a title of at most 60 characters', example: 'Paydesk' },
+  TITLE: {
+    schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'),
+    expected: 'a title of at most 60 characters',
+    example: 'Paydesk',
+  },
   RELAY: {
     schema: v.optional(v.picklist(RELAY_AUDIENCES), 'wallets'),
     expected: `who may have requests to other sites relayed, one of ${RELAY_AUDIENCES.join(', ')}`,
@@ -178,15 +206,27 @@ const variables = {
     expected: 'the WebSocket URL of a relay in place of WalletConnect’s own',
     example: 'wss://relay.walletconnect.org',
   },
-  RELAY_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to relay to http://127.0.0.1 too', example: '1' },
+  RELAY_LOOPBACK: {
+    schema: v.optional(v.literal('1')),
+    expected: '1 to relay to http://127.0.0.1 too',
+    example: '1',
+  },
   EXAMPLES: {
-    schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Example)), '[]'),
+    schema: v.optional(
+      v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Example)),
+      '[]',
+    ),
     expected: 'a JSON array of protected resources that the explorer offers to try',
-    example: '[{"name":"An article","url":"https://shop.example.com/article","description":"0.01 ETH"}]',
+    example:
+      '[{"name":"An article","url":"https://shop.example.com/article","description":"0.01 ETH"}]',
   },
   HOSTED_SENDS: {
-    schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(HostedRuleText)), '[]'),
-    expected: 'a JSON array of the managed wallets that operators may pay from, each with its asset and its two caps',
+    schema: v.optional(
+      v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(HostedRuleText)),
+      '[]',
+    ),
+    expected:
+      'a JSON array of the managed wallets that operators may pay from, each with its asset and its two caps',
     example:
       '[{"name":"Treasury","wallet":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8","network":"eip155:8453","asset":"ETH","maxPerPayment":"0.5","maxPerDay":"2"}]',
   },
@@ -195,9 +235,21 @@ const variables = {
     expected: 'how many proxies of your own stand in front, 0 to 9',
     example: '1',
   },
-  MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
-  MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
-  LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
+  MAX_CONNECTIONS: {
+    schema: v.optional(connectionCount),
+    expected: 'how many connections may be open at once',
+    example: '3000',
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    schema: v.optional(connectionCount),
+    expected: 'how many connections one address may have open at once',
+    example: '256',
+  },
+  LOG_LEVEL: {
+    schema: v.optional(v.picklist(LOG_LEVELS), 'info'),
+    expected: `one of ${LOG_LEVELS.join(', ')}`,
+    example: 'info',
+  },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
 
 type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variables)[K]['schema']> }
@@ -219,14 +271,18 @@ export function toConfig(env: Env): BffConfig {
     const [issue] = result.issues
     const place = v.getDotPath(issue)
     const secret = name === 'SERVICE_API_KEY' || name === 'DATABASE_URL' || name === 'SERVICE_URL'
-    const why = secret || env[name] === undefined ? '.' : `${place ? `; at ${place}` : ''}: ${issue.message}`
+    const why =
+      secret || env[name] === undefined ? '.' : `${place ? `; at ${place}` : ''}: ${issue.message}`
     problems.push(`${name}: expected ${expected}${why} Example: ${name}=${example}`)
   }
-  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  if (problems.length > 0)
+    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
   const read = values as Variables
   const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
   if (hosted.problems.length > 0)
-    throw new ConfigError(`The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`)
+    throw new ConfigError(
+      `The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`,
+    )
   return fromVariables(read, hosted.rules)
 }
 
@@ -245,7 +301,12 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
     publicServiceUrl: values.PUBLIC_SERVICE_URL ?? null,
     relay: { audience: values.RELAY, loopback: values.RELAY_LOOPBACK === '1' },
     examples: values.EXAMPLES,
-    walletConnect: values.WALLETCONNECT_PROJECT_ID ? { projectId: values.WALLETCONNECT_PROJECT_ID, relayUrl: values.WALLETCONNECT_RELAY_URL ?? null } : null,
+    walletConnect: values.WALLETCONNECT_PROJECT_ID
+      ? {
+          projectId: values.WALLETCONNECT_PROJECT_ID,
+          relayUrl: values.WALLETCONNECT_RELAY_URL ?? null,
+        }
+      : null,
     hosted,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     maxConnections: values.MAX_CONNECTIONS,

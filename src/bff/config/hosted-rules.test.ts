@@ -14,7 +14,13 @@ const good: HostedRuleText = {
 test('a rule is read against the network it names, its caps to the last unit', () => {
   const { rules, problems } = readRules([good], DEAF_NETWORKS)
   expect(problems).toEqual([])
-  expect(rules).toMatchObject([{ wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', maxPerPayment: 5n * 10n ** 17n, maxPerDay: 2n * 10n ** 18n }])
+  expect(rules).toMatchObject([
+    {
+      wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      maxPerPayment: 5n * 10n ** 17n,
+      maxPerDay: 2n * 10n ** 18n,
+    },
+  ])
 })
 
 test.each([
@@ -24,12 +30,17 @@ test.each([
   [{ maxPerPayment: '0' }, 'decimals above 0'],
   [{ maxPerDay: '1e99999' }, 'decimals above 0'],
 ])('%j is told by its place', (change, words) => {
-  const { rules, problems } = readRules([good, { ...good, name: 'Other', ...change }], DEAF_NETWORKS)
+  const { rules, problems } = readRules(
+    [good, { ...good, name: 'Other', ...change }],
+    DEAF_NETWORKS,
+  )
   expect(rules).toHaveLength(1)
   expect(problems).toEqual([expect.stringContaining('at 1: ')])
   expect(problems[0]).toContain(words)
 })
 
 test('two caps for the same wallet and asset are a mistake', () => {
-  expect(readRules([good, { ...good, asset: 'native' }], DEAF_NETWORKS).problems).toEqual([expect.stringContaining('twice')])
+  expect(readRules([good, { ...good, asset: 'native' }], DEAF_NETWORKS).problems).toEqual([
+    expect.stringContaining('twice'),
+  ])
 })

@@ -9,10 +9,19 @@ export async function insertChallenge(db: Database, row: ChallengeRow): Promise<
 }
 
 /** Takes the challenge out of the table: of two who come at once, one gets it. A stranger's attempt leaves it where it is. */
-export async function takeChallenge(db: Database, key: { id: string; origin: string; browserHash: string }): Promise<ChallengeRow | undefined> {
+export async function takeChallenge(
+  db: Database,
+  key: { id: string; origin: string; browserHash: string },
+): Promise<ChallengeRow | undefined> {
   const rows = await db
     .delete(challenge)
-    .where(and(eq(challenge.id, key.id), eq(challenge.origin, key.origin), eq(challenge.browserHash, key.browserHash)))
+    .where(
+      and(
+        eq(challenge.id, key.id),
+        eq(challenge.origin, key.origin),
+        eq(challenge.browserHash, key.browserHash),
+      ),
+    )
     .returning()
   return rows[0]
 }

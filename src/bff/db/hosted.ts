@@ -17,7 +17,11 @@ export async function findIntent(db: Database, id: string): Promise<HostedRow | 
 export type Spender = Pick<HostedRow, 'sender' | 'network' | 'asset'>
 
 /** What left a wallet in the last 24 hours, or may have left it. */
-export async function spentToday(db: Pick<Database, 'select'>, { sender, network, asset }: Spender, now: Date): Promise<bigint> {
+export async function spentToday(
+  db: Pick<Database, 'select'>,
+  { sender, network, asset }: Spender,
+  now: Date,
+): Promise<bigint> {
   const rows = await db
     .select({ total: sql<string>`coalesce(sum(${hostedIntent.amount}), 0)` })
     .from(hostedIntent)
@@ -33,15 +37,24 @@ export async function spentToday(db: Pick<Database, 'select'>, { sender, network
   return BigInt(rows[0]?.total ?? 0)
 }
 
-export type Taken = { kind: 'taken'; row: HostedRow } | { kind: 'over_day'; spent: bigint } | { kind: 'gone' }
+export type Taken =
+  | { kind: 'taken'; row: HostedRow }
+  | { kind: 'over_day'; spent: bigint }
+  | { kind: 'gone' }
 
 /**
  * Takes an intent: of all who try, one does, and within the cap of the day over all intents of its wallet. The wallet is locked while its sum is
  * looked at, so that two intents cannot both fit into what is left.
  */
-export async function takeIntent(db: Database, intent: HostedRow, by: { signatureHash: string; maxPerDay: bigint; now: Date }): Promise<Taken> {
+export async function takeIntent(
+  db: Database,
+  intent: HostedRow,
+  by: { signatureHash: string; maxPerDay: bigint; now: Date },
+): Promise<Taken> {
   return db.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${`hosted ${intent.network} ${intent.sender} ${intent.asset}`}))`)
+    await tx.execute(
+      sql`select pg_advisory_xact_lock(hashtext(${`hosted ${intent.network} ${intent.sender} ${intent.asset}`}))`,
+    )
     const spent = await spentToday(tx, intent, by.now)
     if (spent + intent.amount > by.maxPerDay) return { kind: 'over_day', spent }
     const rows = await tx
@@ -67,5 +80,7 @@ export async function setRefused(db: Database, id: string): Promise<void> {
 
 /** Those nobody signed in time. */
 export async function deleteExpiredIntents(db: Database, now: Date): Promise<void> {
-  await db.delete(hostedIntent).where(and(eq(hostedIntent.state, 'open'), lt(hostedIntent.expiresAt, now)))
+  await db
+    .delete(hostedIntent)
+    .where(and(eq(hostedIntent.state, 'open'), lt(hostedIntent.expiresAt, now)))
 }

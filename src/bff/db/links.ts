@@ -37,21 +37,40 @@ export async function findLink(db: Database, id: string): Promise<LinkRow | unde
 }
 
 export async function listLinks(db: Database, limit: number): Promise<LinkRow[]> {
-  return db.select().from(paymentLink).orderBy(desc(paymentLink.createdAt), desc(paymentLink.id)).limit(limit)
+  return db
+    .select()
+    .from(paymentLink)
+    .orderBy(desc(paymentLink.createdAt), desc(paymentLink.id))
+    .limit(limit)
 }
 
-export async function setWithdrawn(db: Database, id: string, withdrawnAt: Date | null): Promise<LinkRow | undefined> {
-  return (await db.update(paymentLink).set({ withdrawnAt }).where(eq(paymentLink.id, id)).returning())[0]
+export async function setWithdrawn(
+  db: Database,
+  id: string,
+  withdrawnAt: Date | null,
+): Promise<LinkRow | undefined> {
+  return (
+    await db.update(paymentLink).set({ withdrawnAt }).where(eq(paymentLink.id, id)).returning()
+  )[0]
 }
 
 export type LinkCounts = { paid: number; pending: number; taken: number }
 
 /** What became of each link's payments, as last told. */
-export async function countPayments(db: Database, linkIds: readonly string[]): Promise<Map<string, LinkCounts>> {
-  const counts = new Map<string, LinkCounts>(linkIds.map((id) => [id, { paid: 0, pending: 0, taken: 0 }]))
+export async function countPayments(
+  db: Database,
+  linkIds: readonly string[],
+): Promise<Map<string, LinkCounts>> {
+  const counts = new Map<string, LinkCounts>(
+    linkIds.map((id) => [id, { paid: 0, pending: 0, taken: 0 }]),
+  )
   if (linkIds.length === 0) return counts
   const rows = await db
-    .select({ linkId: linkPayment.linkId, status: linkPayment.status, count: sql<string>`count(*)` })
+    .select({
+      linkId: linkPayment.linkId,
+      status: linkPayment.status,
+      count: sql<string>`count(*)`,
+    })
     .from(linkPayment)
     .where(inArray(linkPayment.linkId, [...linkIds]))
     .groupBy(linkPayment.linkId, linkPayment.status)
@@ -66,7 +85,11 @@ export async function countPayments(db: Database, linkIds: readonly string[]): P
 }
 
 /** Payments of links whose status the service may tell anew, the oldest first. */
-export async function unsettledPayments(db: Database, linkIds: readonly string[], limits: { now: Date; most: number }): Promise<LinkPaymentRow[]> {
+export async function unsettledPayments(
+  db: Database,
+  linkIds: readonly string[],
+  limits: { now: Date; most: number },
+): Promise<LinkPaymentRow[]> {
   if (linkIds.length === 0) return []
   const since = new Date(limits.now.getTime() - AFTERLIFE_MS)
   return db
@@ -75,7 +98,10 @@ export async function unsettledPayments(db: Database, linkIds: readonly string[]
     .where(
       and(
         inArray(linkPayment.linkId, [...linkIds]),
-        or(inArray(linkPayment.status, MOVING), and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since))),
+        or(
+          inArray(linkPayment.status, MOVING),
+          and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since)),
+        ),
       ),
     )
     .orderBy(linkPayment.createdAt)
@@ -87,7 +113,12 @@ export async function setPaymentStatus(db: Database, id: string, status: string)
 }
 
 /** `id` of the place, and who takes it. */
-export type NewPlace = { id: string; sessionId: string | undefined; requestKey: string | undefined; now: Date }
+export type NewPlace = {
+  id: string
+  sessionId: string | undefined
+  requestKey: string | undefined
+  now: Date
+}
 
 /** The place that a request took before under the same key, of the same session. */
 export async function findPlace(
@@ -96,7 +127,8 @@ export async function findPlace(
   { sessionId, requestKey }: Pick<NewPlace, 'sessionId' | 'requestKey'>,
 ): Promise<LinkPaymentRow | undefined> {
   if (requestKey === undefined) return undefined
-  const own = sessionId === undefined ? isNull(linkPayment.sessionId) : eq(linkPayment.sessionId, sessionId)
+  const own =
+    sessionId === undefined ? isNull(linkPayment.sessionId) : eq(linkPayment.sessionId, sessionId)
   return (
     await db
       .select()
@@ -110,25 +142,57 @@ export async function findPlace(
  * the link, so that the last place goes to one of them.
  * @returns nothing when all places are taken by payments that landed, are on their way, or are just being made by others
  */
-export async function takePlace(db: Database, link: LinkRow, place: NewPlace): Promise<LinkPaymentRow | undefined> {
+export async function takePlace(
+  db: Database,
+  link: LinkRow,
+  place: NewPlace,
+): Promise<LinkPaymentRow | undefined> {
   return db.transaction(async (tx) => {
-    await tx.select({ id: paymentLink.id }).from(paymentLink).where(eq(paymentLink.id, link.id)).for('update')
-    if (link.maxPayments !== null && (await takenPlaces(tx, link.id, place)) >= link.maxPayments) return undefined
+    await tx
+      .select({ id: paymentLink.id })
+      .from(paymentLink)
+      .where(eq(paymentLink.id, link.id))
+      .for('update')
+    if (link.maxPayments !== null && (await takenPlaces(tx, link.id, place)) >= link.maxPayments)
+      return undefined
     const { id, sessionId = null, requestKey = null, now } = place
-    const row = { id, linkId: link.id, sessionId, requestKey, paymentId: null, status: 'building', createdAt: now }
+    const row = {
+      id,
+      linkId: link.id,
+      sessionId,
+      requestKey,
+      paymentId: null,
+      status: 'building',
+      createdAt: now,
+    }
     await tx.insert(linkPayment).values(row)
     return row
   })
 }
 
 /** A payer's own payment that was never signed does not stand in their way; another's does for two minutes. */
-async function takenPlaces(db: Pick<Database, 'select'>, linkId: string, { sessionId, now }: NewPlace): Promise<number> {
-  const others = sessionId === undefined ? undefined : or(isNull(linkPayment.sessionId), ne(linkPayment.sessionId, sessionId))
-  const held = and(inArray(linkPayment.status, ['building', 'created']), gt(linkPayment.createdAt, new Date(now.getTime() - HELD_MS)))
+async function takenPlaces(
+  db: Pick<Database, 'select'>,
+  linkId: string,
+  { sessionId, now }: NewPlace,
+): Promise<number> {
+  const others =
+    sessionId === undefined
+      ? undefined
+      : or(isNull(linkPayment.sessionId), ne(linkPayment.sessionId, sessionId))
+  const held = and(
+    inArray(linkPayment.status, ['building', 'created']),
+    gt(linkPayment.createdAt, new Date(now.getTime() - HELD_MS)),
+  )
   const rows = await db
     .select({ count: sql<string>`count(*)` })
     .from(linkPayment)
-    .where(and(eq(linkPayment.linkId, linkId), or(inArray(linkPayment.status, TAKEN), and(held, others))))
+    .where(
+      and(
+        eq(linkPayment.linkId, linkId),
+        or(inArray(linkPayment.status, TAKEN), and(held, others)),
+      ),
+    )
   return Number(rows[0]?.count ?? 0)
 }
 
@@ -147,7 +211,15 @@ export async function fillPlace(db: Database, place: LinkPaymentRow, made: Filli
     .where(and(eq(linkPayment.id, place.id), eq(linkPayment.status, 'building')))
     .returning({ id: linkPayment.id })
   if (filled.length > 0) return
-  const row = { id, linkId: place.linkId, sessionId, requestKey: null, paymentId, status: 'created', createdAt: now }
+  const row = {
+    id,
+    linkId: place.linkId,
+    sessionId,
+    requestKey: null,
+    paymentId,
+    status: 'created',
+    createdAt: now,
+  }
   await db.insert(linkPayment).values(row).onConflictDoNothing({ target: linkPayment.paymentId })
 }
 

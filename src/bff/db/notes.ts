@@ -13,11 +13,17 @@ export type NoteChange = {
 }
 
 /** `owners`: several where a session holds several wallets. */
-export async function findNotes(db: Database, owners: readonly string[], paymentIds: readonly string[]): Promise<NoteRow[]> {
+export async function findNotes(
+  db: Database,
+  owners: readonly string[],
+  paymentIds: readonly string[],
+): Promise<NoteRow[]> {
   return db
     .select()
     .from(paymentNote)
-    .where(and(inArray(paymentNote.owner, [...owners]), inArray(paymentNote.paymentId, [...paymentIds])))
+    .where(
+      and(inArray(paymentNote.owner, [...owners]), inArray(paymentNote.paymentId, [...paymentIds])),
+    )
 }
 
 /** One row each; payments in the order of their ids, so that two writers wait for each other in the same order. */
@@ -28,8 +34,20 @@ export async function changeNotes(
 ): Promise<NoteRow[]> {
   const written: NoteRow[] = []
   await db.transaction(async (tx) => {
-    for (const { owner, paymentId } of places.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1))) {
-      await tx.insert(paymentNote).values({ owner, paymentId, labels: [], note: '', updatedBy: change.by, updatedAt: change.at }).onConflictDoNothing()
+    for (const { owner, paymentId } of places.toSorted((a, b) =>
+      a.paymentId < b.paymentId ? -1 : 1,
+    )) {
+      await tx
+        .insert(paymentNote)
+        .values({
+          owner,
+          paymentId,
+          labels: [],
+          note: '',
+          updatedBy: change.by,
+          updatedAt: change.at,
+        })
+        .onConflictDoNothing()
       const [row] = await tx
         .select()
         .from(paymentNote)
@@ -49,19 +67,30 @@ export async function changeNotes(
 
 function changed(
   row: NoteRow,
-  { addLabels = [], removeLabels = [], note, reconciled, by, at }: NoteChange & { by: string; at: Date },
+  {
+    addLabels = [],
+    removeLabels = [],
+    note,
+    reconciled,
+    by,
+    at,
+  }: NoteChange & { by: string; at: Date },
 ): Omit<NoteRow, 'owner' | 'paymentId'> {
   const kept = row.labels.filter((label) => !removeLabels.includes(label))
   return {
     labels: [...new Set([...kept, ...addLabels])].slice(0, MOST_LABELS),
     note: note ?? row.note,
-    reconciledAt: reconciled === undefined ? row.reconciledAt : reconciled ? (row.reconciledAt ?? at) : null,
+    reconciledAt:
+      reconciled === undefined ? row.reconciledAt : reconciled ? (row.reconciledAt ?? at) : null,
     updatedBy: by,
     updatedAt: at,
   }
 }
 
-export async function countLabels(db: Database, owners: readonly string[]): Promise<{ label: string; payments: number }[]> {
+export async function countLabels(
+  db: Database,
+  owners: readonly string[],
+): Promise<{ label: string; payments: number }[]> {
   const label = sql<string>`unnest(${paymentNote.labels})`.as('label')
   const used = db
     .select({ label })

@@ -1,4 +1,13 @@
-import { index, integer, numeric, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  index,
+  integer,
+  numeric,
+  pgSchema,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 
 /** The proxy's tables, in a Postgres schema of their own. Cookies are kept as SHA-256; the only secrets are the keys that sign payment links. */
 export const bff = pgSchema('bff')
@@ -69,7 +78,10 @@ export const sessionPayment = bff.table(
     sender: text(),
     createdAt: at('created_at'),
   },
-  (t) => [primaryKey({ columns: [t.sessionId, t.paymentId] }), index('session_payment_payment').on(t.paymentId)],
+  (t) => [
+    primaryKey({ columns: [t.sessionId, t.paymentId] }),
+    index('session_payment_payment').on(t.paymentId),
+  ],
 )
 
 /** Keys that sign payment links. Links are rows as well: with a key alone nobody makes one that counts. */
@@ -114,7 +126,10 @@ export const linkPayment = bff.table(
     status: text().notNull(),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [index('link_payment_link').on(t.linkId, t.status), uniqueIndex('link_payment_payment').on(t.paymentId)],
+  (t) => [
+    index('link_payment_link').on(t.linkId, t.status),
+    uniqueIndex('link_payment_payment').on(t.paymentId),
+  ],
 )
 
 /** What an operator may have paid from a managed wallet, and what became of it. */
@@ -144,5 +159,8 @@ export const hostedIntent = bff.table(
     takenAt: at('taken_at'),
     paymentId: text(),
   },
-  (t) => [index('hosted_intent_spent').on(t.sender, t.network, t.asset, t.takenAt), index('hosted_intent_expires').on(t.expiresAt)],
+  (t) => [
+    index('hosted_intent_spent').on(t.sender, t.network, t.asset, t.takenAt),
+    index('hosted_intent_expires').on(t.expiresAt),
+  ],
 )

@@ -12,11 +12,17 @@ export async function insertSession(db: Database, row: SessionRow): Promise<void
 }
 
 /** The session of a cookie, unless one of its two limits has passed. */
-export async function findSession(db: Database, cookieHash: string, now: Date): Promise<SessionRow | undefined> {
+export async function findSession(
+  db: Database,
+  cookieHash: string,
+  now: Date,
+): Promise<SessionRow | undefined> {
   const rows = await db
     .select()
     .from(session)
-    .where(and(eq(session.cookieHash, cookieHash), gt(session.idleAt, now), gt(session.expiresAt, now)))
+    .where(
+      and(eq(session.cookieHash, cookieHash), gt(session.idleAt, now), gt(session.expiresAt, now)),
+    )
   return rows[0]
 }
 
@@ -30,15 +36,29 @@ export async function findSessions(db: Database, ids: string[], now: Date): Prom
 }
 
 /** Sessions that any of these wallets opened and that still stand. */
-export async function findSessionsOf(db: Database, wallets: string[], now: Date): Promise<SessionRow[]> {
+export async function findSessionsOf(
+  db: Database,
+  wallets: string[],
+  now: Date,
+): Promise<SessionRow[]> {
   return db
     .select()
     .from(session)
-    .where(and(arrayOverlaps(session.wallets, wallets), gt(session.idleAt, now), gt(session.expiresAt, now)))
+    .where(
+      and(
+        arrayOverlaps(session.wallets, wallets),
+        gt(session.idleAt, now),
+        gt(session.expiresAt, now),
+      ),
+    )
 }
 
 /** @returns the ids of the sessions that ended */
-export async function deleteOtherSessions(db: Database, wallets: string[], kept: string): Promise<string[]> {
+export async function deleteOtherSessions(
+  db: Database,
+  wallets: string[],
+  kept: string,
+): Promise<string[]> {
   const rows = await db
     .delete(session)
     .where(and(arrayOverlaps(session.wallets, wallets), ne(session.id, kept)))
@@ -51,14 +71,25 @@ export async function extendSession(db: Database, id: string, idleAt: Date): Pro
 }
 
 /** A sign-in: another cookie, another set of wallets, fresh limits. Nothing when the cookie before it is no longer the session's. */
-export async function replaceSession(db: Database, cookieHash: string, next: Omit<SessionRow, 'id' | 'createdAt'>): Promise<SessionRow | undefined> {
-  const rows = await db.update(session).set(next).where(eq(session.cookieHash, cookieHash)).returning()
+export async function replaceSession(
+  db: Database,
+  cookieHash: string,
+  next: Omit<SessionRow, 'id' | 'createdAt'>,
+): Promise<SessionRow | undefined> {
+  const rows = await db
+    .update(session)
+    .set(next)
+    .where(eq(session.cookieHash, cookieHash))
+    .returning()
   return rows[0]
 }
 
 /** @returns the id of the session that ended */
 export async function deleteSession(db: Database, cookieHash: string): Promise<string | undefined> {
-  const rows = await db.delete(session).where(eq(session.cookieHash, cookieHash)).returning({ id: session.id })
+  const rows = await db
+    .delete(session)
+    .where(eq(session.cookieHash, cookieHash))
+    .returning({ id: session.id })
   return rows[0]?.id
 }
 
@@ -66,23 +97,40 @@ export async function deleteExpiredSessions(db: Database, now: Date): Promise<vo
   await db.delete(session).where(or(lte(session.idleAt, now), lte(session.expiresAt, now)))
 }
 
-export async function insertSessionPayment(db: Database, row: { sessionId: string; paymentId: string; sender?: string; createdAt?: Date }): Promise<void> {
+export async function insertSessionPayment(
+  db: Database,
+  row: { sessionId: string; paymentId: string; sender?: string; createdAt?: Date },
+): Promise<void> {
   await db.insert(sessionPayment).values(row).onConflictDoNothing()
 }
 
 /** The newest payments that a session made from a wallet. */
-export async function findPaymentsFrom(db: Database, made: { sessionId: string; sender: string; since: Date }, limit: number): Promise<string[]> {
+export async function findPaymentsFrom(
+  db: Database,
+  made: { sessionId: string; sender: string; since: Date },
+  limit: number,
+): Promise<string[]> {
   const { sessionId, sender, since } = made
   const rows = await db
     .select({ paymentId: sessionPayment.paymentId })
     .from(sessionPayment)
-    .where(and(eq(sessionPayment.sessionId, sessionId), eq(sessionPayment.sender, sender), gt(sessionPayment.createdAt, since)))
+    .where(
+      and(
+        eq(sessionPayment.sessionId, sessionId),
+        eq(sessionPayment.sender, sender),
+        gt(sessionPayment.createdAt, since),
+      ),
+    )
     .orderBy(desc(sessionPayment.createdAt))
     .limit(limit)
   return rows.map(({ paymentId }) => paymentId)
 }
 
-export async function hasSessionPayment(db: Database, sessionId: string, paymentId: string): Promise<boolean> {
+export async function hasSessionPayment(
+  db: Database,
+  sessionId: string,
+  paymentId: string,
+): Promise<boolean> {
   const rows = await db
     .select({ paymentId: sessionPayment.paymentId })
     .from(sessionPayment)
@@ -91,10 +139,17 @@ export async function hasSessionPayment(db: Database, sessionId: string, payment
 }
 
 /** Which sessions made these payments. */
-export async function findMakers(db: Database, paymentIds: string[]): Promise<Map<string, string[]>> {
+export async function findMakers(
+  db: Database,
+  paymentIds: string[],
+): Promise<Map<string, string[]>> {
   const makers = new Map<string, string[]>()
   if (paymentIds.length === 0) return makers
-  const rows = await db.select().from(sessionPayment).where(inArray(sessionPayment.paymentId, paymentIds))
-  for (const row of rows) makers.set(row.paymentId, [...(makers.get(row.paymentId) ?? []), row.sessionId])
+  const rows = await db
+    .select()
+    .from(sessionPayment)
+    .where(inArray(sessionPayment.paymentId, paymentIds))
+  for (const row of rows)
+    makers.set(row.paymentId, [...(makers.get(row.paymentId) ?? []), row.sessionId])
   return makers
 }

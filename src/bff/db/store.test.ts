@@ -50,7 +50,14 @@ describe.each(ENGINES)('the store on %s', (engine) => {
   }
 
   test('of twenty who take one challenge at once, one gets it', async () => {
-    const row = { id: createId('sic'), origin: 'https://a.example', browserHash: 'b', wallet: '0x', message: 'line one\nline two é', expiresAt: later(5) }
+    const row = {
+      id: createId('sic'),
+      origin: 'https://a.example',
+      browserHash: 'b',
+      wallet: '0x',
+      message: 'line one\nline two é',
+      expiresAt: later(5),
+    }
     await insertChallenge(db, row)
     expect(await takeChallenge(db, { ...row, origin: 'https://b.example' })).toBeUndefined()
     expect(await takeChallenge(db, { ...row, browserHash: 'c' })).toBeUndefined()
@@ -60,8 +67,16 @@ describe.each(ENGINES)('the store on %s', (engine) => {
 
   test('of two sign-ins over one cookie, one replaces it and the other finds it gone', async () => {
     const before = await createSession()
-    const next = () => ({ cookieHash: hashCookieValue(createCookieValue()), wallets: ['0x'], idleAt: later(30), expiresAt: later(720) })
-    const replaced = await Promise.all([replaceSession(db, before.cookieHash, next()), replaceSession(db, before.cookieHash, next())])
+    const next = () => ({
+      cookieHash: hashCookieValue(createCookieValue()),
+      wallets: ['0x'],
+      idleAt: later(30),
+      expiresAt: later(720),
+    })
+    const replaced = await Promise.all([
+      replaceSession(db, before.cookieHash, next()),
+      replaceSession(db, before.cookieHash, next()),
+    ])
     expect(replaced.filter(Boolean)).toHaveLength(1)
     expect(replaced.find(Boolean)).toMatchObject({ id: before.id, wallets: ['0x'] })
     expect(await findSession(db, before.cookieHash, NOW)).toBeUndefined()
@@ -73,7 +88,9 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     expect(await findSession(db, row.cookieHash, later(20))).toBeUndefined()
     const idle = await createSession({ idleAt: later(10) })
     expect(await findSession(db, idle.cookieHash, later(10))).toBeUndefined()
-    expect((await findSessions(db, [row.id, idle.id, 'ses_none'], later(15))).map(({ id }) => id)).toEqual([row.id])
+    expect(
+      (await findSessions(db, [row.id, idle.id, 'ses_none'], later(15))).map(({ id }) => id),
+    ).toEqual([row.id])
   })
 
   test('what a session made is found from both sides, and goes with it', async () => {
@@ -88,7 +105,9 @@ describe.each(ENGINES)('the store on %s', (engine) => {
       await insertSessionPayment(db, { sessionId: session.id, paymentId: payment })
     expect(await hasSessionPayment(db, two.id, own)).toBe(false)
     const makers = await findMakers(db, [shared, own, createPaymentId()])
-    expect(makers.get(shared)?.toSorted((a, b) => a.localeCompare(b))).toEqual([one.id, two.id].toSorted((a, b) => a.localeCompare(b)))
+    expect(makers.get(shared)?.toSorted((a, b) => a.localeCompare(b))).toEqual(
+      [one.id, two.id].toSorted((a, b) => a.localeCompare(b)),
+    )
     expect(makers.get(own)).toEqual([one.id])
     expect(await deleteSession(db, one.cookieHash)).toBe(one.id)
     expect(await hasSessionPayment(db, one.id, own)).toBe(false)
@@ -96,10 +115,22 @@ describe.each(ENGINES)('the store on %s', (engine) => {
   })
 
   test('what has expired is removed, and nothing else', async () => {
-    const [standing, ended] = [await createSession({ idleAt: later(100) }), await createSession({ idleAt: later(40) })]
+    const [standing, ended] = [
+      await createSession({ idleAt: later(100) }),
+      await createSession({ idleAt: later(40) }),
+    ]
     await deleteExpiredSessions(db, later(60))
-    expect((await findSessions(db, [standing.id, ended.id], NOW)).map(({ id }) => id)).toEqual([standing.id])
-    const row = { id: createId('sic'), origin: 'o', browserHash: 'b', wallet: '0x', message: 'm', expiresAt: later(5) }
+    expect((await findSessions(db, [standing.id, ended.id], NOW)).map(({ id }) => id)).toEqual([
+      standing.id,
+    ])
+    const row = {
+      id: createId('sic'),
+      origin: 'o',
+      browserHash: 'b',
+      wallet: '0x',
+      message: 'm',
+      expiresAt: later(5),
+    }
     await insertChallenge(db, row)
     await deleteExpiredChallenges(db, later(5))
     expect(await takeChallenge(db, row)).toEqual(row)

@@ -101,7 +101,10 @@ export class EventHub {
             this.#tell()
           })
           .catch((error: unknown) => {
-            this.#parts.log.warn({ err: error }, 'an event could not be worked off; the subscription starts again after the last one')
+            this.#parts.log.warn(
+              { err: error },
+              'an event could not be worked off; the subscription starts again after the last one',
+            )
             ended = true
             close()
           })
@@ -116,7 +119,9 @@ export class EventHub {
 
   #reconnect(end: FeedEnd): void {
     if (this.#stopped) return
-    this.#setState(end.reason === 'key_refused' ? 'key_refused' : this.#ring ? 'lost' : 'connecting')
+    this.#setState(
+      end.reason === 'key_refused' ? 'key_refused' : this.#ring ? 'lost' : 'connecting',
+    )
     this.#retry = setTimeout(() => this.#connect(), this.#backoffMs * (0.75 + Math.random() / 2))
     this.#backoffMs = Math.min(BACKOFF_MAX_MS, this.#backoffMs * 2)
   }
@@ -126,7 +131,13 @@ export class EventHub {
     this.#state = state
     if (state === 'live') this.#parts.log.info('live events: connected')
     else if (state === 'key_refused')
-      this.#parts.log.error({ operator: 'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.' }, 'live events: refused')
+      this.#parts.log.error(
+        {
+          operator:
+            'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.',
+        },
+        'live events: refused',
+      )
     else this.#parts.log.warn('live events: no connection to the payment service, trying again')
     this.#tell()
   }
@@ -141,7 +152,9 @@ export class EventHub {
       if (this.#stopped || !this.#ring) throw new Error('There is no event feed to reach back in.')
       if (position >= this.#ring.start) return true
       if (position <= this.#tooFar || this.#ring.room === 0) return false
-      this.#extending ??= this.#extend(position, this.#ring).finally(() => (this.#extending = undefined))
+      this.#extending ??= this.#extend(position, this.#ring).finally(
+        () => (this.#extending = undefined),
+      )
       await this.#extending
     }
   }
@@ -170,7 +183,10 @@ export class EventHub {
         settle()
         close()
       }
-      const timer = setTimeout(() => finish(() => reject(new Error('Missed events did not come in time.'))), REPLAY_TIMEOUT_MS)
+      const timer = setTimeout(
+        () => finish(() => reject(new Error('Missed events did not come in time.'))),
+        REPLAY_TIMEOUT_MS,
+      )
       const close = openFeed({
         url: socketUrl(this.#parts.serviceUrl),
         apiKey: this.#parts.apiKey,
@@ -181,7 +197,8 @@ export class EventHub {
           if (events.length > limit) finish(() => resolve(undefined))
           else if (event.id >= target) finish(() => resolve(events))
         },
-        onEnd: () => finish(() => reject(new Error('The service closed the replay of missed events.'))),
+        onEnd: () =>
+          finish(() => reject(new Error('The service closed the replay of missed events.'))),
       })
       this.#closeReplay = close
     })
@@ -192,7 +209,9 @@ export class EventHub {
    * the buyer has it as the answer to the request. Whatever follows finds the row.
    */
   async #withMakers(events: readonly FeedEvent[]): Promise<RingEvent[]> {
-    const makers = await this.#parts.findMakers([...new Set(events.map((event) => event.paymentId))])
+    const makers = await this.#parts.findMakers([
+      ...new Set(events.map((event) => event.paymentId)),
+    ])
     return events.map((event) => ({ ...event, makers: makers.get(event.paymentId) ?? [] }))
   }
 

@@ -25,7 +25,13 @@ export class Stream {
   #told: boolean | undefined
   #closed = false
 
-  constructor(parts: { hub: EventHub; response: ServerResponse; session: OpenSession; address: string; position: bigint | undefined }) {
+  constructor(parts: {
+    hub: EventHub
+    response: ServerResponse
+    session: OpenSession
+    address: string
+    position: bigint | undefined
+  }) {
     this.#hub = parts.hub
     this.#response = parts.response
     this.session = parts.session
@@ -49,7 +55,8 @@ export class Stream {
       const event = ring.after(this.#position)
       if (!event) return
       this.#position = event.id
-      if (this.#maySee(event)) this.#write(`id: ${event.id}\nevent: payment\ndata: ${event.json}\n\n`)
+      if (this.#maySee(event))
+        this.#write(`id: ${event.id}\nevent: payment\ndata: ${event.json}\n\n`)
     }
   }
 
@@ -58,7 +65,13 @@ export class Stream {
     if (this.#isBlocked) return
     const last = this.#hub.ring?.last
     // A position from a history the service no longer has: the browser reads everything anew.
-    if (last !== undefined && this.#position !== undefined && this.#position > last && this.#hub.state === 'live') this.#reset(last)
+    if (
+      last !== undefined &&
+      this.#position !== undefined &&
+      this.#position > last &&
+      this.#hub.state === 'live'
+    )
+      this.#reset(last)
     else this.#sayWhere()
   }
 
@@ -102,7 +115,12 @@ export class Stream {
 
   #maySee(event: RingEvent): boolean {
     const { id, wallets, operator } = this.session
-    return operator || wallets.includes(event.sender) || wallets.includes(event.recipient) || event.makers.includes(id)
+    return (
+      operator ||
+      wallets.includes(event.sender) ||
+      wallets.includes(event.recipient) ||
+      event.makers.includes(id)
+    )
   }
 
   #write(text: string): void {

@@ -45,11 +45,18 @@ export class Streams {
       all.length >= MAX_TOTAL ||
       all.filter((stream) => stream.session.id === session.id).length >= MAX_PER_SESSION ||
       all.filter((stream) => stream.address === address).length >= MAX_PER_ADDRESS
-    if (full) throw new ProblemError('RATE_LIMIT', { message: 'Too many open event streams.', retryAfter: 15 })
+    if (full)
+      throw new ProblemError('RATE_LIMIT', {
+        message: 'Too many open event streams.',
+        retryAfter: 15,
+      })
   }
 
   /** Hands the response over to a stream; its head is written. */
-  open(response: ServerResponse, facts: { session: OpenSession; address: string; position: bigint | undefined }): void {
+  open(
+    response: ServerResponse,
+    facts: { session: OpenSession; address: string; position: bigint | undefined },
+  ): void {
     const stream = new Stream({ hub: this.#parts.hub, response, ...facts })
     this.#streams.add(stream)
     response.on('close', () => {
@@ -61,7 +68,8 @@ export class Streams {
 
   /** A sign-in added a wallet. */
   refresh(session: OpenSession): void {
-    for (const stream of this.#streams) if (stream.session.id === session.id) stream.session = session
+    for (const stream of this.#streams)
+      if (stream.session.id === session.id) stream.session = session
   }
 
   end(sessionId: string): void {
@@ -78,7 +86,9 @@ export class Streams {
     const all = [...this.#streams]
     if (all.length === 0) return
     try {
-      const standing = await this.#parts.standing([...new Set(all.map((stream) => stream.session.id))])
+      const standing = await this.#parts.standing([
+        ...new Set(all.map((stream) => stream.session.id)),
+      ])
       for (const stream of all) {
         const session = standing.get(stream.session.id)
         if (!session) {

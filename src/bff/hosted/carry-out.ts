@@ -19,7 +19,13 @@ const SETTLED_AFTER_MS = 2 * 60_000
 /** What the clocks of this program and of the service may differ by. */
 const CLOCKS_MS = 60 * 60_000
 /** The service says these before it keeps a payment, and never after. */
-const BEFORE_KEPT = new Set(['INVALID_PARAMETERS', 'INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'RATE_LIMIT', 'CHAIN_UNAVAILABLE'])
+const BEFORE_KEPT = new Set([
+  'INVALID_PARAMETERS',
+  'INVALID_RECIPIENT',
+  'INSUFFICIENT_BALANCE',
+  'RATE_LIMIT',
+  'CHAIN_UNAVAILABLE',
+])
 
 /** Has the service pay, for the first time. A refusal that comes before anything is kept is certain: nothing was sent. Any other answer is not. */
 export async function carryOut(asking: Asking, row: HostedRow, rule: HostedRule): Promise<Outcome> {
@@ -32,7 +38,10 @@ export async function carryOut(asking: Asking, row: HostedRow, rule: HostedRule)
       await setRefused(context.db, row.id)
       throw error
     }
-    context.log.warn({ err: error, requestId }, 'a payment from a managed wallet has no certain answer yet')
+    context.log.warn(
+      { err: error, requestId },
+      'a payment from a managed wallet has no certain answer yet',
+    )
     return { state: 'unknown', paymentId: null }
   }
 }
@@ -40,8 +49,17 @@ export async function carryOut(asking: Asking, row: HostedRow, rule: HostedRule)
 type Sending = { row: HostedRow; rule: HostedRule; onAsked?: () => void }
 
 /** The idempotency key is the intent's: however often this is asked, there is one payment. */
-async function send({ context, visitor, requestId }: Asking, { row, rule, onAsked }: Sending): Promise<Outcome> {
-  const request = { body: requestOf(row, rule), requestId, idempotencyKey: `hosted-${row.id}`, prefer: 'respond-async', once: true }
+async function send(
+  { context, visitor, requestId }: Asking,
+  { row, rule, onAsked }: Sending,
+): Promise<Outcome> {
+  const request = {
+    body: requestOf(row, rule),
+    requestId,
+    idempotencyKey: `hosted-${row.id}`,
+    prefer: 'respond-async',
+    once: true,
+  }
   const { parsed } = await context.upstream.write('paymentSend', request, () => {
     context.budgets.spend(spender(visitor), 'action')
     onAsked?.()
@@ -77,13 +95,28 @@ export async function reconcile(asking: Asking, row: HostedRow): Promise<Outcome
 }
 
 /** The payment that was made for an intent, among all that its wallet made around that time. */
-async function findMade({ context, visitor, requestId }: Asking, row: HostedRow): Promise<string | undefined> {
-  const [since, until] = [row.createdAt.getTime() - CLOCKS_MS, row.expiresAt.getTime() + SETTLED_AFTER_MS + CLOCKS_MS]
-  const around = { wallets: row.sender, type: 'sent', network: row.network, since: String(since), until: String(until), limit: '500' }
+async function findMade(
+  { context, visitor, requestId }: Asking,
+  row: HostedRow,
+): Promise<string | undefined> {
+  const [since, until] = [
+    row.createdAt.getTime() - CLOCKS_MS,
+    row.expiresAt.getTime() + SETTLED_AFTER_MS + CLOCKS_MS,
+  ]
+  const around = {
+    wallets: row.sender,
+    type: 'sent',
+    network: row.network,
+    since: String(since),
+    until: String(until),
+    limit: '500',
+  }
   let cursor: string | null = null
   do {
     const query: Record<string, string> = cursor === null ? around : { ...around, cursor }
-    const { parsed } = await context.upstream.read('paymentList', { query, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
+    const { parsed } = await context.upstream.read('paymentList', { query, requestId }, () =>
+      context.budgets.spend(spender(visitor), 'tail'),
+    )
     const found = parsed.payments.find(({ metadata }) => metadata?.['hostedIntent'] === row.id)
     if (found) return found.paymentId
     cursor = parsed.nextCursor

@@ -33,14 +33,22 @@ test('a payment from a managed wallet is made once its operator signed exactly i
 test('a payment from a managed wallet is one payment, however often and at once it is asked for', async () => {
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => hosted.send(intent.nonce, signature)))
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => hosted.send(intent.nonce, signature)),
+  )
   expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
   expect(await hosted.paidOut()).toBe(1)
 })
 
-test.each(['\0', 'x', 'a'.repeat(10_000)])('a payment from a managed wallet is named by its nonce: %j is refused with a sentence', async (nonce) => {
-  expect(await hosted.send(nonce, '0x')).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS', details: { nonce: expect.any(String) } } } })
-})
+test.each(['\0', 'x', 'a'.repeat(10_000)])(
+  'a payment from a managed wallet is named by its nonce: %j is refused with a sentence',
+  async (nonce) => {
+    expect(await hosted.send(nonce, '0x')).toMatchObject({
+      status: 400,
+      json: { error: { code: 'INVALID_PARAMETERS', details: { nonce: expect.any(String) } } },
+    })
+  },
+)
 
 test('a payment from a managed wallet is off unless it is configured', async () => {
   const intent = await hosted.prepared()
@@ -73,14 +81,22 @@ test('a payment from a managed wallet is not made with the session alone: withou
     await hosted.sign(intent, other),
     (await hosted.sign(intent)).replace(/.$/, 'x'),
   ]
-  for (const signature of signatures) expect(reasonOf(await hosted.send(intent.nonce, signature)), signature).toBe('hosted_signature')
+  for (const signature of signatures)
+    expect(reasonOf(await hosted.send(intent.nonce, signature)), signature).toBe('hosted_signature')
   expect(await hosted.paidOut()).toBe(0)
 })
 
 test('a payment from a managed wallet is not made by a signature over another payment', async () => {
-  const [one, other] = [await hosted.prepared({ amount: 0.1 }), await hosted.prepared({ amount: 0.9 })]
+  const [one, other] = [
+    await hosted.prepared({ amount: 0.1 }),
+    await hosted.prepared({ amount: 0.9 }),
+  ]
   expect(reasonOf(await hosted.send(other.nonce, await hosted.sign(one)))).toBe('hosted_signature')
-  expect(reasonOf(await hosted.send(one.nonce, await hosted.sign({ ...one, to: hosted.operator.address })))).toBe('hosted_signature')
+  expect(
+    reasonOf(
+      await hosted.send(one.nonce, await hosted.sign({ ...one, to: hosted.operator.address })),
+    ),
+  ).toBe('hosted_signature')
   expect(await hosted.paidOut()).toBe(0)
 })
 
@@ -110,7 +126,9 @@ test('a payment from a managed wallet is of one session: another one of the same
   const intent = await hosted.prepared()
   const thief = hosted.desk.browser()
   await thief.signIn(hosted.operator)
-  expect(reasonOf(await hosted.send(intent.nonce, await hosted.sign(intent), thief))).toBe('hosted_intent')
+  expect(reasonOf(await hosted.send(intent.nonce, await hosted.sign(intent), thief))).toBe(
+    'hosted_intent',
+  )
 })
 
 test('a payment from a managed wallet is not made after its five minutes', async () => {
@@ -129,13 +147,17 @@ test('a payment from a managed wallet is not above the cap of one payment, when 
   expect(reasonOf(await hosted.prepare({ amount: 1.1 }))).toBe('hosted_over_payment')
   const intent = await hosted.prepared({ amount: 0.5 })
   hosted.allow({ maxPerPayment: ETH / 4n })
-  expect(reasonOf(await hosted.send(intent.nonce, await hosted.sign(intent)))).toBe('hosted_over_payment')
+  expect(reasonOf(await hosted.send(intent.nonce, await hosted.sign(intent)))).toBe(
+    'hosted_over_payment',
+  )
 })
 
 test('a payment from a managed wallet is not above the cap of a day: of five that were prepared for what three may take, three are made', async () => {
   const intents = []
   for (let index = 0; index < 5; index++) intents.push(await hosted.prepared({ amount: 1 }))
-  const answers = await Promise.all(intents.map(async (intent) => hosted.send(intent.nonce, await hosted.sign(intent))))
+  const answers = await Promise.all(
+    intents.map(async (intent) => hosted.send(intent.nonce, await hosted.sign(intent))),
+  )
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
   expect(answers.map(reasonOf).filter((reason) => reason === 'hosted_over_day')).toHaveLength(2)
   expect(reasonOf(await hosted.prepare({ amount: 0.001 }))).toBe('hosted_over_day')

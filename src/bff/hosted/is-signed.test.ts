@@ -27,7 +27,9 @@ describe('the words that are signed', () => {
   }
 
   test('are hashed as every wallet hashes them', () => {
-    expect(`0x${Buffer.from(intentHash(intent)).toString('hex')}`).toBe(hashTypedData(typedData(intent)))
+    expect(`0x${Buffer.from(intentHash(intent)).toString('hex')}`).toBe(
+      hashTypedData(typedData(intent)),
+    )
   })
 
   test('count only whole: a signature over one is none over any that differs in a field', async () => {
@@ -45,13 +47,25 @@ describe('the words that are signed', () => {
       { reference: 'x' },
       { expiresAt: 1_800_000_001 },
     ]
-    for (const other of others) expect(isIntentSigned(account.address, { ...intent, ...other }, signature), JSON.stringify(other)).toBe(false)
+    for (const other of others)
+      expect(
+        isIntentSigned(account.address, { ...intent, ...other }, signature),
+        JSON.stringify(other),
+      ).toBe(false)
     expect(isIntentSigned(payee, intent, signature)).toBe(false)
   })
 
   test('are one line a field on Solana, whatever somebody writes into one', async () => {
     const wallet = solanaWallet()
-    const solana = { ...intent, network: SOLANA_DEVNET, from: wallet.address, to: solanaWallet().address, decimals: 9, symbol: 'SOL', description: 'x\nTo: me' }
+    const solana = {
+      ...intent,
+      network: SOLANA_DEVNET,
+      from: wallet.address,
+      to: solanaWallet().address,
+      decimals: 9,
+      symbol: 'SOL',
+      description: 'x\nTo: me',
+    }
     expect(intentText(solana)).toContain('Description: "x\\nTo: me"')
     const signature = await wallet.sign(intentText(solana))
     expect(isIntentSigned(wallet.address, solana, signature)).toBe(true)

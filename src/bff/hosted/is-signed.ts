@@ -8,7 +8,9 @@ import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 
 /** Whether `signer` itself signed exactly this payment. */
 export function isIntentSigned(signer: string, intent: HostedIntent, signature: string): boolean {
-  return familyOf(intent.network) === 'evm' ? isHashSignedByEvm(signer, intentHash(intent), signature) : isSignedBySolana(signer, intentText(intent), signature)
+  return familyOf(intent.network) === 'evm'
+    ? isHashSignedByEvm(signer, intentHash(intent), signature)
+    : isSignedBySolana(signer, intentText(intent), signature)
 }
 
 /** EIP-712 over a flat struct of addresses, numbers and texts. */
@@ -20,15 +22,29 @@ export function intentHash(intent: HostedIntent): Uint8Array {
     { name: 'version', type: 'string' },
     { name: 'chainId', type: 'uint256' },
   ] as const
-  const separator = structHash('EIP712Domain', domainFields, { ...domain, chainId: String(domain.chainId) })
-  return keccak_256(concatBytes(Uint8Array.of(0x19, 0x01), separator, structHash('HostedPayment', fields, message)))
+  const separator = structHash('EIP712Domain', domainFields, {
+    ...domain,
+    chainId: String(domain.chainId),
+  })
+  return keccak_256(
+    concatBytes(Uint8Array.of(0x19, 0x01), separator, structHash('HostedPayment', fields, message)),
+  )
 }
 
 type Field = { name: string; type: 'address' | 'uint256' | 'string' }
 
-function structHash(name: string, fields: readonly Field[], values: Readonly<Record<string, string>>): Uint8Array {
+function structHash(
+  name: string,
+  fields: readonly Field[],
+  values: Readonly<Record<string, string>>,
+): Uint8Array {
   const type = `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`
-  return keccak_256(concatBytes(keccak_256(utf8ToBytes(type)), ...fields.map((field) => word(field, values[field.name] ?? ''))))
+  return keccak_256(
+    concatBytes(
+      keccak_256(utf8ToBytes(type)),
+      ...fields.map((field) => word(field, values[field.name] ?? '')),
+    ),
+  )
 }
 
 function word({ type }: Field, value: string): Uint8Array {

@@ -57,7 +57,10 @@ test('a payment that was made is found among more of its wallet than one page ho
   if (!made) throw new Error('The service kept no payment.')
   await db.insert(payment).values(Array.from({ length: PAGE }, () => newerThan(made)))
   hosted.pass(8 * 60_000)
-  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({ state: 'sent', paymentId: made.id })
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
+    state: 'sent',
+    paymentId: made.id,
+  })
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
 })
 
@@ -71,7 +74,10 @@ async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }
   hosted.allow({})
   // A connection that stays open, as the one before it did.
   expect(await hosted.paidOut()).toBe(0)
-  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({ state: 'unknown', paymentId: null })
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
+    state: 'unknown',
+    paymentId: null,
+  })
   expect(lossy.asked()).toBe(1)
   await hosted.desk.stopBff()
   await hosted.desk.startBff()
@@ -83,9 +89,25 @@ async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }
 const PAGE = 500
 
 function newerThan(made: PaymentRecord): NewPayment {
-  const { accountId, mode, network, asset, symbol, decimals, amount, sender, recipient, createdAt } = made
+  const {
+    accountId,
+    mode,
+    network,
+    asset,
+    symbol,
+    decimals,
+    amount,
+    sender,
+    recipient,
+    createdAt,
+  } = made
   const facts = { accountId, mode, network, asset, symbol, decimals, amount, sender, recipient }
-  return { ...facts, id: createPaymentId(), status: 'finalized', createdAt: new Date(createdAt.getTime() + 1) }
+  return {
+    ...facts,
+    id: createPaymentId(),
+    status: 'finalized',
+    createdAt: new Date(createdAt.getTime() + 1),
+  }
 }
 
 /** Loses the answer to the first payment together with its connection, and refuses every later one. */
@@ -94,15 +116,25 @@ async function openLossy(upstream: string) {
   const server = createServer((request, response) => {
     if (request.url === '/payment/send' && ++sends > 1) {
       response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '1' })
-      response.end(JSON.stringify({ success: false, error: { code: 'RATE_LIMIT', message: 'Too many requests.', requestId: 'x' }, timestamp: 0 }))
+      response.end(
+        JSON.stringify({
+          success: false,
+          error: { code: 'RATE_LIMIT', message: 'Too many requests.', requestId: 'x' },
+          timestamp: 0,
+        }),
+      )
       return
     }
     const lose = request.url === '/payment/send'
-    const onward = httpRequest(upstream + request.url, { method: request.method, headers: request.headers }, (answer) => {
-      if (lose) return answer.resume().on('end', () => request.socket.destroy())
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      return answer.pipe(response)
-    })
+    const onward = httpRequest(
+      upstream + request.url,
+      { method: request.method, headers: request.headers },
+      (answer) => {
+        if (lose) return answer.resume().on('end', () => request.socket.destroy())
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        return answer.pipe(response)
+      },
+    )
     request.pipe(onward)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -4,7 +4,8 @@ import { ProblemError } from '#contract/problem.ts'
 const REFUSALS = {
   hosted_off: 'This desk does not pay from managed wallets.',
   hosted_wallet: 'From this wallet, in this asset, this desk does not pay.',
-  hosted_signer: 'Sign with a wallet of this session that runs this desk, of the same kind of network.',
+  hosted_signer:
+    'Sign with a wallet of this session that runs this desk, of the same kind of network.',
   hosted_over_payment: 'The amount is above what one payment may be.',
   hosted_over_day: 'The amount is above what is left of what may be paid in 24 hours.',
   hosted_intent: 'There is no such payment to sign in this session.',
@@ -15,7 +16,15 @@ const REFUSALS = {
 } as const
 export type HostedRefusal = keyof typeof REFUSALS
 
-export function refuseHosted(reason: HostedRefusal, details: Record<string, string> = {}): ProblemError {
-  const code = reason === 'hosted_intent' ? 'NOT_FOUND' : reason.startsWith('hosted_over') ? 'INVALID_PARAMETERS' : 'FORBIDDEN'
+export function refuseHosted(
+  reason: HostedRefusal,
+  details: Record<string, string> = {},
+): ProblemError {
+  const code =
+    reason === 'hosted_intent'
+      ? 'NOT_FOUND'
+      : reason.startsWith('hosted_over')
+        ? 'INVALID_PARAMETERS'
+        : 'FORBIDDEN'
   return new ProblemError(code, { message: REFUSALS[reason], details: { reason, ...details } })
 }

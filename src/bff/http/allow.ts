@@ -3,7 +3,10 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Env } from './env.ts'
 
 /** Every known path answers a method it does not take with 405 and those it takes. Mounted after the routes. */
-export function mountMethodRefusals(app: Hono<Env>, known: readonly { method: string; path: string }[]): void {
+export function mountMethodRefusals(
+  app: Hono<Env>,
+  known: readonly { method: string; path: string }[],
+): void {
   const methods = new Map<string, string[]>()
   for (const { method, path } of known) methods.set(path, [...(methods.get(path) ?? []), method])
   for (const [path, allowed] of methods) {

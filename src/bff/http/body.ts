@@ -7,14 +7,20 @@ const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
 
 /** Reads a JSON body: exact type, 64 KiB, strict UTF-8, then the JSON that keeps digits. */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new ProblemError('UNSUPPORTED_MEDIA_TYPE')
-  if (Number(request.headers['content-length'] ?? 0) > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
+    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE')
+  if (Number(request.headers['content-length'] ?? 0) > MAX_JSON_BYTES)
+    throw new ProblemError('PAYLOAD_TOO_LARGE')
   const bytes = await readBytes(request)
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     const message = error instanceof JsonProblem ? error.message : 'Expected UTF-8.'
-    throw new ProblemError('INVALID_PARAMETERS', { message, details: { body: message } }, { cause: error })
+    throw new ProblemError(
+      'INVALID_PARAMETERS',
+      { message, details: { body: message } },
+      { cause: error },
+    )
   }
 }
 
@@ -23,7 +29,9 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   let size = 0
   try {
     // The stream is left as it is on a refusal: destroying it would end the connection before the answer.
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const chunk of request.iterator({
+      destroyOnReturn: false,
+    }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
       chunks.push(chunk)
@@ -32,7 +40,11 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
     if (error instanceof ProblemError) throw error
     // Reading fails only when the connection ends or its deadline passes: that is the client's doing, not an error of ours.
     const message = 'Expected all of it, received a part.'
-    throw new ProblemError('INVALID_PARAMETERS', { message: `The body is not valid: ${message}`, details: { body: message } }, { cause: error })
+    throw new ProblemError(
+      'INVALID_PARAMETERS',
+      { message: `The body is not valid: ${message}`, details: { body: message } },
+      { cause: error },
+    )
   }
   return Buffer.concat(chunks)
 }

@@ -14,11 +14,18 @@ afterAll(() => desk?.[Symbol.asyncDispose]())
 type Sent = { status: number; headers: Record<string, string | string[] | undefined> }
 
 /** Node's own client sends any header, which fetch does not. */
-function send(method: string, path: string, headers: Record<string, string | string[]>, body?: string): Promise<Sent> {
+function send(
+  method: string,
+  path: string,
+  headers: Record<string, string | string[]>,
+  body?: string,
+): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const sent = request(desk.bff.url + path, { method, headers, agent: false }, (response) => {
       response.resume()
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers }),
+      )
     })
     sent.on('error', reject)
     sent.end(body)
@@ -49,35 +56,66 @@ const FOREIGN = [
 ]
 
 describe('an origin that is not in the list', () => {
-  test.each(FOREIGN)('%j reads nothing, changes nothing, and is told nothing that a page could read', async (origin) => {
-    const write = { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
-    for (const answer of [
-      await send('GET', '/api/config', { Origin: origin }),
-      await send('OPTIONS', '/api/session', { Origin: origin, 'Access-Control-Request-Method': 'POST' }),
-      await send('DELETE', '/api/session', { Origin: origin, ...write }),
-      await send('POST', '/api/session/challenge', { Origin: origin, ...write }, '{}'),
-    ]) {
-      expect(answer.status).toBe(403)
-      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
-      expect(answer.headers.vary).toBe('Origin')
-    }
-  })
+  test.each(FOREIGN)(
+    '%j reads nothing, changes nothing, and is told nothing that a page could read',
+    async (origin) => {
+      const write = { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
+      for (const answer of [
+        await send('GET', '/api/config', { Origin: origin }),
+        await send('OPTIONS', '/api/session', {
+          Origin: origin,
+          'Access-Control-Request-Method': 'POST',
+        }),
+        await send('DELETE', '/api/session', { Origin: origin, ...write }),
+        await send('POST', '/api/session/challenge', { Origin: origin, ...write }, '{}'),
+      ]) {
+        expect(answer.status).toBe(403)
+        expect(
+          Object.keys(answer.headers).filter((name) => name.startsWith('access-control')),
+        ).toEqual([])
+        expect(answer.headers.vary).toBe('Origin')
+      }
+    },
+  )
 })
 
 describe('an allowed origin', () => {
-  test.each(ALLOWED)('%s is answered by its own name, with credentials and the headers the page needs', async (origin) => {
-    const answer = await send('GET', '/api/config', { Origin: origin })
-    expect(answer).toMatchObject({
-      status: 200,
-      headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' },
-    })
-    for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'X-Request-Id', 'PAYMENT-RESPONSE']) {
-      expect(String(answer.headers['access-control-expose-headers']).split(', ')).toContain(name)
-    }
-    const preflight = await send('OPTIONS', '/api/transaction/send', { Origin: origin, 'Access-Control-Request-Method': 'POST' })
-    expect(preflight).toMatchObject({ status: 204, headers: { 'access-control-allow-origin': origin, 'access-control-allow-methods': 'GET, POST, DELETE' } })
-    expect(String(preflight.headers['access-control-allow-headers'])).toContain('X-Requested-By')
-  })
+  test.each(ALLOWED)(
+    '%s is answered by its own name, with credentials and the headers the page needs',
+    async (origin) => {
+      const answer = await send('GET', '/api/config', { Origin: origin })
+      expect(answer).toMatchObject({
+        status: 200,
+        headers: {
+          'access-control-allow-origin': origin,
+          'access-control-allow-credentials': 'true',
+          vary: 'Origin',
+        },
+      })
+      for (const name of [
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+        'Retry-After',
+        'X-Request-Id',
+        'PAYMENT-RESPONSE',
+      ]) {
+        expect(String(answer.headers['access-control-expose-headers']).split(', ')).toContain(name)
+      }
+      const preflight = await send('OPTIONS', '/api/transaction/send', {
+        Origin: origin,
+        'Access-Control-Request-Method': 'POST',
+      })
+      expect(preflight).toMatchObject({
+        status: 204,
+        headers: {
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': 'GET, POST, DELETE',
+        },
+      })
+      expect(String(preflight.headers['access-control-allow-headers'])).toContain('X-Requested-By')
+    },
+  )
 })
 
 describe('a state change', () => {
@@ -89,17 +127,30 @@ describe('a state change', () => {
     'Sec-Fetch-Mode': 'cors',
     'Sec-Fetch-Dest': 'empty',
   }
-  const body = JSON.stringify({ walletAddress: '11111111111111111111111111111111', network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' })
+  const body = JSON.stringify({
+    walletAddress: '11111111111111111111111111111111',
+    network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  })
   const change = (changes: Record<string, string | undefined>) => {
-    const headers = Object.fromEntries(Object.entries({ ...page, ...changes }).filter((entry): entry is [string, string] => entry[1] !== undefined))
+    const headers = Object.fromEntries(
+      Object.entries({ ...page, ...changes }).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      ),
+    )
     return send('POST', '/api/session/challenge', headers, body)
   }
 
   test.each<[string, Record<string, string | undefined>]>([
     ['from a page on the same site', {}],
     ['from a page of another site that is allowed', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['from a page of the same origin', { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'same-origin' }],
-    ['from a browser without Sec-Fetch headers', { 'Sec-Fetch-Site': undefined, 'Sec-Fetch-Mode': undefined, 'Sec-Fetch-Dest': undefined }],
+    [
+      'from a page of the same origin',
+      { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'same-origin' },
+    ],
+    [
+      'from a browser without Sec-Fetch headers',
+      { 'Sec-Fetch-Site': undefined, 'Sec-Fetch-Mode': undefined, 'Sec-Fetch-Dest': undefined },
+    ],
     ['with the charset spelled out', { 'Content-Type': 'application/json; charset=utf-8' }],
   ])('%s is taken', async (_, changes) => expect((await change(changes)).status).toBe(200))
 
@@ -119,7 +170,9 @@ describe('a state change', () => {
     ['as text that mentions JSON', { 'Content-Type': 'text/plain; application/json' }, 415],
     ['in another charset', { 'Content-Type': 'application/json; charset=utf-16' }, 415],
     ['as a kind of JSON', { 'Content-Type': 'application/problem+json' }, 415],
-  ])('%s is refused', async (_, changes, status) => expect((await change(changes)).status).toBe(status))
+  ])('%s is refused', async (_, changes, status) =>
+    expect((await change(changes)).status).toBe(status),
+  )
 })
 
 describe('a read without Origin', () => {
@@ -174,14 +227,20 @@ test('only paths of the table exist: no spelling of another reaches the service'
     const { status } = await send('GET', path, { Origin: ORIGIN })
     expect([400, 401, 404], path).toContain(status)
   }
-  expect((await send('PUT', '/api/session', { Origin: ORIGIN, 'X-Requested-By': 'paydesk' })).headers.allow).toBe('GET, POST, DELETE')
+  expect(
+    (await send('PUT', '/api/session', { Origin: ORIGIN, 'X-Requested-By': 'paydesk' })).headers
+      .allow,
+  ).toBe('GET, POST, DELETE')
 })
 
 test.each([
   ['HTTP/1.0', 'GET /api/config HTTP/1.0\r\nHost: a\r\n\r\n'],
   ['two Host headers', 'GET /api/config HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['an absolute target', 'GET http://127.0.0.1/api/config HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['both lengths', 'POST /api/session HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  [
+    'both lengths',
+    'POST /api/session HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
 ])('a request with %s is refused', async (_, text) => {
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(desk.bff.port, '127.0.0.1', () => socket.end(text))
@@ -194,30 +253,66 @@ test.each([
 })
 
 test('a body of more than 64 KiB, nested too deep, or not UTF-8 is refused', async () => {
-  const headers = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
+  const headers = {
+    Origin: ORIGIN,
+    'Content-Type': 'application/json',
+    'X-Requested-By': 'paydesk',
+  }
   expect((await send('POST', '/api/session', headers, `"${'x'.repeat(70_000)}"`)).status).toBe(413)
-  expect((await send('POST', '/api/session', { ...headers, 'Transfer-Encoding': 'chunked' }, `"${'x'.repeat(70_000)}"`)).status).toBe(413)
-  for (const body of ['', '{', '['.repeat(100_0), '{"id":"a","id":"b","signature":""}', '{"__proto__":{}}'])
+  expect(
+    (
+      await send(
+        'POST',
+        '/api/session',
+        { ...headers, 'Transfer-Encoding': 'chunked' },
+        `"${'x'.repeat(70_000)}"`,
+      )
+    ).status,
+  ).toBe(413)
+  for (const body of [
+    '',
+    '{',
+    '['.repeat(100_0),
+    '{"id":"a","id":"b","signature":""}',
+    '{"__proto__":{}}',
+  ])
     expect((await send('POST', '/api/session', headers, body)).status).toBe(400)
 })
 
 test.each([
   ['a length', 'Content-Length: 500\r\n\r\n{"walletAddress":'],
   ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'],
-])('a client that leaves in the middle of a body with %s is no error of ours in the log', async (_, rest) => {
-  desk.log.length = 0
-  const socket = connect(desk.bff.port, '127.0.0.1')
-  const head = `POST /api/session HTTP/1.1\r\nHost: a\r\nOrigin: ${ORIGIN}\r\nX-Requested-By: paydesk\r\nContent-Type: application/json\r\n`
-  socket.write(head + rest, () => void socket.destroy())
-  await expect.poll(() => desk.log.length).toBe(1)
-  expect(JSON.parse(desk.log[0] ?? '')).toMatchObject({ msg: 'request', route: 'sessionCreate', level: 'info', status: 400 })
-})
+])(
+  'a client that leaves in the middle of a body with %s is no error of ours in the log',
+  async (_, rest) => {
+    desk.log.length = 0
+    const socket = connect(desk.bff.port, '127.0.0.1')
+    const head = `POST /api/session HTTP/1.1\r\nHost: a\r\nOrigin: ${ORIGIN}\r\nX-Requested-By: paydesk\r\nContent-Type: application/json\r\n`
+    socket.write(head + rest, () => void socket.destroy())
+    await expect.poll(() => desk.log.length).toBe(1)
+    expect(JSON.parse(desk.log[0] ?? '')).toMatchObject({
+      msg: 'request',
+      route: 'sessionCreate',
+      level: 'info',
+      status: 400,
+    })
+  },
+)
 
 test('a field or a parameter with the name of something every object has is as unknown as any other', async () => {
-  const headers = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
+  const headers = {
+    Origin: ORIGIN,
+    'Content-Type': 'application/json',
+    'X-Requested-By': 'paydesk',
+  }
   for (const name of ['toString', 'valueOf', 'hasOwnProperty', '__proto__', 'constructor']) {
-    const body = JSON.stringify({ walletAddress: '11111111111111111111111111111111', network: 'eip155:1' }).replace('{', `{"${name}":1,`)
+    const body = JSON.stringify({
+      walletAddress: '11111111111111111111111111111111',
+      network: 'eip155:1',
+    }).replace('{', `{"${name}":1,`)
     expect((await send('POST', '/api/session/challenge', headers, body)).status, name).toBe(400)
-    expect((await send('GET', `/api/payments?${name}=1`, { Origin: ORIGIN })).status, name).toBe(400)
+    expect((await send('GET', `/api/payments?${name}=1`, { Origin: ORIGIN })).status, name).toBe(
+      400,
+    )
   }
 })

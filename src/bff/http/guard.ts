@@ -17,20 +17,36 @@ const READS = new Set(['GET', 'HEAD'])
  * An origin is allowed by exact comparison; `null` is in no list. A state change must come from a script of an allowed page:
  * without Origin it is refused, so nothing that is not a browser changes anything here.
  */
-export function refusal(facts: RequestFacts, allowedOrigins: readonly string[]): string | undefined {
+export function refusal(
+  facts: RequestFacts,
+  allowedOrigins: readonly string[],
+): string | undefined {
   const { origin, secFetchSite, secFetchMode, secFetchDest } = facts
-  if (origin !== undefined && !allowedOrigins.includes(origin)) return 'This origin is not one that this desk serves.'
+  if (origin !== undefined && !allowedOrigins.includes(origin))
+    return 'This origin is not one that this desk serves.'
   if (READS.has(facts.method)) {
     // Without Origin it is a read of the same origin, of an address bar, or of no browser; an image or a script of another site is not.
-    if (origin === undefined && secFetchSite !== undefined && secFetchSite !== 'same-origin' && secFetchSite !== 'none') {
+    if (
+      origin === undefined &&
+      secFetchSite !== undefined &&
+      secFetchSite !== 'same-origin' &&
+      secFetchSite !== 'none'
+    ) {
       return 'Another site may not load this.'
     }
     return undefined
   }
   if (origin === undefined) return 'A state change needs an Origin header.'
-  if (facts.requestedBy !== REQUESTED_BY.value) return `A state change needs the header ${REQUESTED_BY.name}: ${REQUESTED_BY.value}.`
-  if (secFetchSite !== undefined && !['same-origin', 'same-site', 'cross-site'].includes(secFetchSite)) return 'A state change must come from a page.'
-  if (secFetchMode !== undefined && secFetchMode !== 'cors' && secFetchMode !== 'same-origin') return 'A state change must come from fetch.'
-  if (secFetchDest !== undefined && secFetchDest !== 'empty') return 'A state change must come from fetch.'
+  if (facts.requestedBy !== REQUESTED_BY.value)
+    return `A state change needs the header ${REQUESTED_BY.name}: ${REQUESTED_BY.value}.`
+  if (
+    secFetchSite !== undefined &&
+    !['same-origin', 'same-site', 'cross-site'].includes(secFetchSite)
+  )
+    return 'A state change must come from a page.'
+  if (secFetchMode !== undefined && secFetchMode !== 'cors' && secFetchMode !== 'same-origin')
+    return 'A state change must come from fetch.'
+  if (secFetchDest !== undefined && secFetchDest !== 'empty')
+    return 'A state change must come from fetch.'
   return undefined
 }

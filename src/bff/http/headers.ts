@@ -24,10 +24,20 @@ export const EXPOSED_HEADERS = [
   'X-PAYMENT-RESPONSE',
 ] as const
 
-const ALLOWED_HEADERS = ['Content-Type', REQUESTED_BY.name, CONFIRM_HEADER, APPROVAL_HEADER, 'Idempotency-Key', 'Last-Event-ID'] as const
+const ALLOWED_HEADERS = [
+  'Content-Type',
+  REQUESTED_BY.name,
+  CONFIRM_HEADER,
+  APPROVAL_HEADER,
+  'Idempotency-Key',
+  'Last-Event-ID',
+] as const
 
 /** `origin` only when it is in the list: an answer to any other carries no CORS header at all. */
-export function commonHeaders(requestId: string, origin: string | undefined): Record<string, string> {
+export function commonHeaders(
+  requestId: string,
+  origin: string | undefined,
+): Record<string, string> {
   return {
     ...SECURITY_HEADERS,
     Vary: 'Origin',

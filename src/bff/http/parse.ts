@@ -8,7 +8,11 @@ type Part = 'params' | 'query' | 'body'
 export type InputSchemas = Partial<Record<Part, v.GenericSchema>>
 
 /** The parts of a request as they came, before parsing. */
-export type RawInput = { params: Record<string, string>; query: Record<string, string>; body: unknown }
+export type RawInput = {
+  params: Record<string, string>
+  query: Record<string, string>
+  body: unknown
+}
 
 /**
  * Parses every part of a request, or tells all that is wrong at once, field by field.
@@ -22,25 +26,33 @@ export function parseInput(schemas: InputSchemas, raw: RawInput): Record<Part, u
     if (!schema) return undefined
     const result = v.safeParse(schema, raw[part])
     if (result.success) return result.output
-    for (const issue of result.issues) details[v.getDotPath(issue) ?? part] ??= unknownField(issue) ?? issue.message
+    for (const issue of result.issues)
+      details[v.getDotPath(issue) ?? part] ??= unknownField(issue) ?? issue.message
     return undefined
   }
   const input = { params: read('params'), query: read('query'), body: read('body') }
   const [first] = Object.entries(details)
-  if (first) throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
+  if (first)
+    throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
   return input
 }
 
 function unknownField(issue: v.BaseIssue<unknown>): string | undefined {
-  return issue.type === 'strict_object' && issue.expected === 'never' ? 'This field is not known here.' : undefined
+  return issue.type === 'strict_object' && issue.expected === 'never'
+    ? 'This field is not known here.'
+    : undefined
 }
 
 /** @throws ProblemError when a name stands twice, since two readers could take different ones, or reaches a prototype, where no schema sees it */
 export function readQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = Object.create(null) as Record<string, string>
   for (const [name, value] of url.searchParams) {
-    if (isForbiddenKey(name)) throw new ProblemError('INVALID_PARAMETERS', { details: { query: `The name "${name}" is not allowed.` } })
-    if (name in query) throw new ProblemError('INVALID_PARAMETERS', { details: { [name]: 'Expected it once.' } })
+    if (isForbiddenKey(name))
+      throw new ProblemError('INVALID_PARAMETERS', {
+        details: { query: `The name "${name}" is not allowed.` },
+      })
+    if (name in query)
+      throw new ProblemError('INVALID_PARAMETERS', { details: { [name]: 'Expected it once.' } })
     query[name] = value
   }
   return query

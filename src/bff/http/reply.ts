@@ -5,29 +5,47 @@ import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
 import { ForwardedProblem } from '../upstream/problem.ts'
 import type { HttpContext } from './env.ts'
 
-export function replyJson(c: HttpContext, value: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+export function replyJson(
+  c: HttpContext,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return c.body(stringifyJson(value), 200, { 'Content-Type': 'application/json', ...headers })
 }
 
 /** The one way an error leaves: what is not a problem by name says nothing but the request id. */
-export function replyProblem(c: HttpContext, error: unknown, parts: { log: Logger; now: () => Date }): Response {
+export function replyProblem(
+  c: HttpContext,
+  error: unknown,
+  parts: { log: Logger; now: () => Date },
+): Response {
   const problem = toProblem(error)
   const requestId = c.get('requestId')
-  if (problem.code === 'INTERNAL') parts.log.error({ err: error, requestId, route: c.get('route') }, 'a request failed')
+  if (problem.code === 'INTERNAL')
+    parts.log.error({ err: error, requestId, route: c.get('route') }, 'a request failed')
   const headers: Record<string, string> = { 'Content-Type': 'application/json' }
   if (problem instanceof ForwardedProblem) Object.assign(headers, problem.headers)
   const { retryAfter } = problem.facts
   if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)))
-  return c.body(stringifyJson(errorBody(problem, requestId, parts.now().getTime())), problems[problem.code].status as 400, headers)
+  return c.body(
+    stringifyJson(errorBody(problem, requestId, parts.now().getTime())),
+    problems[problem.code].status as 400,
+    headers,
+  )
 }
 
 function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (isDatabaseUnavailable(error)) {
-    const operator = 'The database of this proxy cannot be reached. Check that it runs, and DATABASE_URL.'
+    const operator =
+      'The database of this proxy cannot be reached. Check that it runs, and DATABASE_URL.'
     return new ProblemError(
       'SERVICE_UNAVAILABLE',
-      { message: 'This desk is out of order for a moment.', details: { reason: 'database', operator }, retryAfter: 2 },
+      {
+        message: 'This desk is out of order for a moment.',
+        details: { reason: 'database', operator },
+        retryAfter: 2,
+      },
       { cause: error },
     )
   }

@@ -15,7 +15,11 @@ import { macOf, signingKey } from './keys.ts'
 export type LinkWish = v.InferOutput<(typeof linkEndpoints)['linkCreate']['body']>
 
 /** Makes and keeps a link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
-export async function createLink(context: Context, wish: LinkWish, createdBy: string): Promise<LinkRow> {
+export async function createLink(
+  context: Context,
+  wish: LinkWish,
+  createdBy: string,
+): Promise<LinkRow> {
   const terms = readTerms(context, wish)
   const now = context.now()
   const key = await signingKey(context.db, now)
@@ -36,17 +40,32 @@ export async function createLink(context: Context, wish: LinkWish, createdBy: st
 function readTerms({ config, now }: Context, wish: LinkWish): LinkTerms {
   const details: Record<string, string> = {}
   const network = config.networks.find((known) => known.network === wish.network)
-  if (!network) details['network'] = `Expected one of ${config.networks.map((known) => known.network).join(', ')}.`
+  if (!network)
+    details['network'] =
+      `Expected one of ${config.networks.map((known) => known.network).join(', ')}.`
   const asset = network && findAsset(network, wish.asset)
-  if (network && !asset) details['asset'] = `Expected an asset of ${network.name}: ${network.assets.map(({ symbol }) => symbol).join(', ')}.`
+  if (network && !asset)
+    details['asset'] =
+      `Expected an asset of ${network.name}: ${network.assets.map(({ symbol }) => symbol).join(', ')}.`
   const recipient = parseAddress(wish.recipient)
-  if (!config.sellerWallets.includes(wish.recipient)) details['recipient'] = `Expected one of the seller's wallets: ${config.sellerWallets.join(', ')}.`
-  else if (network && recipient.ok && recipient.family !== familyOf(network.network)) details['recipient'] = `Expected a wallet on ${network.name}.`
-  const amount = wish.amount !== undefined && asset ? parseAmount(wish.amount, asset.decimals) : undefined
-  if (amount && !amount.ok) details['amount'] = describeAmountProblem(amount.problem, wish.amount ?? '', asset?.decimals ?? 0)
-  if (wish.expiresAt !== undefined && wish.expiresAt <= now().getTime()) details['expiresAt'] = 'Expected a time to come.'
+  if (!config.sellerWallets.includes(wish.recipient))
+    details['recipient'] =
+      `Expected one of the seller's wallets: ${config.sellerWallets.join(', ')}.`
+  else if (network && recipient.ok && recipient.family !== familyOf(network.network))
+    details['recipient'] = `Expected a wallet on ${network.name}.`
+  const amount =
+    wish.amount !== undefined && asset ? parseAmount(wish.amount, asset.decimals) : undefined
+  if (amount && !amount.ok)
+    details['amount'] = describeAmountProblem(
+      amount.problem,
+      wish.amount ?? '',
+      asset?.decimals ?? 0,
+    )
+  if (wish.expiresAt !== undefined && wish.expiresAt <= now().getTime())
+    details['expiresAt'] = 'Expected a time to come.'
   const [first] = Object.entries(details)
-  if (first) throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
+  if (first)
+    throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
   return {
     id: createId('lnk'),
     network: wish.network,

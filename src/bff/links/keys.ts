@@ -12,7 +12,11 @@ export type LinkKey = { id: string; secret: string }
 export async function signingKey(db: Database, now: Date): Promise<LinkKey> {
   const newest = await newestLinkKey(db)
   if (newest && now.getTime() - newest.createdAt.getTime() < SIGNS_FOR_MS) return newest
-  const made = { id: bs58.encode(randomBytes(4)), secret: randomBytes(32).toString('base64url'), createdAt: now }
+  const made = {
+    id: bs58.encode(randomBytes(4)),
+    secret: randomBytes(32).toString('base64url'),
+    createdAt: now,
+  }
   await insertLinkKey(db, made)
   return made
 }
@@ -22,7 +26,10 @@ export function macOf(payload: string, secret: string): string {
 }
 
 /** Whether the text of the signature is, to the last character, the one this proxy makes over the payload. In constant time. */
-export async function isGenuine(db: Database, link: { mac: string; payload: string; keyId: string }): Promise<boolean> {
+export async function isGenuine(
+  db: Database,
+  link: { mac: string; payload: string; keyId: string },
+): Promise<boolean> {
   const key = await findLinkKey(db, link.keyId)
   const [given, made] = [Buffer.from(link.mac), Buffer.from(macOf(link.payload, key?.secret ?? ''))]
   return given.length === made.length && timingSafeEqual(given, made) && key !== undefined

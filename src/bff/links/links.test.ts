@@ -39,14 +39,23 @@ const linkOf = (answer: Answer) => (answer.json as unknown as { link: LinkBody }
 const linksOf = (answer: Answer) => (answer.json as unknown as { links: LinkBody[] }).links
 
 async function create(wish: Record<string, unknown> = {}): Promise<LinkBody> {
-  const answer = await shop.post('/api/links', { network: evm.network.network, recipient: seller.address, amount: 0.01, ...wish })
+  const answer = await shop.post('/api/links', {
+    network: evm.network.network,
+    recipient: seller.address,
+    amount: 0.01,
+    ...wish,
+  })
   if (answer.status !== 200) throw new Error(answer.text)
   return linkOf(answer)
 }
 
 const read = (link: string, browser = desk.browser()) => browser.post('/api/link/read', { link })
 const pay = (link: string, more: Record<string, unknown> = {}, browser = desk.browser()) =>
-  browser.post('/api/link/pay', { link, walletAddress: buyerAddress, ...more }, { 'Idempotency-Key': crypto.randomUUID() })
+  browser.post(
+    '/api/link/pay',
+    { link, walletAddress: buyerAddress, ...more },
+    { 'Idempotency-Key': crypto.randomUUID() },
+  )
 
 describe('a link', () => {
   test('tells whoever holds it what its seller asks for, and is listed with its state', async () => {
@@ -58,7 +67,13 @@ describe('a link', () => {
     }
     const made = await create(wish)
     const answer = await read(made.link)
-    expect(answer).toMatchObject({ status: 200, json: { state: 'open', terms: { ...wish, recipient: seller.address, amountAtomic: '10000000000000000' } } })
+    expect(answer).toMatchObject({
+      status: 200,
+      json: {
+        state: 'open',
+        terms: { ...wish, recipient: seller.address, amountAtomic: '10000000000000000' },
+      },
+    })
     expect(readLink(made.link)?.terms).toEqual(made.terms)
     expect(linksOf(await shop.get('/api/links'))[0]).toEqual(made)
   })
@@ -82,26 +97,52 @@ describe('a link', () => {
     ['an asset that is not configured', { asset: 'DOGE' }, 'asset'],
     ['a time that has passed', { expiresAt: Date.now() - 1000 }, 'expiresAt'],
     ['a return address that runs a script', { returnUrl: 'javascript:alert(1)' }, 'returnUrl'],
-    ['a return address that hides its host', { returnUrl: 'https://shop.example@evil.example/' }, 'returnUrl'],
-    ['a return address whose host is filled in', { returnUrl: 'https://{PAYMENT_ID}.example/' }, 'returnUrl'],
+    [
+      'a return address that hides its host',
+      { returnUrl: 'https://shop.example@evil.example/' },
+      'returnUrl',
+    ],
+    [
+      'a return address whose host is filled in',
+      { returnUrl: 'https://{PAYMENT_ID}.example/' },
+      'returnUrl',
+    ],
     ['an amount of nothing', { amount: 0 }, 'amount'],
   ])('is not made with %s', async (_, wish, field) => {
-    const answer = await shop.post('/api/links', { network: evm.network.network, recipient: seller.address, amount: 0.01, ...wish })
+    const answer = await shop.post('/api/links', {
+      network: evm.network.network,
+      recipient: seller.address,
+      amount: 0.01,
+      ...wish,
+    })
     expect(answer.status).toBe(400)
     expect(answer.json.error.details).toHaveProperty(field)
   })
 
   test('with any one character changed, added or left out is refused, by reading and by paying', async () => {
     const { link } = await create({ description: 'Tea' })
-    const changed = Array.from(link, (char, at) => link.slice(0, at) + (char === 'A' ? 'B' : 'A') + link.slice(at + 1))
+    const changed = Array.from(
+      link,
+      (char, at) => link.slice(0, at) + (char === 'A' ? 'B' : 'A') + link.slice(at + 1),
+    )
     // The last character of the signature has bits that base64 ignores.
-    const twins = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map((char) => link.slice(0, 42) + char + link.slice(43))
-    for (const text of [...changed, ...twins.filter((twin) => twin !== link), `${link}A`, link.slice(0, -1), link.slice(1)]) {
+    const twins = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map(
+      (char) => link.slice(0, 42) + char + link.slice(43),
+    )
+    for (const text of [
+      ...changed,
+      ...twins.filter((twin) => twin !== link),
+      `${link}A`,
+      link.slice(0, -1),
+      link.slice(1),
+    ]) {
       const answer = await read(text)
       expect(answer.status, text).toBe(400)
       expect(answer.json.error.details).toMatchObject({ reason: 'link_changed' })
     }
-    expect((await pay(changed.at(-3) ?? '')).json.error.details).toMatchObject({ reason: 'link_changed' })
+    expect((await pay(changed.at(-3) ?? '')).json.error.details).toMatchObject({
+      reason: 'link_changed',
+    })
   })
 
   test('that is genuine but has no row is not known', async () => {
@@ -131,10 +172,17 @@ describe('a link', () => {
 
 describe('paying a link', () => {
   test('builds exactly what the link says, and the payment names it', async () => {
-    const { link, terms } = await create({ description: 'Tea', reference: 'INV-8', resource: 'https://shop.example/tea' })
+    const { link, terms } = await create({
+      description: 'Tea',
+      reference: 'INV-8',
+      resource: 'https://shop.example/tea',
+    })
     const buyer = desk.browser()
     const built = await pay(link, {}, buyer)
-    expect(built).toMatchObject({ status: 200, json: { recipient: seller.address, amountAtomic: '10000000000000000', sender: buyerAddress } })
+    expect(built).toMatchObject({
+      status: 200,
+      json: { recipient: seller.address, amountAtomic: '10000000000000000', sender: buyerAddress },
+    })
     const { paymentId } = built.json
     const status = await buyer.get(`/api/payment/status/${paymentId}`)
     expect(status.json).toMatchObject({
@@ -157,7 +205,9 @@ describe('paying a link', () => {
   test('lets the buyer choose what the link leaves open', async () => {
     const { link } = await create({ amount: undefined })
     expect((await pay(link)).json.error.details).toHaveProperty('amount')
-    expect((await pay(link, { amount: 0.25, reference: 'mine' })).json).toMatchObject({ amountAtomic: '250000000000000000' })
+    expect((await pay(link, { amount: 0.25, reference: 'mine' })).json).toMatchObject({
+      amountAtomic: '250000000000000000',
+    })
   })
 
   test('is refused once it has expired', async () => {
@@ -180,7 +230,9 @@ describe('paying a link', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => pay(link)))
     const [built, ...others] = answers.filter(({ status }) => status === 200)
     expect(others).toEqual([])
-    expect(answers.filter(({ json }) => json.error?.details?.['reason'] === 'link_busy')).toHaveLength(9)
+    expect(
+      answers.filter(({ json }) => json.error?.details?.['reason'] === 'link_busy'),
+    ).toHaveLength(9)
     await desk.service.context.db
       .update(payment)
       .set({ status: 'confirmed' })
@@ -188,7 +240,9 @@ describe('paying a link', () => {
     desk.bff.context.upstream.forgetReads()
     expect((await read(link)).json).toMatchObject({ state: 'used' })
     expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_used' })
-    expect(linksOf(await shop.get('/api/links')).find((each) => each.terms.id === terms.id)).toMatchObject({ state: 'used', paid: 1, pending: 0 })
+    expect(
+      linksOf(await shop.get('/api/links')).find((each) => each.terms.id === terms.id),
+    ).toMatchObject({ state: 'used', paid: 1, pending: 0 })
   })
 
   test('of a link for one payment again by the same buyer, whose first transaction was never signed', async () => {
@@ -225,7 +279,9 @@ describe('paying a link', () => {
 
   test('that cannot be built leaves the place to the next', async () => {
     const { link } = await create({ maxPayments: 1 })
-    expect((await pay(link, { walletAddress: evmWallet().address })).json.error.code).toBe('INSUFFICIENT_BALANCE')
+    expect((await pay(link, { walletAddress: evmWallet().address })).json.error.code).toBe(
+      'INSUFFICIENT_BALANCE',
+    )
     expect((await pay(link)).status).toBe(200)
   })
 })

@@ -8,18 +8,24 @@ import { isGenuine } from './keys.ts'
 
 /** Why a link takes no payment, in words for whoever holds it. */
 const REFUSALS = {
-  link_changed: 'This payment link was changed after its seller made it, or was not copied whole. Ask the seller for the link again.',
+  link_changed:
+    'This payment link was changed after its seller made it, or was not copied whole. Ask the seller for the link again.',
   link_unknown: 'This desk does not know this payment link. Ask the seller for a new one.',
-  link_wallet: 'This payment link pays a wallet that its seller no longer uses. Ask the seller for a new one.',
+  link_wallet:
+    'This payment link pays a wallet that its seller no longer uses. Ask the seller for a new one.',
   link_expired: 'This payment link has expired. Ask the seller for a new one.',
   link_used: 'This payment link was already paid.',
-  link_busy: 'Someone else is paying this link right now. Try again in two minutes, or ask the seller for another one.',
+  link_busy:
+    'Someone else is paying this link right now. Try again in two minutes, or ask the seller for another one.',
   link_withdrawn: 'The seller withdrew this payment link.',
 } as const
 export type LinkRefusal = keyof typeof REFUSALS
 
 export function refuseLink(reason: LinkRefusal): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', { message: REFUSALS[reason], details: { link: REFUSALS[reason], reason } })
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: REFUSALS[reason],
+    details: { link: REFUSALS[reason], reason },
+  })
 }
 
 export type OpenedLink = { row: LinkRow; terms: LinkTerms }

@@ -7,13 +7,19 @@ import type { Visitor } from '../session/visitor.ts'
 const MOST = 50
 
 /** Asks the service what became of the payments of these links that were not settled. What cannot be asked now stays as it was. */
-export async function refreshPayments(context: Context, linkIds: readonly string[], asking: { visitor: Visitor; requestId: string }): Promise<void> {
+export async function refreshPayments(
+  context: Context,
+  linkIds: readonly string[],
+  asking: { visitor: Visitor; requestId: string },
+): Promise<void> {
   const rows = await unsettledPayments(context.db, linkIds, { now: context.now(), most: MOST })
   await Promise.allSettled(
     rows.map(async ({ id, paymentId, status }) => {
       if (paymentId === null) return
       const request = { params: { paymentId }, requestId: asking.requestId }
-      const { parsed } = await context.upstream.read('paymentStatus', request, () => context.budgets.spend(spender(asking.visitor), 'tail'))
+      const { parsed } = await context.upstream.read('paymentStatus', request, () =>
+        context.budgets.spend(spender(asking.visitor), 'tail'),
+      )
       if (parsed.status !== status) await setPaymentStatus(context.db, id, parsed.status)
     }),
   )

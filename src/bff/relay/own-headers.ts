@@ -24,8 +24,14 @@ const REFUSED = new Set([
 /** Why a header is not relayed; undefined when it is. */
 export function refuseHeader(name: string): string | undefined {
   const lower = name.toLowerCase()
-  const refused = REFUSED.has(lower) || lower.startsWith('sec-') || lower.startsWith('proxy-') || lower.startsWith('x-forwarded-')
-  return refused ? `The relay does not carry ${name}. Ask the address directly to send it.` : undefined
+  const refused =
+    REFUSED.has(lower) ||
+    lower.startsWith('sec-') ||
+    lower.startsWith('proxy-') ||
+    lower.startsWith('x-forwarded-')
+  return refused
+    ? `The relay does not carry ${name}. Ask the address directly to send it.`
+    : undefined
 }
 
 /** Headers of an answer that belong to the connection, or would set something in a browser. */

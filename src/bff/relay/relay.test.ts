@@ -24,7 +24,11 @@ beforeAll(async () => {
 beforeEach(() => {
   seen = []
   listener = (request, response) => {
-    response.writeHead(402, { 'payment-required': 'abc', 'set-cookie': 'a=b', 'content-type': 'text/plain' })
+    response.writeHead(402, {
+      'payment-required': 'abc',
+      'set-cookie': 'a=b',
+      'content-type': 'text/plain',
+    })
     request.pipe(response)
   }
 })
@@ -45,7 +49,12 @@ function ask(browser: Browser, body: Record<string, unknown>): Promise<Answer> {
 }
 
 test('an answer comes back as data: status, headers without cookies, bytes', async () => {
-  const answer = await ask(desk.browser(), { method: 'POST', url: `${base}/a?b=c`, headers: [['X-PAYMENT', 'proof']], body: 'hé' })
+  const answer = await ask(desk.browser(), {
+    method: 'POST',
+    url: `${base}/a?b=c`,
+    headers: [['X-PAYMENT', 'proof']],
+    body: 'hé',
+  })
   expect(answer.status).toBe(200)
   const { status, headers, body } = relayed(answer)
   expect(status).toBe(402)
@@ -59,20 +68,32 @@ test('nothing of the visitor or of the proxy goes along', async () => {
   const browser = desk.browser()
   await browser.signIn(wallet)
   await ask(browser, { url: base, headers: [['Accept', 'text/html']] })
-  expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent'])
+  expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual([
+    'accept',
+    'accept-encoding',
+    'connection',
+    'host',
+    'user-agent',
+  ])
   expect(seen[0]?.headers['user-agent']).toBe('paydesk')
   expect(JSON.stringify(seen[0]?.rawHeaders)).not.toContain(desk.key)
 })
 
-test.each(['Cookie', 'authorization', 'Host', 'Content-Length', 'Sec-Fetch-Site', 'X-Forwarded-For', 'Proxy-Authorization', 'Connection'])(
-  'the header %s is refused, and named',
-  async (name) => {
-    const answer = await ask(desk.browser(), { url: base, headers: [[name, '1']] })
-    expect(answer.status).toBe(400)
-    expect(answer.json.error.details?.['headers.0']).toContain(name)
-    expect(seen).toEqual([])
-  },
-)
+test.each([
+  'Cookie',
+  'authorization',
+  'Host',
+  'Content-Length',
+  'Sec-Fetch-Site',
+  'X-Forwarded-For',
+  'Proxy-Authorization',
+  'Connection',
+])('the header %s is refused, and named', async (name) => {
+  const answer = await ask(desk.browser(), { url: base, headers: [[name, '1']] })
+  expect(answer.status).toBe(400)
+  expect(answer.json.error.details?.['headers.0']).toContain(name)
+  expect(seen).toEqual([])
+})
 
 test.each([
   ['a line break in a value', { headers: [['X-One', 'a\r\nX-Two: b']] }],
@@ -120,7 +141,12 @@ test('a redirect is passed on, not followed', async () => {
 })
 
 test('neither a payment nor an address gets into the log', async () => {
-  await ask(desk.browser(), { url: `${base}/secret-path`, headers: [['X-PAYMENT', 'secret-proof']], method: 'POST', body: 'secret-body' })
+  await ask(desk.browser(), {
+    url: `${base}/secret-path`,
+    headers: [['X-PAYMENT', 'secret-proof']],
+    method: 'POST',
+    body: 'secret-body',
+  })
   expect(desk.log.join('\n')).not.toMatch(/secret-/)
 })
 
@@ -135,7 +161,12 @@ test('one host has four requests at a time', async () => {
   await arrived.promise
   expect((await ask(desk.browser(), { url: base })).status).toBe(429)
   for (const end of open) end()
-  expect((await Promise.all(four)).map((answer) => relayed(answer).answered)).toEqual([true, true, true, true])
+  expect((await Promise.all(four)).map((answer) => relayed(answer).answered)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ])
 })
 
 test('who may have requests relayed is the operator’s choice', async () => {

@@ -17,22 +17,35 @@ const turnstile = new Turnstile({ perHost: 4, total: 32 })
  */
 export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
   const { audience, loopback } = context.config.relay
-  if (audience === 'off') throw new ProblemError('FORBIDDEN', { message: 'This desk relays no requests.', details: { reason: 'relay_off' } })
+  if (audience === 'off')
+    throw new ProblemError('FORBIDDEN', {
+      message: 'This desk relays no requests.',
+      details: { reason: 'relay_off' },
+    })
   if (audience === 'wallets') requireWallet(visitor)
   const { method, url, headers } = readRequest(body)
   context.budgets.spendRelay(visitor.address)
   try {
     const bytes = body.body === undefined ? undefined : new TextEncoder().encode(body.body)
     const asked = await turnstile.pass(url.host, () =>
-      exchange({ method, url, headers, body: bytes }, { timeoutMs: WITHIN_MS, maxBytes: MAX_RELAYED_BYTES, loopback }),
+      exchange(
+        { method, url, headers, body: bytes },
+        { timeoutMs: WITHIN_MS, maxBytes: MAX_RELAYED_BYTES, loopback },
+      ),
     )
-    if (!asked.passed) throw new ProblemError('RATE_LIMIT', { retryAfter: 2, details: { budget: 'relay', scope: 'host' } })
+    if (!asked.passed)
+      throw new ProblemError('RATE_LIMIT', {
+        retryAfter: 2,
+        details: { budget: 'relay', scope: 'host' },
+      })
     const answer = asked.value
     return {
       value: {
         answered: true as const,
         status: answer.status,
-        headers: answer.headers.filter(([name]) => !isWithheld(name)).map(([name, value]): [string, string] => [name, value]),
+        headers: answer.headers
+          .filter(([name]) => !isWithheld(name))
+          .map(([name, value]): [string, string] => [name, value]),
         body: Buffer.from(answer.body).toString('base64'),
       },
     }
@@ -43,7 +56,11 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
 }
 
 /** @throws ProblemError `INVALID_PARAMETERS` with every problem at once */
-function readRequest({ method, url: text, headers, body }: RelayInput): { method: string; url: URL; headers: Record<string, string> } {
+function readRequest({ method, url: text, headers, body }: RelayInput): {
+  method: string
+  url: URL
+  headers: Record<string, string>
+} {
   const details: Record<string, string> = {}
   const names = new Map<string, string>()
   for (const [index, [name, value]] of headers.entries()) {
@@ -52,7 +69,8 @@ function readRequest({ method, url: text, headers, body }: RelayInput): { method
     if (refused) details[`headers.${index}`] = refused
     names.set(lower, value)
   }
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) details.body = `Expected no body with ${method}.`
+  if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+    details.body = `Expected no body with ${method}.`
   if (Object.keys(details).length > 0) throw new ProblemError('INVALID_PARAMETERS', { details })
   return { method, url: new URL(text), headers: Object.fromEntries(names) }
 }

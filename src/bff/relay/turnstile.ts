@@ -11,7 +11,10 @@ export class Turnstile {
   }
 
   /** Runs `work` at once, or not at all: false when as many are under way as may be. */
-  async pass<T>(host: string, work: () => Promise<T>): Promise<{ passed: true; value: T } | { passed: false }> {
+  async pass<T>(
+    host: string,
+    work: () => Promise<T>,
+  ): Promise<{ passed: true; value: T } | { passed: false }> {
     const here = this.#open.get(host) ?? 0
     if (here >= this.#perHost || this.#sum >= this.#total) return { passed: false }
     this.#open.set(host, here + 1)

@@ -4,19 +4,38 @@ import { Desk } from '#testing/desk.ts'
 import { evmWallet, solanaWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
 
-const wallets = { buyer: evmWallet(), stranger: evmWallet(), seller: evmWallet(), solana: solanaWallet(), operator: solanaWallet() }
+const wallets = {
+  buyer: evmWallet(),
+  stranger: evmWallet(),
+  seller: evmWallet(),
+  solana: solanaWallet(),
+  operator: solanaWallet(),
+}
 
 let desk: Desk
 let payment: string
 let foreign: string
-const people: Record<'nobody' | 'anonymous' | 'buyer' | 'seller' | 'stranger' | 'operator', Browser> = {} as never
+const people: Record<
+  'nobody' | 'anonymous' | 'buyer' | 'seller' | 'stranger' | 'operator',
+  Browser
+> = {} as never
 
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] } })
-  payment = await desk.createPayment({ sender: wallets.buyer.address, recipient: wallets.seller.address })
-  foreign = await desk.createPayment({ sender: wallets.stranger.address, recipient: evmWallet().address })
-  for (const name of ['nobody', 'anonymous', 'buyer', 'seller', 'stranger', 'operator'] as const) people[name] = desk.browser()
-  for (const name of ['buyer', 'seller', 'stranger', 'operator'] as const) await people[name].signIn(wallets[name])
+  desk = await Desk.open({
+    bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] },
+  })
+  payment = await desk.createPayment({
+    sender: wallets.buyer.address,
+    recipient: wallets.seller.address,
+  })
+  foreign = await desk.createPayment({
+    sender: wallets.stranger.address,
+    recipient: evmWallet().address,
+  })
+  for (const name of ['nobody', 'anonymous', 'buyer', 'seller', 'stranger', 'operator'] as const)
+    people[name] = desk.browser()
+  for (const name of ['buyer', 'seller', 'stranger', 'operator'] as const)
+    await people[name].signIn(wallets[name])
   await people.buyer.signIn(wallets.solana)
   await becomeAnonymous(people.anonymous)
 })
@@ -55,10 +74,16 @@ describe('one payment', () => {
     )
   })
 
-  test.each(['nobody', 'anonymous', 'stranger'] as const)('is not reported on by %s', async (who) => {
-    const answer = await people[who].post('/api/transaction/submitted', { paymentId: payment, signature: `0x${'1'.repeat(64)}` })
-    expect(answer.status).toBe(who === 'nobody' ? 401 : 404)
-  })
+  test.each(['nobody', 'anonymous', 'stranger'] as const)(
+    'is not reported on by %s',
+    async (who) => {
+      const answer = await people[who].post('/api/transaction/submitted', {
+        paymentId: payment,
+        signature: `0x${'1'.repeat(64)}`,
+      })
+      expect(answer.status).toBe(who === 'nobody' ? 401 : 404)
+    },
+  )
 
   test('reveals nothing through the shared answers: who asks after one who may is still refused', async () => {
     await people.buyer.get(`/api/payment/status/${payment}`)
@@ -75,14 +100,21 @@ describe('the history of a wallet', () => {
     ['buyer', 200],
     ['operator', 200],
   ] as const)('that belongs to the buyer: %s gets %i', async (who, status) => {
-    expect((await people[who].get(`/api/payment/history/${wallets.buyer.address}`)).status).toBe(status)
+    expect((await people[who].get(`/api/payment/history/${wallets.buyer.address}`)).status).toBe(
+      status,
+    )
   })
 
   test('is found in whatever case the address is spelled', async () => {
-    expect((await people.buyer.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`)).json.payments.map(({ paymentId }) => paymentId)).toEqual([
-      payment,
-    ])
-    expect((await people.stranger.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`)).status).toBe(404)
+    expect(
+      (
+        await people.buyer.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`)
+      ).json.payments.map(({ paymentId }) => paymentId),
+    ).toEqual([payment])
+    expect(
+      (await people.stranger.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`))
+        .status,
+    ).toBe(404)
   })
 })
 
@@ -105,7 +137,10 @@ describe.each(['/api/payments', '/api/payments/summary'])('%s', (path) => {
 })
 
 test('without naming wallets, a session lists its own payments and the operator the whole account', async () => {
-  const list = async (who: keyof typeof people) => (await people[who].get('/api/payments')).json.payments.map(({ paymentId }) => paymentId).toSorted()
+  const list = async (who: keyof typeof people) =>
+    (await people[who].get('/api/payments')).json.payments
+      .map(({ paymentId }) => paymentId)
+      .toSorted()
   expect(await list('buyer')).toEqual([payment])
   expect(await list('seller')).toEqual([payment])
   expect(await list('stranger')).toEqual([foreign])
@@ -113,25 +148,46 @@ test('without naming wallets, a session lists its own payments and the operator 
 })
 
 describe('a payment to anyone but the seller', () => {
-  const order = (recipientAddress: string) => ({ walletAddress: wallets.buyer.address, recipientAddress, amount: 0.01 })
-  test.each(['nobody', 'anonymous', 'buyer', 'seller', 'stranger'] as const)('is not built for %s', async (who) => {
-    expect(await people[who].post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({
-      status: 403,
-      json: { error: { code: 'FORBIDDEN' } },
-    })
-    expect(await people[who].post('/api/transaction/send', order('0x12'))).toMatchObject({
-      status: 400,
-      json: { error: { code: 'INVALID_RECIPIENT', details: { reason: { code: 'not_an_address', params: { expected: 'evm' } } } } },
-    })
+  const order = (recipientAddress: string) => ({
+    walletAddress: wallets.buyer.address,
+    recipientAddress,
+    amount: 0.01,
   })
+  test.each(['nobody', 'anonymous', 'buyer', 'seller', 'stranger'] as const)(
+    'is not built for %s',
+    async (who) => {
+      expect(
+        await people[who].post('/api/transaction/send', order(wallets.stranger.address)),
+      ).toMatchObject({
+        status: 403,
+        json: { error: { code: 'FORBIDDEN' } },
+      })
+      expect(await people[who].post('/api/transaction/send', order('0x12'))).toMatchObject({
+        status: 400,
+        json: {
+          error: {
+            code: 'INVALID_RECIPIENT',
+            details: { reason: { code: 'not_an_address', params: { expected: 'evm' } } },
+          },
+        },
+      })
+    },
+  )
   test('is built for the operator, as far as the chain allows', async () => {
-    expect(await people.operator.post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({
+    expect(
+      await people.operator.post('/api/transaction/send', order(wallets.stranger.address)),
+    ).toMatchObject({
       status: 503,
       json: { error: { code: 'CHAIN_UNAVAILABLE' } },
     })
   })
   test('to the seller, anybody gets as far', async () => {
-    expect(await people.nobody.post('/api/transaction/send', order(wallets.seller.address.toLowerCase()))).toMatchObject({
+    expect(
+      await people.nobody.post(
+        '/api/transaction/send',
+        order(wallets.seller.address.toLowerCase()),
+      ),
+    ).toMatchObject({
       status: 503,
       json: { error: { code: 'CHAIN_UNAVAILABLE' } },
     })
@@ -141,7 +197,15 @@ describe('a payment to anyone but the seller', () => {
 
 test("the service's words on a wrong request come through, and its limits with them", async () => {
   const answer = await people.buyer.get('/api/payments?limit=501')
-  expect(answer).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS', details: { limit: expect.stringContaining('1 to 500') } } } })
+  expect(answer).toMatchObject({
+    status: 400,
+    json: {
+      error: {
+        code: 'INVALID_PARAMETERS',
+        details: { limit: expect.stringContaining('1 to 500') },
+      },
+    },
+  })
   const { headers } = await people.buyer.get('/api/payments?limit=3')
   expect(Number(headers.get('x-ratelimit-limit'))).toBe(1000)
   expect(Number(headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0)
@@ -154,5 +218,8 @@ test('a short idempotency key is refused: another visitor could guess it', async
     { walletAddress: wallets.buyer.address, recipientAddress: wallets.seller.address, amount: 1 },
     { 'Idempotency-Key': '1' },
   )
-  expect(answer).toMatchObject({ status: 400, json: { error: { details: { 'Idempotency-Key': expect.any(String) } } } })
+  expect(answer).toMatchObject({
+    status: 400,
+    json: { error: { details: { 'Idempotency-Key': expect.any(String) } } },
+  })
 })

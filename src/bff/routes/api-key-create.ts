@@ -8,6 +8,11 @@ export const apiKeyCreate: Rule<'apiKeyCreate'> = async (call) => {
   const { context, visitor, input, approval } = call
   requireOperator(visitor)
   requireConfirmation(call.confirmation, input.body.name)
-  await requireKeyApproval(context, visitor, { approval, deed: { kind: 'create', terms: input.body } })
-  return context.upstream.write('apiKeyCreate', onward(call), () => context.budgets.spend(spender(visitor), 'action'))
+  await requireKeyApproval(context, visitor, {
+    approval,
+    deed: { kind: 'create', terms: input.body },
+  })
+  return context.upstream.write('apiKeyCreate', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }

@@ -5,5 +5,7 @@ import type { Rule } from '../session/rule.ts'
 export const apiKeyList: Rule<'apiKeyList'> = async (call) => {
   const { context, visitor } = call
   requireOperator(visitor)
-  return context.upstream.read('apiKeyList', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+  return context.upstream.read('apiKeyList', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
 }

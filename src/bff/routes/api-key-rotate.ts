@@ -7,6 +7,11 @@ import type { Rule } from '../session/rule.ts'
 export const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
   const { context, visitor, input, approval } = call
   const key = await readConfirmedKey(call, input.params.id)
-  await requireKeyApproval(context, visitor, { approval, deed: rotationOf(key, input.body.graceSeconds) })
-  return context.upstream.write('apiKeyRotate', onward(call), () => context.budgets.spend(spender(visitor), 'action'))
+  await requireKeyApproval(context, visitor, {
+    approval,
+    deed: rotationOf(key, input.body.graceSeconds),
+  })
+  return context.upstream.write('apiKeyRotate', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }

@@ -16,24 +16,41 @@ let desk: Desk
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
-  desk = await Desk.open({ networks: [evm.network], bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] } })
+  desk = await Desk.open({
+    networks: [evm.network],
+    bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
+  })
 })
 afterAll(async () => {
   await desk?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
 
-type BuiltAnswer = { paymentId: string; transaction: string; evidence: { fingerprint: boolean; request: PayerEvidenceRequest } }
+type BuiltAnswer = {
+  paymentId: string
+  transaction: string
+  evidence: { fingerprint: boolean; request: PayerEvidenceRequest }
+}
 type StatusAnswer = {
   status: string
-  attribution: { evidence: string | null; missing: string[]; transfer: string | null; request: PayerEvidenceRequest | null }
+  attribution: {
+    evidence: string | null
+    missing: string[]
+    transfer: string | null
+    request: PayerEvidenceRequest | null
+  }
 }
 const builtOf = (answer: Answer) => answer.json as unknown as BuiltAnswer
-const statusOf = async (browser: Browser, paymentId: string) => (await browser.get(`/api/payment/status/${paymentId}`)).json as unknown as StatusAnswer
+const statusOf = async (browser: Browser, paymentId: string) =>
+  (await browser.get(`/api/payment/status/${paymentId}`)).json as unknown as StatusAnswer
 const key = () => ({ 'Idempotency-Key': crypto.randomUUID() })
 
 function walletOf(account: PrivateKeyAccount): TestWallet {
-  return { address: account.address, network: evm.network.network, sign: (message) => account.signMessage({ message }) }
+  return {
+    address: account.address,
+    network: evm.network.network,
+    sign: (message) => account.signMessage({ message }),
+  }
 }
 
 function orderOf(account: PrivateKeyAccount, more: Record<string, unknown> = {}) {
@@ -47,16 +64,28 @@ async function build(browser: Browser, account: PrivateKeyAccount): Promise<Buil
 }
 
 /** As a wallet does that chooses the fees itself. */
-async function sendWithOtherFees(account: PrivateKeyAccount, transaction: string): Promise<`0x${string}`> {
+async function sendWithOtherFees(
+  account: PrivateKeyAccount,
+  transaction: string,
+): Promise<`0x${string}`> {
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'))
   if (!decoded.ok) throw new Error(decoded.problem)
   const { chainId, gas, nonce, to, valueAtomic: value } = decoded
   const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-  const serializedTransaction = await account.signTransaction({ type: 'eip1559', chainId, gas, nonce, to: to as `0x${string}`, value, ...fees })
+  const serializedTransaction = await account.signTransaction({
+    type: 'eip1559',
+    chainId,
+    gas,
+    nonce,
+    to: to as `0x${string}`,
+    value,
+    ...fees,
+  })
   return evm.client.sendRawTransaction({ serializedTransaction })
 }
 
-const rowOf = async (id: string) => (await desk.service.context.db.select().from(payment).where(eq(payment.id, id)))[0]
+const rowOf = async (id: string) =>
+  (await desk.service.context.db.select().from(payment).where(eq(payment.id, id)))[0]
 
 describe('the sender of an order is verified', () => {
   test('where the session has proven it, and nowhere else', async () => {
@@ -64,9 +93,18 @@ describe('the sender of an order is verified', () => {
     const [own, other, anonymous] = [desk.browser(), desk.browser(), desk.browser()]
     await own.signIn(walletOf(account))
     await other.signIn(evmWallet())
-    expect(await rowOf((await build(own, account)).paymentId)).toMatchObject({ senderVerified: true, draft: false })
-    expect(await rowOf((await build(other, account)).paymentId)).toMatchObject({ senderVerified: false, draft: true })
-    expect(await rowOf((await build(anonymous, account)).paymentId)).toMatchObject({ senderVerified: false, draft: true })
+    expect(await rowOf((await build(own, account)).paymentId)).toMatchObject({
+      senderVerified: true,
+      draft: false,
+    })
+    expect(await rowOf((await build(other, account)).paymentId)).toMatchObject({
+      senderVerified: false,
+      draft: true,
+    })
+    expect(await rowOf((await build(anonymous, account)).paymentId)).toMatchObject({
+      senderVerified: false,
+      draft: true,
+    })
   })
 
   test('never by word of a browser: its senderVerified is refused by name', async () => {
@@ -75,17 +113,36 @@ describe('the sender of an order is verified', () => {
     const { paymentId } = await build(browser, account)
     const shop = desk.browser()
     await shop.signIn(seller)
-    const made = (await shop.post('/api/links', { network: evm.network.network, recipient: seller.address, amount: 0.01 })).json as unknown as {
+    const made = (
+      await shop.post('/api/links', {
+        network: evm.network.network,
+        recipient: seller.address,
+        amount: 0.01,
+      })
+    ).json as unknown as {
       link: LinkBody
     }
     for (const senderVerified of [true, false]) {
       const answers = [
         await browser.post('/api/transaction/send', orderOf(account, { senderVerified }), key()),
-        await browser.post('/api/transaction/submitted', { paymentId, signature: `0x${'1'.repeat(64)}`, senderVerified }, key()),
-        await browser.post('/api/link/pay', { link: made.link.link, walletAddress: account.address, senderVerified }, key()),
+        await browser.post(
+          '/api/transaction/submitted',
+          { paymentId, signature: `0x${'1'.repeat(64)}`, senderVerified },
+          key(),
+        ),
+        await browser.post(
+          '/api/link/pay',
+          { link: made.link.link, walletAddress: account.address, senderVerified },
+          key(),
+        ),
       ]
       for (const answer of answers) {
-        expect(answer).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS', details: { senderVerified: expect.any(String) } } } })
+        expect(answer).toMatchObject({
+          status: 400,
+          json: {
+            error: { code: 'INVALID_PARAMETERS', details: { senderVerified: expect.any(String) } },
+          },
+        })
       }
     }
   })
@@ -96,12 +153,18 @@ describe('the sender of an order is verified', () => {
     const { paymentId, transaction } = await build(buyer, account)
     const signature = await sendWithOtherFees(account, transaction)
     await evm.mine(1)
-    expect((await buyer.post('/api/transaction/submitted', { paymentId, signature }, key())).status).toBe(200)
+    expect(
+      (await buyer.post('/api/transaction/submitted', { paymentId, signature }, key())).status,
+    ).toBe(200)
     await evm.mine(3)
-    await expect.poll(async () => (await statusOf(buyer, paymentId)).attribution.missing, { timeout: 30_000 }).toContain('sender_verification')
+    await expect
+      .poll(async () => (await statusOf(buyer, paymentId)).attribution.missing, { timeout: 30_000 })
+      .toContain('sender_verification')
     expect((await statusOf(buyer, paymentId)).status).toBe('created')
     await buyer.signIn(walletOf(account))
-    await expect.poll(async () => (await rowOf(paymentId))?.status, { timeout: 30_000 }).toMatch(/^(confirmed|finalized)$/)
+    await expect
+      .poll(async () => (await rowOf(paymentId))?.status, { timeout: 30_000 })
+      .toMatch(/^(confirmed|finalized)$/)
     expect((await rowOf(paymentId))?.evidence).toBe('sender')
   })
 
@@ -112,8 +175,13 @@ describe('the sender of an order is verified', () => {
     await buyer.signIn(walletOf(account))
     await sendWithOtherFees(account, transaction)
     await evm.mine(4)
-    await expect.poll(async () => (await statusOf(buyer, paymentId)).status, { timeout: 30_000 }).toMatch(/^(confirmed|finalized)$/)
-    expect((await statusOf(buyer, paymentId)).attribution).toMatchObject({ evidence: 'sender', missing: [] })
+    await expect
+      .poll(async () => (await statusOf(buyer, paymentId)).status, { timeout: 30_000 })
+      .toMatch(/^(confirmed|finalized)$/)
+    expect((await statusOf(buyer, paymentId)).attribution).toMatchObject({
+      evidence: 'sender',
+      missing: [],
+    })
   })
 
   test("by no session but the one that made the order: a payer who looks at a stranger's order does not confirm it", async () => {
@@ -123,7 +191,11 @@ describe('the sender of an order is verified', () => {
     await buyer.signIn(walletOf(account))
     await sendWithOtherFees(account, planted.transaction)
     await evm.mine(4)
-    await expect.poll(async () => (await statusOf(thief, planted.paymentId)).attribution.missing, { timeout: 30_000 }).not.toEqual([])
+    await expect
+      .poll(async () => (await statusOf(thief, planted.paymentId)).attribution.missing, {
+        timeout: 30_000,
+      })
+      .not.toEqual([])
     expect((await statusOf(buyer, planted.paymentId)).status).toBe('created')
     expect(await rowOf(planted.paymentId)).toMatchObject({ senderVerified: false, evidence: null })
   })
@@ -136,40 +208,73 @@ test('the signature of a payer passes through, and confirms the order whose fees
   const signature = await sendWithOtherFees(account, transaction)
   await evm.mine(4)
   const { domain, types, primaryType, message } = evidence.request
-  const payerSignature = await account.sign({ hash: hashTypedData({ domain, types, primaryType, message } as never) })
+  const payerSignature = await account.sign({
+    hash: hashTypedData({ domain, types, primaryType, message } as never),
+  })
   const payerNonce = Number(message.nonce)
-  const wrong = await buyer.post('/api/transaction/submitted', { paymentId, signature, payerSignature, payerNonce: payerNonce + 1 }, key())
-  expect(wrong).toMatchObject({ status: 400, json: { error: { details: { payerSignature: expect.any(String) } } } })
-  expect((await buyer.post('/api/transaction/submitted', { paymentId, signature, payerSignature, payerNonce }, key())).status).toBe(200)
-  await expect.poll(async () => (await statusOf(buyer, paymentId)).status, { timeout: 30_000 }).toMatch(/^(confirmed|finalized)$/)
+  const wrong = await buyer.post(
+    '/api/transaction/submitted',
+    { paymentId, signature, payerSignature, payerNonce: payerNonce + 1 },
+    key(),
+  )
+  expect(wrong).toMatchObject({
+    status: 400,
+    json: { error: { details: { payerSignature: expect.any(String) } } },
+  })
+  expect(
+    (
+      await buyer.post(
+        '/api/transaction/submitted',
+        { paymentId, signature, payerSignature, payerNonce },
+        key(),
+      )
+    ).status,
+  ).toBe(200)
+  await expect
+    .poll(async () => (await statusOf(buyer, paymentId)).status, { timeout: 30_000 })
+    .toMatch(/^(confirmed|finalized)$/)
   expect((await rowOf(paymentId))?.evidence).toBe('payer_signature')
 })
 
 describe('one idempotency key of two visitors', () => {
-  test.each(['anonymous', 'signed in'])('builds two payments for them, and neither reads the answer of the other: %s', async (who) => {
-    const account = await evm.wallet(10n ** 18n)
-    const headers = key()
-    const [one, other] = [desk.browser(), desk.browser()]
-    if (who === 'signed in') for (const browser of [one, other]) await browser.signIn(evmWallet())
-    const first = builtOf(await one.post('/api/transaction/send', orderOf(account), headers))
-    const second = builtOf(await other.post('/api/transaction/send', orderOf(account), headers))
-    expect(second.paymentId).not.toBe(first.paymentId)
-    expect((await other.get(`/api/payment/status/${first.paymentId}`)).status).toBe(404)
-    const again = await one.post('/api/transaction/send', orderOf(account), headers)
-    expect(again.headers.get('idempotent-replayed')).toBe('true')
-    expect(builtOf(again).paymentId).toBe(first.paymentId)
-  })
+  test.each(['anonymous', 'signed in'])(
+    'builds two payments for them, and neither reads the answer of the other: %s',
+    async (who) => {
+      const account = await evm.wallet(10n ** 18n)
+      const headers = key()
+      const [one, other] = [desk.browser(), desk.browser()]
+      if (who === 'signed in') for (const browser of [one, other]) await browser.signIn(evmWallet())
+      const first = builtOf(await one.post('/api/transaction/send', orderOf(account), headers))
+      const second = builtOf(await other.post('/api/transaction/send', orderOf(account), headers))
+      expect(second.paymentId).not.toBe(first.paymentId)
+      expect((await other.get(`/api/payment/status/${first.paymentId}`)).status).toBe(404)
+      const again = await one.post('/api/transaction/send', orderOf(account), headers)
+      expect(again.headers.get('idempotent-replayed')).toBe('true')
+      expect(builtOf(again).paymentId).toBe(first.paymentId)
+    },
+  )
 
   test('builds two payments of a link, and both are counted as its payments', async () => {
     const account = await evm.wallet(10n ** 18n)
     const shop = desk.browser()
     await shop.signIn(seller)
-    const made = (await shop.post('/api/links', { network: evm.network.network, recipient: seller.address, amount: 0.01 })).json as unknown as {
+    const made = (
+      await shop.post('/api/links', {
+        network: evm.network.network,
+        recipient: seller.address,
+        amount: 0.01,
+      })
+    ).json as unknown as {
       link: LinkBody
     }
     const headers = key()
     const [one, other] = [desk.browser(), desk.browser()]
-    const pay = (browser: Browser) => browser.post('/api/link/pay', { link: made.link.link, walletAddress: account.address }, headers)
+    const pay = (browser: Browser) =>
+      browser.post(
+        '/api/link/pay',
+        { link: made.link.link, walletAddress: account.address },
+        headers,
+      )
     const [first, second] = [builtOf(await pay(one)), builtOf(await pay(other))]
     expect(second.paymentId).not.toBe(first.paymentId)
     expect((await other.get(`/api/payment/status/${first.paymentId}`)).status).toBe(404)
@@ -177,6 +282,8 @@ describe('one idempotency key of two visitors', () => {
     for (const { paymentId } of [first, second]) await desk.move(paymentId, 'confirmed')
     desk.bff.context.upstream.forgetReads()
     const links = (await shop.get('/api/links')).json as unknown as { links: LinkBody[] }
-    expect(links.links.find(({ terms }) => terms.id === made.link.terms.id)).toMatchObject({ paid: 2 })
+    expect(links.links.find(({ terms }) => terms.id === made.link.terms.id)).toMatchObject({
+      paid: 2,
+    })
   })
 })

@@ -19,14 +19,26 @@ type Wanted = {
   refund?: UpstreamRequest | undefined
 }
 
-export type MadePayment = { reply: UpstreamReply<'transactionSend'> | UpstreamReply<'transactionRefund'>; sessionId: string; setCookie: string | undefined }
+export type MadePayment = {
+  reply: UpstreamReply<'transactionSend'> | UpstreamReply<'transactionRefund'>
+  sessionId: string
+  setCookie: string | undefined
+}
 
 /**
  * Has the service build a payment for a visitor. The order is verified where the session has proven the sender; any other is a draft until evidence comes.
  * A visitor without a session gets an anonymous one, which may see the payments it made and nothing else. It is named before the service is asked: the
  * idempotency key is the session's, and equal keys of two visitors build two payments.
  */
-export async function buildPayment({ context, visitor, requestId, idempotencyKey, sender, body, refund }: Wanted): Promise<MadePayment> {
+export async function buildPayment({
+  context,
+  visitor,
+  requestId,
+  idempotencyKey,
+  sender,
+  body,
+  refund,
+}: Wanted): Promise<MadePayment> {
   const { session } = visitor
   const sessionId = session?.id ?? createId('ses')
   const senderVerified = session?.wallets.includes(sender) ?? false
@@ -34,9 +46,20 @@ export async function buildPayment({ context, visitor, requestId, idempotencyKey
   const spend = () => context.budgets.spend(spender(visitor), 'action')
   const reply = refund
     ? await context.upstream.write('transactionRefund', { ...refund, keyScope }, spend)
-    : await context.upstream.write('transactionSend', { body: { ...body, senderVerified }, requestId, idempotencyKey, keyScope }, spend)
-  const started = session ? undefined : await startAnonymousSession(context, visitor.site, sessionId)
-  await insertSessionPayment(context.db, { sessionId, paymentId: reply.parsed.paymentId, sender, createdAt: context.now() })
+    : await context.upstream.write(
+        'transactionSend',
+        { body: { ...body, senderVerified }, requestId, idempotencyKey, keyScope },
+        spend,
+      )
+  const started = session
+    ? undefined
+    : await startAnonymousSession(context, visitor.site, sessionId)
+  await insertSessionPayment(context.db, {
+    sessionId,
+    paymentId: reply.parsed.paymentId,
+    sender,
+    createdAt: context.now(),
+  })
   return { reply, sessionId, setCookie: started?.setCookie }
 }
 

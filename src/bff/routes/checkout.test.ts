@@ -19,7 +19,10 @@ beforeAll(async () => {
     confirmations: 1,
     assets: [NATIVE_SOL],
   }
-  desk = await Desk.open({ networks: [evm.network, solana], bff: { sellerWallets: [seller.address] } })
+  desk = await Desk.open({
+    networks: [evm.network, solana],
+    bff: { sellerWallets: [seller.address] },
+  })
 })
 afterAll(async () => {
   await desk?.[Symbol.asyncDispose]()
@@ -35,30 +38,50 @@ test('a buyer without a session pays the seller: builds, reads, reports and hear
     amount: 0.01,
     metadata: { note: 'tea', large: 12345678901234567890n.toString() },
   }
-  const built = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': crypto.randomUUID() })
+  const built = await buyer.post('/api/transaction/send', order, {
+    'Idempotency-Key': crypto.randomUUID(),
+  })
   expect(built.status).toBe(200)
-  expect(built.json).toMatchObject({ success: true, amount: 0.01, amountAtomic: '10000000000000000', sender: account.address, recipient: seller.address })
+  expect(built.json).toMatchObject({
+    success: true,
+    amount: 0.01,
+    amountAtomic: '10000000000000000',
+    sender: account.address,
+    recipient: seller.address,
+  })
   expect(buyer.cookies.has('__Host-paydesk')).toBe(true)
   const { paymentId } = built.json
-  expect((await buyer.get('/api/session')).json.session).toMatchObject({ wallets: [], operator: false })
+  expect((await buyer.get('/api/session')).json.session).toMatchObject({
+    wallets: [],
+    operator: false,
+  })
 
   const events = buyer.events()
   await expect.poll(() => events.lastEventId).toBeDefined()
-  expect((await buyer.get(`/api/payment/status/${paymentId}`)).json).toMatchObject({ paymentId, status: 'created' })
+  expect((await buyer.get(`/api/payment/status/${paymentId}`)).json).toMatchObject({
+    paymentId,
+    status: 'created',
+  })
   const other = await desk.createPayment({})
   expect((await buyer.get(`/api/payment/status/${other}`)).status).toBe(404)
 
   const { transaction } = built.json as unknown as { transaction: string }
   const serialized = await signBuilt(account, transaction)
   const signature = await evm.client.sendRawTransaction({ serializedTransaction: serialized })
-  expect((await buyer.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(200)
+  expect((await buyer.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(
+    200,
+  )
   await evm.mine(3)
-  await expect.poll(() => events.told.at(-1), { timeout: 30_000 }).toMatch(/ (confirmed|finalized)$/)
+  await expect
+    .poll(() => events.told.at(-1), { timeout: 30_000 })
+    .toMatch(/ (confirmed|finalized)$/)
   expect(new Set(events.told.map((line) => line.split(' ')[0]))).toEqual(new Set([paymentId]))
   events.close()
 
   const stranger = desk.browser()
-  expect((await stranger.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(401)
+  expect((await stranger.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(
+    401,
+  )
 })
 
 test('an answer that was lost is given again to the same session: the same key builds one payment', async () => {
@@ -70,18 +93,35 @@ test('an answer that was lost is given again to the same session: the same key b
   const again = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': key })
   expect(again.headers.get('idempotent-replayed')).toBe('true')
   expect(again.json.paymentId).toBe(lost.json.paymentId)
-  expect((await buyer.post('/api/transaction/send', { ...order, amount: 0.03 }, { 'Idempotency-Key': key })).json.error.code).toBe('IDEMPOTENCY_CONFLICT')
+  expect(
+    (
+      await buyer.post(
+        '/api/transaction/send',
+        { ...order, amount: 0.03 },
+        { 'Idempotency-Key': key },
+      )
+    ).json.error.code,
+  ).toBe('IDEMPOTENCY_CONFLICT')
 })
 
 test("the service's reason why a payment cannot be made reaches the buyer with its figures", async () => {
   const account = await evm.wallet(10n ** 15n)
-  const answer = await desk.browser().post('/api/transaction/send', { walletAddress: account.address, recipientAddress: seller.address, amount: 5 })
+  const answer = await desk.browser().post('/api/transaction/send', {
+    walletAddress: account.address,
+    recipientAddress: seller.address,
+    amount: 5,
+  })
   expect(answer).toMatchObject({
     status: 400,
     json: {
       error: {
         code: 'INSUFFICIENT_BALANCE',
-        details: { reason: { code: 'amount_and_fee', params: { available: { amountAtomic: (10n ** 15n).toString() } } } },
+        details: {
+          reason: {
+            code: 'amount_and_fee',
+            params: { available: { amountAtomic: (10n ** 15n).toString() } },
+          },
+        },
       },
     },
   })

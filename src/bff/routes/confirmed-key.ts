@@ -18,15 +18,21 @@ export function requireConfirmation(typed: string | undefined, name: string): vo
  * Looks at the key once more before it is ended or replaced: the page's list may be old, and a click may have met another row.
  * @throws ProblemError `NOT_FOUND`, `INVALID_PARAMETERS`, `FORBIDDEN` for this program's own key, with which the desk would end itself
  */
-export async function readConfirmedKey<K extends EndpointName>(call: Call<K>, id: string): Promise<ApiKeyRow> {
+export async function readConfirmedKey<K extends EndpointName>(
+  call: Call<K>,
+  id: string,
+): Promise<ApiKeyRow> {
   const { context, visitor } = call
   requireOperator(visitor)
   const { requestId } = onward(call)
-  const { parsed } = await context.upstream.read('apiKeyList', { requestId }, () => context.budgets.spend(spender(visitor), 'action'))
+  const { parsed } = await context.upstream.read('apiKeyList', { requestId }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
   const key = parsed.keys.find((each) => each.id === id)
   if (!key) throw notFound()
   if (key.hint === '') {
-    const message = 'This is the key that the desk itself works with. Make another one, set SERVICE_API_KEY to it, and then delete this one.'
+    const message =
+      'This is the key that the desk itself works with. Make another one, set SERVICE_API_KEY to it, and then delete this one.'
     throw new ProblemError('FORBIDDEN', { message, details: { reason: 'own_key' } })
   }
   requireConfirmation(call.confirmation, key.name)

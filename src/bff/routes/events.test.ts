@@ -17,7 +17,10 @@ let sellerWallet: TestWallet
 const readers: EventReader[] = []
 
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { operatorWallets: [operatorWallet.address] }, overrides: { beatMs: 200, ringCapacity: RING } })
+  desk = await Desk.open({
+    bff: { operatorWallets: [operatorWallet.address] },
+    overrides: { beatMs: 200, ringCapacity: RING },
+  })
 })
 afterAll(() => desk?.[Symbol.asyncDispose]())
 beforeEach(async () => {
@@ -35,7 +38,8 @@ async function open(browser: Browser, lastEventId?: string): Promise<EventReader
   const reader = browser.events(lastEventId)
   readers.push(reader)
   await expect.poll(() => reader.status, { timeout: 10_000 }).toBe(200)
-  if (lastEventId === undefined) await expect.poll(() => reader.lastEventId, { timeout: 20_000 }).toBeDefined()
+  if (lastEventId === undefined)
+    await expect.poll(() => reader.lastEventId, { timeout: 20_000 }).toBeDefined()
   return reader
 }
 
@@ -54,7 +58,9 @@ function lastBeat(reader: EventReader): string | undefined {
 }
 
 async function hears(reader: EventReader, told: string[]): Promise<void> {
-  await expect.poll(() => reader.told.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(told.length)
+  await expect
+    .poll(() => reader.told.length, { timeout: 30_000 })
+    .toBeGreaterThanOrEqual(told.length)
   expect(reader.told).toEqual(told)
   const ids = reader.payments.map(({ id }) => BigInt(id))
   expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)))
@@ -88,7 +94,9 @@ test('a client that cannot set the header names its position in the query', asyn
   const first = await open(seller)
   const told = await pay()
   await hears(first, told)
-  const answer = await fetch(`${desk.bff.url}/api/events?lastEventId=${first.payments[0]?.id}`, { headers: seller.headers() })
+  const answer = await fetch(`${desk.bff.url}/api/events?lastEventId=${first.payments[0]?.id}`, {
+    headers: seller.headers(),
+  })
   const text = new TextDecoder()
   let received = ''
   for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
@@ -118,9 +126,17 @@ test('a draft reaches no stream and holds up none that resumes; its maker reads 
 
   await maker.signIn(evmWallet())
   expect((await maker.get(`/api/payment/status/${draft}`)).status).toBe(404)
-  const [own] = await desk.bff.context.db.select().from(session).orderBy(desc(session.createdAt)).limit(1)
+  const [own] = await desk.bff.context.db
+    .select()
+    .from(session)
+    .orderBy(desc(session.createdAt))
+    .limit(1)
   await insertSessionPayment(desk.bff.context.db, { sessionId: own?.id ?? '', paymentId: draft })
-  expect((await maker.get(`/api/payment/status/${draft}`)).json).toMatchObject({ paymentId: draft, status: 'expired', draft: true })
+  expect((await maker.get(`/api/payment/status/${draft}`)).json).toMatchObject({
+    paymentId: draft,
+    status: 'expired',
+    draft: true,
+  })
 })
 
 test('over a restart of the proxy nothing is lost and nothing comes twice', async () => {
@@ -132,7 +148,10 @@ test('over a restart of the proxy nothing is lost and nothing comes twice', asyn
   await expect.poll(() => before.ended).toBe(true)
   const missed = [...(await pay()), ...(await pay())]
   await desk.startBff()
-  const [after, all] = [await open(seller, before.lastEventId), await open(operator, idle.lastEventId)]
+  const [after, all] = [
+    await open(seller, before.lastEventId),
+    await open(operator, idle.lastEventId),
+  ]
   const live = await pay()
   await hears(after, [...missed, ...live])
   await hears(all, [...missed, ...live])
@@ -143,7 +162,10 @@ test('over a restart of the service the streams stay open, nothing is lost and n
   const told = await pay()
   await hears(reader, told)
   await desk.stopService()
-  expect((await seller.get('/api/payments')).json.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: { reason: 'unreachable' } })
+  expect((await seller.get('/api/payments')).json.error).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    details: { reason: 'unreachable' },
+  })
   // The stream is open, and hears of nothing: it says so.
   await expect.poll(() => lastBeat(reader), { timeout: 10_000 }).toBe('{"live":false}')
   await desk.startService()
@@ -165,7 +187,9 @@ test('whoever missed more than is kept is told to read everything again, once, a
   await hears(watching, missed)
   const all = await open(operator)
   const late = await open(seller, start)
-  await expect.poll(() => late.events.map(({ event }) => event), { timeout: 20_000 }).toEqual(['reset'])
+  await expect
+    .poll(() => late.events.map(({ event }) => event), { timeout: 20_000 })
+    .toEqual(['reset'])
   const live = await pay()
   await hears(late, live)
   await hears(all, live)
@@ -173,7 +197,9 @@ test('whoever missed more than is kept is told to read everything again, once, a
 
 test('a position that the service never gave is told to read everything again', async () => {
   const reader = await open(seller, '900000000000000000')
-  await expect.poll(() => reader.events.map(({ event }) => event), { timeout: 20_000 }).toEqual(['reset'])
+  await expect
+    .poll(() => reader.events.map(({ event }) => event), { timeout: 20_000 })
+    .toEqual(['reset'])
   await hears(reader, await pay())
 })
 

@@ -6,5 +6,7 @@ export const facilitatorVerify: Rule<'facilitatorVerify'> = async (call) => {
   const { context, visitor, input } = call
   const { payTo } = input.body.paymentRequirements
   requirePayee(visitor, typeof payTo === 'string' ? payTo : '')
-  return context.upstream.write('facilitatorVerify', onward(call), () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write('facilitatorVerify', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }

@@ -20,13 +20,24 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
   context.budgets.spendSignIn(visitor.address)
   const rule = ruleOf(context.config.hosted, body)
   const signer = parseAddress(body.signer)
-  const mayOperate = session.wallets.includes(body.signer) && context.config.operatorWallets.includes(body.signer)
-  if (!mayOperate || !signer.ok || signer.family !== familyOf(body.network)) throw refuseHosted('hosted_signer')
+  const mayOperate =
+    session.wallets.includes(body.signer) && context.config.operatorWallets.includes(body.signer)
+  if (!mayOperate || !signer.ok || signer.family !== familyOf(body.network))
+    throw refuseHosted('hosted_signer')
   const amount = readAmount(body, rule)
   const now = context.now()
   // Looked at again when it is signed; here so that nobody signs in vain.
-  const left = rule.maxPerDay - (await spentToday(context.db, { sender: body.from, network: body.network, asset: rule.asset.address }, now))
-  if (amount > left) throw refuseHosted('hosted_over_day', { amount: `Expected at most ${formatAmount(left < 0n ? 0n : left, rule.asset.decimals)}.` })
+  const left =
+    rule.maxPerDay -
+    (await spentToday(
+      context.db,
+      { sender: body.from, network: body.network, asset: rule.asset.address },
+      now,
+    ))
+  if (amount > left)
+    throw refuseHosted('hosted_over_day', {
+      amount: `Expected at most ${formatAmount(left < 0n ? 0n : left, rule.asset.decimals)}.`,
+    })
   const row = {
     id: createNonce(),
     sessionId: session.id,
@@ -48,7 +59,13 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
     paymentId: null,
   }
   await insertIntent(context.db, row)
-  return { value: { nonce: row.id, amountAtomic: amount.toString(), expiresAt: row.expiresAt.getTime() / 1000 } }
+  return {
+    value: {
+      nonce: row.id,
+      amountAtomic: amount.toString(),
+      expiresAt: row.expiresAt.getTime() / 1000,
+    },
+  }
 }
 
 type Body = OwnCall<'hostedIntent'>['body']
@@ -57,7 +74,8 @@ function ruleOf(rules: readonly HostedRule[], body: Body): HostedRule {
   if (rules.length === 0) throw refuseHosted('hosted_off')
   const network = rules.find((rule) => rule.network.network === body.network)?.network
   const asset = network && findAsset(network, body.asset)
-  const rule = asset && findRule(rules, { network: body.network, sender: body.from, asset: asset.address })
+  const rule =
+    asset && findRule(rules, { network: body.network, sender: body.from, asset: asset.address })
   if (!rule) throw refuseHosted('hosted_wallet')
   return rule
 }
@@ -66,9 +84,15 @@ function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
   const parsed = parseAmount(body.amount, asset.decimals)
   if (!parsed.ok) {
     const amount = describeAmountProblem(parsed.problem, body.amount, asset.decimals)
-    throw new ProblemError('INVALID_PARAMETERS', { message: `amount: ${amount}`, details: { amount } })
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message: `amount: ${amount}`,
+      details: { amount },
+    })
   }
-  if (parsed.atomic > maxPerPayment) throw refuseHosted('hosted_over_payment', { amount: `Expected at most ${formatAmount(maxPerPayment, asset.decimals)}.` })
+  if (parsed.atomic > maxPerPayment)
+    throw refuseHosted('hosted_over_payment', {
+      amount: `Expected at most ${formatAmount(maxPerPayment, asset.decimals)}.`,
+    })
   const to = readRecipient(body.to, familyOf(body.network))
   if (!to.ok) throw recipientProblem(to.reason, { received: body.to, field: 'to' })
   return parsed.atomic

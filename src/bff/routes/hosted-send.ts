@@ -25,14 +25,22 @@ export const hostedSend: OwnRule<'hostedSend'> = async (call) => {
   const row = await findIntent(context.db, body.nonce)
   if (!row || row.sessionId !== session.id) throw refuseHosted('hosted_intent')
   const signatureHash = hashCookieValue(body.signature)
-  const outcome = row.state === 'open' ? await take(call, session, { row, signatureHash }) : await repeat(call, row, signatureHash)
-  if (outcome.paymentId !== null) await insertSessionPayment(context.db, { sessionId: session.id, paymentId: outcome.paymentId })
+  const outcome =
+    row.state === 'open'
+      ? await take(call, session, { row, signatureHash })
+      : await repeat(call, row, signatureHash)
+  if (outcome.paymentId !== null)
+    await insertSessionPayment(context.db, { sessionId: session.id, paymentId: outcome.paymentId })
   return { value: outcome }
 }
 
 type SendCall = OwnCall<'hostedSend'>
 
-async function take(call: SendCall, session: OpenSession, { row, signatureHash }: { row: HostedRow; signatureHash: string }): Promise<Outcome> {
+async function take(
+  call: SendCall,
+  session: OpenSession,
+  { row, signatureHash }: { row: HostedRow; signatureHash: string },
+): Promise<Outcome> {
   const { context, body } = call
   const now = context.now()
   if (row.expiresAt <= now) throw refuseHosted('hosted_expired')
@@ -40,7 +48,8 @@ async function take(call: SendCall, session: OpenSession, { row, signatureHash }
   const rule = findRule(context.config.hosted, row)
   if (!rule) throw refuseHosted('hosted_wallet')
   if (!mayOperate(context, session, row.signer)) throw refuseHosted('hosted_signer')
-  if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature)) throw refuseHosted('hosted_signature')
+  if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
+    throw refuseHosted('hosted_signature')
   if (row.amount > rule.maxPerPayment) throw refuseHosted('hosted_over_payment')
   const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay: rule.maxPerDay, now })
   if (taken.kind === 'over_day') throw refuseHosted('hosted_over_day')

@@ -5,15 +5,23 @@ import { requireOperator } from '../session/rule.ts'
 export const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor }) => {
   requireOperator(visitor)
   const wallets = await Promise.all(
-    context.config.hosted.map(async ({ name, wallet, network, asset, maxPerPayment, maxPerDay }) => ({
-      name,
-      wallet,
-      network: network.network,
-      asset: asset.address,
-      maxPerPaymentAtomic: maxPerPayment.toString(),
-      maxPerDayAtomic: maxPerDay.toString(),
-      spentAtomic: (await spentToday(context.db, { sender: wallet, network: network.network, asset: asset.address }, context.now())).toString(),
-    })),
+    context.config.hosted.map(
+      async ({ name, wallet, network, asset, maxPerPayment, maxPerDay }) => ({
+        name,
+        wallet,
+        network: network.network,
+        asset: asset.address,
+        maxPerPaymentAtomic: maxPerPayment.toString(),
+        maxPerDayAtomic: maxPerDay.toString(),
+        spentAtomic: (
+          await spentToday(
+            context.db,
+            { sender: wallet, network: network.network, asset: asset.address },
+            context.now(),
+          )
+        ).toString(),
+      }),
+    ),
   )
   return { value: { wallets } }
 }

@@ -7,44 +7,60 @@ import type { Call, Rule } from '../session/rule.ts'
 export const unmatchedList: Rule<'unmatchedList'> = async (call) => {
   const { context, visitor } = call
   requireOperator(visitor)
-  return context.upstream.read('unmatchedList', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+  return context.upstream.read('unmatchedList', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
 }
 
 export const unmatchedAssign: Rule<'unmatchedAssign'> = async (call) => {
   const { context, visitor } = call
   const body = decisionOf(call)
-  return context.upstream.write('unmatchedAssign', { ...onward(call), body }, () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write('unmatchedAssign', { ...onward(call), body }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }
 
 export const unmatchedUnassign: Rule<'unmatchedUnassign'> = async (call) => {
   const { context, visitor } = call
   const body = decisionOf(call)
-  return context.upstream.write('unmatchedUnassign', { ...onward(call), body }, () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write('unmatchedUnassign', { ...onward(call), body }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }
 
 /** Payments that are paid and that no caller was told of: the operator's to deliver, to close or to refund. */
 export const undeliveredList: Rule<'undeliveredList'> = async (call) => {
   const { context, visitor } = call
   requireOperator(visitor)
-  return context.upstream.read('undeliveredList', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+  return context.upstream.read('undeliveredList', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
 }
 
 export const undeliveredClose: Rule<'undeliveredClose'> = async (call) => {
   const { context, visitor } = call
   const body = decisionOf(call)
-  return context.upstream.write('undeliveredClose', { ...onward(call), body }, () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write('undeliveredClose', { ...onward(call), body }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }
 
 export const undeliveredReopen: Rule<'undeliveredReopen'> = async (call) => {
   const { context, visitor } = call
   const body = decisionOf(call)
-  return context.upstream.write('undeliveredReopen', { ...onward(call), body }, () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write('undeliveredReopen', { ...onward(call), body }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }
 
 type Decision = 'unmatchedAssign' | 'unmatchedUnassign' | 'undeliveredClose' | 'undeliveredReopen'
 
 /** Who decides is the wallet that is signed in. @throws ProblemError `INVALID_PARAMETERS` where a browser names somebody */
-function decisionOf({ visitor, input, raw }: Pick<Call<Decision>, 'visitor' | 'input' | 'raw'>): Record<string, unknown> {
+function decisionOf({
+  visitor,
+  input,
+  raw,
+}: Pick<Call<Decision>, 'visitor' | 'input' | 'raw'>): Record<string, unknown> {
   const session = requireOperator(visitor)
   if (input.body.by !== undefined) {
     const by = 'Expected this field to be absent: it is the wallet that is signed in.'

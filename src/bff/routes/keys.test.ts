@@ -10,7 +10,10 @@ let operator: Browser
 let buyer: Browser
 
 beforeAll(async () => {
-  desk = await Desk.open({ scopes: ['keys:manage', 'payment:read', 'token:read'], bff: { operatorWallets: [wallets.operator.address] } })
+  desk = await Desk.open({
+    scopes: ['keys:manage', 'payment:read', 'token:read'],
+    bff: { operatorWallets: [wallets.operator.address] },
+  })
   operator = desk.browser()
   buyer = desk.browser()
   await operator.signIn(wallets.operator)
@@ -18,23 +21,45 @@ beforeAll(async () => {
 })
 afterAll(() => desk?.[Symbol.asyncDispose]())
 
-type Key = { id: string; name: string; key?: string; hint: string; status: string; rotation: { replacedBy: string | null }; graceEndsAt?: number }
-const body = (answer: Answer) => answer.json as unknown as Key & { keys: Key[]; totalRequests: number }
-const confirm = (name: string) => ({ 'X-Confirm': encodeURIComponent(name), 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' })
+type Key = {
+  id: string
+  name: string
+  key?: string
+  hint: string
+  status: string
+  rotation: { replacedBy: string | null }
+  graceEndsAt?: number
+}
+const body = (answer: Answer) =>
+  answer.json as unknown as Key & { keys: Key[]; totalRequests: number }
+const confirm = (name: string) => ({
+  'X-Confirm': encodeURIComponent(name),
+  'Content-Type': 'application/json',
+  'X-Requested-By': 'paydesk',
+})
 
 type Terms = { name: string; scopes: string[] }
 const createDeed = (terms: Terms) => ({ kind: 'create', terms })
-const rotateDeed = (id: string, name: string, graceSeconds: number) => ({ kind: 'rotate', id, name, graceSeconds })
+const rotateDeed = (id: string, name: string, graceSeconds: number) => ({
+  kind: 'rotate',
+  id,
+  name,
+  graceSeconds,
+})
 
 /** The headers of a request that the operator's wallet has approved. */
-async function approve(deed: object, { who = operator, by = wallets.operator, as = wallets.operator } = {}): Promise<Record<string, string>> {
+async function approve(
+  deed: object,
+  { who = operator, by = wallets.operator, as = wallets.operator } = {},
+): Promise<Record<string, string>> {
   const asked = await who.post('/api/api-keys/approval', { signer: as.address, deed })
   expect(asked.status, asked.text).toBe(200)
   const { id, message } = asked.json as unknown as { id: string; message: string }
   return { 'X-Approval': `${id} ${await by.sign(message)}` }
 }
 
-const post = async (terms: Terms, headers: Record<string, string>) => operator.post('/api/api-keys', terms, { ...confirm(terms.name), ...headers })
+const post = async (terms: Terms, headers: Record<string, string>) =>
+  operator.post('/api/api-keys', terms, { ...confirm(terms.name), ...headers })
 
 async function create(name: string, scopes = ['payment:read']): Promise<Key> {
   const answer = await post({ name, scopes }, await approve(createDeed({ name, scopes })))
@@ -43,7 +68,8 @@ async function create(name: string, scopes = ['payment:read']): Promise<Key> {
 }
 
 const keys = async () => body(await operator.get('/api/api-keys')).keys
-const remove = (id: string, name: string) => operator.send('DELETE', `/api/api-keys/${id}`, { headers: confirm(name) })
+const remove = (id: string, name: string) =>
+  operator.send('DELETE', `/api/api-keys/${id}`, { headers: confirm(name) })
 
 test('only the operator manages keys, and nobody without a session', async () => {
   for (const [method, path] of [
@@ -51,8 +77,14 @@ test('only the operator manages keys, and nobody without a session', async () =>
     ['GET', '/api/usage'],
     ['POST', '/api/api-keys'],
   ] as const) {
-    const send = (who: Browser) => (method === 'GET' ? who.get(path) : who.post(path, { name: 'x', scopes: ['payment:read'] }, confirm('x')))
-    expect((await send(buyer)).json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'operator_required' } })
+    const send = (who: Browser) =>
+      method === 'GET'
+        ? who.get(path)
+        : who.post(path, { name: 'x', scopes: ['payment:read'] }, confirm('x'))
+    expect((await send(buyer)).json.error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { reason: 'operator_required' },
+    })
     expect((await send(desk.browser())).status).toBe(401)
   }
 })
@@ -60,7 +92,9 @@ test('only the operator manages keys, and nobody without a session', async () =>
 test('a key is shown once, works at the service, and stands in no log', async () => {
   const made = await create('Käse & Söhne')
   expect(made.key).toMatch(/^pk_live_/)
-  const direct = await fetch(`${desk.service.url}/payments`, { headers: { Authorization: `Bearer ${made.key}` } })
+  const direct = await fetch(`${desk.service.url}/payments`, {
+    headers: { Authorization: `Bearer ${made.key}` },
+  })
   expect(direct.status).toBe(200)
   const listed = (await operator.get('/api/api-keys')).text
   expect(listed).toContain(made.id)
@@ -70,7 +104,10 @@ test('a key is shown once, works at the service, and stands in no log', async ()
 
 test('a repeated request makes no second key and tells none', async () => {
   const terms = { name: 'once', scopes: ['payment:read'] }
-  const headers = { ...(await approve(createDeed(terms))), 'Idempotency-Key': 'once-1234567890abcdef' }
+  const headers = {
+    ...(await approve(createDeed(terms))),
+    'Idempotency-Key': 'once-1234567890abcdef',
+  }
   const first = await post(terms, headers)
   const again = await post(terms, headers)
   expect([first.status, again.status]).toEqual([200, 403])
@@ -86,13 +123,18 @@ test('a stolen session makes no key: a wallet that runs the desk signs for these
   const terms = { name: 'stolen', scopes: ['payment:read'] }
   const reasonOf = (answer: Answer) => [answer.status, answer.json.error.details?.['reason']]
   expect(reasonOf(await post(terms, {}))).toEqual([403, 'approval_required'])
-  expect(reasonOf(await post(terms, { 'X-Approval': 'kya_1111111111111111 0x00' }))).toEqual([403, 'approval_required'])
+  expect(reasonOf(await post(terms, { 'X-Approval': 'kya_1111111111111111 0x00' }))).toEqual([
+    403,
+    'approval_required',
+  ])
   const forged = await approve(createDeed(terms), { by: wallets.buyer })
   expect(reasonOf(await post(terms, forged))).toEqual([403, 'approval_signature'])
   // A refused signature has used its text up.
   expect(reasonOf(await post(terms, forged))).toEqual([403, 'approval_over'])
   const narrow = await approve(createDeed(terms))
-  expect(reasonOf(await post({ ...terms, scopes: ['payment:read', 'keys:manage'] }, narrow))).toEqual([403, 'approval_signature'])
+  expect(
+    reasonOf(await post({ ...terms, scopes: ['payment:read', 'keys:manage'] }, narrow)),
+  ).toEqual([403, 'approval_signature'])
   const ofRotation = await approve(rotateDeed('key_1111111111111111111111', 'stolen', 60))
   expect(reasonOf(await post(terms, ofRotation))).toEqual([403, 'approval_signature'])
   const other = desk.browser()
@@ -103,21 +145,45 @@ test('a stolen session makes no key: a wallet that runs the desk signs for these
 })
 
 test('an approval is asked for by the operator, for a wallet of the session that runs the desk', async () => {
-  const ask = (who: Browser, signer: string) => who.post('/api/api-keys/approval', { signer, deed: createDeed({ name: 'x', scopes: ['payment:read'] }) })
-  expect((await ask(buyer, wallets.buyer.address)).json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'operator_required' } })
+  const ask = (who: Browser, signer: string) =>
+    who.post('/api/api-keys/approval', {
+      signer,
+      deed: createDeed({ name: 'x', scopes: ['payment:read'] }),
+    })
+  expect((await ask(buyer, wallets.buyer.address)).json.error).toMatchObject({
+    code: 'FORBIDDEN',
+    details: { reason: 'operator_required' },
+  })
   expect((await ask(desk.browser(), wallets.operator.address)).status).toBe(401)
   for (const signer of [wallets.buyer.address, 'nobody', '']) {
-    expect((await ask(operator, signer)).json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'approval_signer' } })
+    expect((await ask(operator, signer)).json.error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { reason: 'approval_signer' },
+    })
   }
 })
 
 test('what is not confirmed by its name does not happen', async () => {
   const made = await create('confirmed')
-  expect((await operator.post('/api/api-keys', { name: 'silent', scopes: ['payment:read'] })).json.error.details).toHaveProperty('X-Confirm')
-  expect((await operator.post(`/api/api-keys/${made.id}/rotate`, { graceSeconds: 60 })).status).toBe(400)
+  expect(
+    (await operator.post('/api/api-keys', { name: 'silent', scopes: ['payment:read'] })).json.error
+      .details,
+  ).toHaveProperty('X-Confirm')
+  expect(
+    (await operator.post(`/api/api-keys/${made.id}/rotate`, { graceSeconds: 60 })).status,
+  ).toBe(400)
   expect((await remove(made.id, 'another name')).status).toBe(400)
-  expect((await operator.send('DELETE', `/api/api-keys/${made.id}`, { headers: { ...confirm('x'), 'X-Confirm': '%' } })).status).toBe(400)
-  expect((await keys()).find(({ id }) => id === made.id)).toMatchObject({ status: 'active', rotation: { replacedBy: null } })
+  expect(
+    (
+      await operator.send('DELETE', `/api/api-keys/${made.id}`, {
+        headers: { ...confirm('x'), 'X-Confirm': '%' },
+      })
+    ).status,
+  ).toBe(400)
+  expect((await keys()).find(({ id }) => id === made.id)).toMatchObject({
+    status: 'active',
+    rotation: { replacedBy: null },
+  })
   expect((await keys()).some(({ name }) => name === 'silent')).toBe(false)
 })
 
@@ -127,12 +193,22 @@ test('a key is rotated with its grace, then deleted', async () => {
   const silent = await operator.post(path, { graceSeconds: 60 }, confirm('till'))
   expect(silent.json.error.details).toMatchObject({ reason: 'approval_required' })
   const longer = await approve(rotateDeed(made.id, 'till', 60))
-  const refused = await operator.post(path, { graceSeconds: 86_400 }, { ...confirm('till'), ...longer })
+  const refused = await operator.post(
+    path,
+    { graceSeconds: 86_400 },
+    { ...confirm('till'), ...longer },
+  )
   expect(refused.json.error.details).toMatchObject({ reason: 'approval_signature' })
-  const rotated = await operator.post(path, { graceSeconds: 60 }, { ...confirm('till'), ...(await approve(rotateDeed(made.id, 'till', 60))) })
+  const rotated = await operator.post(
+    path,
+    { graceSeconds: 60 },
+    { ...confirm('till'), ...(await approve(rotateDeed(made.id, 'till', 60))) },
+  )
   expect(rotated.status, rotated.text).toBe(200)
   expect(body(rotated).graceEndsAt).toBeGreaterThan(Date.now())
-  expect((await keys()).find(({ id }) => id === made.id)?.rotation.replacedBy).toBe(body(rotated).id)
+  expect((await keys()).find(({ id }) => id === made.id)?.rotation.replacedBy).toBe(
+    body(rotated).id,
+  )
   expect((await remove(body(rotated).id, 'till')).status).toBe(200)
   expect((await keys()).find(({ id }) => id === body(rotated).id)?.status).toBe('deleted')
   expect((await remove('key_1111111111111111111111', 'till')).status).toBe(404)
@@ -143,7 +219,10 @@ test("the desk's own key is in the list without its hint, and cannot end itself"
   expect(answer.text).not.toContain(apiKeyHint(desk.key))
   const own = body(answer).keys.find(({ hint }) => hint === '')
   expect(own).toMatchObject({ name: 'test', status: 'active' })
-  for (const response of [await remove(own?.id ?? '', 'test'), await operator.post(`/api/api-keys/${own?.id}/rotate`, { graceSeconds: 0 }, confirm('test'))]) {
+  for (const response of [
+    await remove(own?.id ?? '', 'test'),
+    await operator.post(`/api/api-keys/${own?.id}/rotate`, { graceSeconds: 0 }, confirm('test')),
+  ]) {
     expect(response.json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'own_key' } })
   }
 })
@@ -151,7 +230,10 @@ test("the desk's own key is in the list without its hint, and cannot end itself"
 test('a scope the desk has not got is refused in words, not as a broken desk', async () => {
   const terms = { name: 'spender', scopes: ['payment:send'] }
   const answer = await post(terms, await approve(createDeed(terms)))
-  expect(answer.json.error).toMatchObject({ code: 'FORBIDDEN', message: 'A key cannot grant a scope it lacks: payment:send.' })
+  expect(answer.json.error).toMatchObject({
+    code: 'FORBIDDEN',
+    message: 'A key cannot grant a scope it lacks: payment:send.',
+  })
 })
 
 test('usage is counted per key', async () => {
@@ -161,7 +243,10 @@ test('usage is counted per key', async () => {
 })
 
 test('without keys:manage the desk says what its operator has to do', async () => {
-  await using poor = await Desk.open({ scopes: ['payment:read'], bff: { operatorWallets: [wallets.operator.address] } })
+  await using poor = await Desk.open({
+    scopes: ['payment:read'],
+    bff: { operatorWallets: [wallets.operator.address] },
+  })
   const browser = poor.browser()
   await browser.signIn(wallets.operator)
   expect((await browser.get('/api/api-keys')).json.error).toMatchObject({

@@ -12,5 +12,11 @@ export const linkList: OwnRule<'linkList'> = async ({ context, visitor, requestI
   const ids = rows.map(({ id }) => id)
   await refreshPayments(context, ids, { visitor, requestId })
   const counts = await countPayments(context.db, ids)
-  return { value: { links: rows.map((row) => describeLink(row, counts.get(row.id) ?? { paid: 0, pending: 0, taken: 0 }, context.now())) } }
+  return {
+    value: {
+      links: rows.map((row) =>
+        describeLink(row, counts.get(row.id) ?? { paid: 0, pending: 0, taken: 0 }, context.now()),
+      ),
+    },
+  }
 }

@@ -20,21 +20,51 @@ import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
 export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { context, visitor, body, requestId, idempotencyKey } = call
   const opened = await openLink(context, body.link)
-  if (opened.row.maxPayments !== null) await refreshPayments(context, [opened.row.id], { visitor, requestId })
-  const payer = { id: createId('lpm'), sessionId: visitor.session?.id, requestKey: idempotencyKey, now: context.now() }
+  if (opened.row.maxPayments !== null)
+    await refreshPayments(context, [opened.row.id], { visitor, requestId })
+  const payer = {
+    id: createId('lpm'),
+    sessionId: visitor.session?.id,
+    requestKey: idempotencyKey,
+    now: context.now(),
+  }
   // A request repeated under its key takes no second place, whatever became of the link since.
-  const place = (await findPlace(context.db, opened.row.id, payer)) ?? (await takeOpenPlace(context, opened, payer))
-  const wanted = { context, visitor, requestId, idempotencyKey, sender: body.walletAddress, body: requestOf(context, opened.terms, body) }
-  const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(async (error: unknown) => {
-    if (place.id === payer.id) await leavePlace(context.db, place.id)
-    throw error
+  const place =
+    (await findPlace(context.db, opened.row.id, payer)) ??
+    (await takeOpenPlace(context, opened, payer))
+  const wanted = {
+    context,
+    visitor,
+    requestId,
+    idempotencyKey,
+    sender: body.walletAddress,
+    body: requestOf(context, opened.terms, body),
+  }
+  const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(
+    async (error: unknown) => {
+      if (place.id === payer.id) await leavePlace(context.db, place.id)
+      throw error
+    },
+  )
+  await fillPlace(context.db, place, {
+    id: payer.id,
+    sessionId,
+    paymentId: reply.parsed.paymentId,
+    now: payer.now,
   })
-  await fillPlace(context.db, place, { id: payer.id, sessionId, paymentId: reply.parsed.paymentId, now: payer.now })
   // `value` is the projection of the row that this endpoint names as its answer.
-  return { value: reply.value as OwnReply<'linkPay'>['value'], cookies: setCookie === undefined ? undefined : [setCookie], headers: reply.headers }
+  return {
+    value: reply.value as OwnReply<'linkPay'>['value'],
+    cookies: setCookie === undefined ? undefined : [setCookie],
+    headers: reply.headers,
+  }
 }
 
-async function takeOpenPlace(context: Context, { row }: OpenedLink, payer: NewPlace): Promise<LinkPaymentRow> {
+async function takeOpenPlace(
+  context: Context,
+  { row }: OpenedLink,
+  payer: NewPlace,
+): Promise<LinkPaymentRow> {
   const state = stateOf(row, await countsOf(context, row.id), context.now())
   if (state !== 'open') throw refuseLink(`link_${state}`)
   const place = await takePlace(context.db, row, payer)
@@ -43,7 +73,11 @@ async function takeOpenPlace(context: Context, { row }: OpenedLink, payer: NewPl
 }
 
 /** The service's request: what the link sets, and beside it only what it leaves open. */
-function requestOf({ config }: Context, terms: LinkTerms, body: OwnCall<'linkPay'>['body']): Record<string, unknown> {
+function requestOf(
+  { config }: Context,
+  terms: LinkTerms,
+  body: OwnCall<'linkPay'>['body'],
+): Record<string, unknown> {
   const network = config.networks.find((known) => known.network === terms.network)
   const asset = network && findAsset(network, terms.asset)
   if (!network || !asset) throw refuseLink('link_unknown')
@@ -52,18 +86,31 @@ function requestOf({ config }: Context, terms: LinkTerms, body: OwnCall<'linkPay
     const set = field === 'amount' ? terms.amountAtomic : terms[field]
     if (set !== null && body[field] !== undefined) details[field] = 'The link sets this.'
   }
-  if (terms.amountAtomic === null && body.amount === undefined) details['amount'] = 'Expected an amount: the link leaves it open.'
+  if (terms.amountAtomic === null && body.amount === undefined)
+    details['amount'] = 'Expected an amount: the link leaves it open.'
   const [first] = Object.entries(details)
-  if (first) throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
-  const [description, referenceId] = [terms.description ?? body.description, terms.reference ?? body.reference]
+  if (first)
+    throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
+  const [description, referenceId] = [
+    terms.description ?? body.description,
+    terms.reference ?? body.reference,
+  ]
   return {
     walletAddress: body.walletAddress,
     recipientAddress: terms.recipient,
-    amount: new LosslessNumber(terms.amountAtomic === null ? (body.amount ?? '') : formatAmount(BigInt(terms.amountAtomic), asset.decimals)),
+    amount: new LosslessNumber(
+      terms.amountAtomic === null
+        ? (body.amount ?? '')
+        : formatAmount(BigInt(terms.amountAtomic), asset.decimals),
+    ),
     network: terms.network,
     ...(!asset.native && { asset: asset.address }),
     ...(terms.resource !== null && { resource: terms.resource }),
     ...(body.priorityFee !== undefined && { priorityFee: new LosslessNumber(body.priorityFee) }),
-    metadata: { ...(description !== undefined && { description }), ...(referenceId !== undefined && { referenceId }), paymentLink: terms.id },
+    metadata: {
+      ...(description !== undefined && { description }),
+      ...(referenceId !== undefined && { referenceId }),
+      paymentLink: terms.id,
+    },
   }
 }

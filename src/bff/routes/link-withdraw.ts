@@ -8,7 +8,10 @@ export const linkWithdraw: OwnRule<'linkWithdraw'> = (call) => withdraw(call, ca
 
 export const linkRestore: OwnRule<'linkRestore'> = (call) => withdraw(call, null)
 
-async function withdraw({ context, visitor, body }: OwnCall<'linkWithdraw' | 'linkRestore'>, at: Date | null) {
+async function withdraw(
+  { context, visitor, body }: OwnCall<'linkWithdraw' | 'linkRestore'>,
+  at: Date | null,
+) {
   requireOperator(visitor)
   const row = await setWithdrawn(context.db, body.id, at)
   if (!row) throw notFound()

@@ -23,7 +23,11 @@ import { readVisitor } from '../session/visitor.ts'
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{16,200}$/
 
 /** Mounts one row of the service's table under `/api`. */
-export function mountEndpoint<K extends BrowserEndpointName>(app: Hono<Env>, context: Context, name: K): void {
+export function mountEndpoint<K extends BrowserEndpointName>(
+  app: Hono<Env>,
+  context: Context,
+  name: K,
+): void {
   const rule: Rule<K> = routes[name]
   const endpoint: Endpoint = endpoints[name]
   app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
@@ -39,22 +43,45 @@ export function mountEndpoint<K extends BrowserEndpointName>(app: Hono<Env>, con
     const visitor = await readVisitor(context, c)
     const confirmation = readConfirmation(c)
     const approval = c.req.header(APPROVAL_HEADER)
-    const reply = await rule({ context, visitor, input, raw, requestId: c.get('requestId'), idempotencyKey, confirmation, approval })
+    const reply = await rule({
+      context,
+      visitor,
+      input,
+      raw,
+      requestId: c.get('requestId'),
+      idempotencyKey,
+      confirmation,
+      approval,
+    })
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
 }
 
 /** Mounts one of the proxy's own endpoints. */
-export function mountOwnEndpoint<K extends OwnEndpointName>(app: Hono<Env>, context: Context, name: K): void {
+export function mountOwnEndpoint<K extends OwnEndpointName>(
+  app: Hono<Env>,
+  context: Context,
+  name: K,
+): void {
   const rule: OwnRule<K> = ownRoutes[name]
   const endpoint: BrowserEndpoint = browserEndpoints[name]
   app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
     c.set('route', name)
-    const raw = { params: {}, query: {}, body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined }
+    const raw = {
+      params: {},
+      query: {},
+      body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined,
+    }
     // As above: the row's own schema.
     const body = parseInput(endpoint, raw).body as OwnCall<K>['body']
     const idempotencyKey = readIdempotencyKey(c)
-    const reply = await rule({ context, visitor: await readVisitor(context, c), body, requestId: c.get('requestId'), idempotencyKey })
+    const reply = await rule({
+      context,
+      visitor: await readVisitor(context, c),
+      body,
+      requestId: c.get('requestId'),
+      idempotencyKey,
+    })
     for (const cookie of reply.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
@@ -73,6 +100,9 @@ function readIdempotencyKey(c: HttpContext): string | undefined {
   const key = c.req.header('idempotency-key')
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
   throw new ProblemError('INVALID_PARAMETERS', {
-    details: { 'Idempotency-Key': 'Expected 16 to 200 visible ASCII characters that nobody can guess, a UUID for example.' },
+    details: {
+      'Idempotency-Key':
+        'Expected 16 to 200 visible ASCII characters that nobody can guess, a UUID for example.',
+    },
   })
 }

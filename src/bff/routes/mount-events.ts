@@ -19,7 +19,10 @@ export function mountEvents(app: Hono<Env>, context: Context): void {
     const session = requireSession(visitor)
     // The header is the browser's own; the query serves clients that cannot set it on their first connection.
     const text = c.req.header('last-event-id') || c.req.query('lastEventId')
-    if (text && !EVENT_ID.test(text)) throw new ProblemError('INVALID_PARAMETERS', { details: { lastEventId: 'Expected the id of an event.' } })
+    if (text && !EVENT_ID.test(text))
+      throw new ProblemError('INVALID_PARAMETERS', {
+        details: { lastEventId: 'Expected the id of an event.' },
+      })
     context.streams.refuseTooMany(session, visitor.address)
 
     const response = c.env.outgoing
@@ -29,7 +32,11 @@ export function mountEvents(app: Hono<Env>, context: Context): void {
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no',
     })
-    context.streams.open(response, { session, address: visitor.address, position: text ? BigInt(text) : undefined })
+    context.streams.open(response, {
+      session,
+      address: visitor.address,
+      position: text ? BigInt(text) : undefined,
+    })
     return RESPONSE_ALREADY_SENT
   })
 }

@@ -3,14 +3,21 @@ import { createPaymentId } from '#contract/payment.ts'
 import { Desk } from '#testing/desk.ts'
 import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
 
-const wallets = { operator: evmWallet(), second: evmWallet(), buyer: evmWallet(), stranger: evmWallet() }
+const wallets = {
+  operator: evmWallet(),
+  second: evmWallet(),
+  buyer: evmWallet(),
+  stranger: evmWallet(),
+}
 const people = {} as Record<keyof typeof wallets, Browser>
 
 let desk: Desk
 let payment: string
 
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { operatorWallets: [wallets.operator.address, wallets.second.address] } })
+  desk = await Desk.open({
+    bff: { operatorWallets: [wallets.operator.address, wallets.second.address] },
+  })
   payment = await desk.createPayment({ sender: wallets.buyer.address })
   for (const name of Object.keys(wallets) as (keyof typeof wallets)[]) {
     people[name] = desk.browser()
@@ -21,12 +28,24 @@ afterAll(() => desk?.[Symbol.asyncDispose]())
 
 type Note = { paymentId: string; labels: string[]; note: string; reconciledAt: number | null }
 const notes = (answer: Answer) => (answer.json as unknown as { notes: Note[] }).notes
-const read = async (who: Browser, ...paymentIds: string[]) => notes(await who.post('/api/notes/read', { paymentIds }))
-const write = (who: Browser, change: object) => who.post('/api/notes', { paymentIds: [payment], ...change })
+const read = async (who: Browser, ...paymentIds: string[]) =>
+  notes(await who.post('/api/notes/read', { paymentIds }))
+const write = (who: Browser, change: object) =>
+  who.post('/api/notes', { paymentIds: [payment], ...change })
 
 test('operators share their notes; the payer has notes of their own, and a stranger none', async () => {
-  expect((await write(people.operator, { addLabels: ['rent', 'May'], note: 'Paid late', reconciled: true })).status).toBe(200)
-  expect(await read(people.second, payment)).toMatchObject([{ labels: ['rent', 'May'], note: 'Paid late', reconciledAt: expect.any(Number) }])
+  expect(
+    (
+      await write(people.operator, {
+        addLabels: ['rent', 'May'],
+        note: 'Paid late',
+        reconciled: true,
+      })
+    ).status,
+  ).toBe(200)
+  expect(await read(people.second, payment)).toMatchObject([
+    { labels: ['rent', 'May'], note: 'Paid late', reconciledAt: expect.any(Number) },
+  ])
   expect(await read(people.buyer, payment)).toEqual([])
   await write(people.buyer, { note: 'my coffee' })
   expect(await read(people.buyer, payment)).toMatchObject([{ note: 'my coffee', labels: [] }])
@@ -37,22 +56,40 @@ test('operators share their notes; the payer has notes of their own, and a stran
 
 test('a change leaves what it does not name, and the time of a mark that is set again', async () => {
   const [before] = await read(people.operator, payment)
-  const [after] = notes(await write(people.second, { addLabels: ['late', 'rent'], removeLabels: ['May'], reconciled: true }))
-  expect(after).toMatchObject({ labels: ['rent', 'late'], note: 'Paid late', reconciledAt: before?.reconciledAt })
-  expect(notes(await write(people.second, { reconciled: false }))).toMatchObject([{ reconciledAt: null, labels: ['rent', 'late'] }])
+  const [after] = notes(
+    await write(people.second, {
+      addLabels: ['late', 'rent'],
+      removeLabels: ['May'],
+      reconciled: true,
+    }),
+  )
+  expect(after).toMatchObject({
+    labels: ['rent', 'late'],
+    note: 'Paid late',
+    reconciledAt: before?.reconciledAt,
+  })
+  expect(notes(await write(people.second, { reconciled: false }))).toMatchObject([
+    { reconciledAt: null, labels: ['rent', 'late'] },
+  ])
 })
 
 test('two writers at once lose nothing of each other', async () => {
   const labels = Array.from({ length: 8 }, (_, index) => `l${index}`)
   await write(people.operator, { removeLabels: ['rent', 'late'] })
-  await Promise.all(labels.map((label, index) => write(index % 2 ? people.operator : people.second, { addLabels: [label] })))
+  await Promise.all(
+    labels.map((label, index) =>
+      write(index % 2 ? people.operator : people.second, { addLabels: [label] }),
+    ),
+  )
   expect((await read(people.operator, payment))[0]?.labels.toSorted()).toEqual(labels)
 })
 
 test('labels are counted, the most used first', async () => {
   const other = await desk.createPayment({})
   await people.operator.post('/api/notes', { paymentIds: [payment, other], addLabels: ['both'] })
-  const answer = (await people.operator.get('/api/notes/labels')).json as unknown as { labels: { label: string; payments: number }[] }
+  const answer = (await people.operator.get('/api/notes/labels')).json as unknown as {
+    labels: { label: string; payments: number }[]
+  }
   expect(answer.labels[0]).toEqual({ label: 'both', payments: 2 })
 })
 
@@ -70,6 +107,8 @@ test('bounds are told: length, number, and what a label may hold', async () => {
     expect((await write(people.operator, change)).status, JSON.stringify(change)).toBe(400)
   }
   const many = Array.from({ length: 21 }, createPaymentId)
-  expect((await write(people.buyer, { paymentIds: many, note: 'x' })).json.error.details).toHaveProperty('paymentIds')
+  expect(
+    (await write(people.buyer, { paymentIds: many, note: 'x' })).json.error.details,
+  ).toHaveProperty('paymentIds')
   expect((await write(people.operator, { paymentIds: many, note: 'x' })).status).toBe(200)
 })

@@ -14,7 +14,9 @@ const MOST_OF_A_WALLET = 20
 export const noteRead: OwnRule<'noteRead'> = async ({ context, visitor, body }) => {
   const session = requireWallet(visitor)
   context.budgets.spendNote(visitor.address)
-  return { value: { notes: (await findNotes(context.db, ownersOf(session), body.paymentIds)).map(toNote) } }
+  return {
+    value: { notes: (await findNotes(context.db, ownersOf(session), body.paymentIds)).map(toNote) },
+  }
 }
 
 export const noteLabels: OwnRule<'noteLabels'> = async ({ context, visitor }) => {
@@ -36,7 +38,9 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
       throw new ProblemError('INVALID_PARAMETERS', { details: { paymentIds: message } })
     }
     for (const paymentId of ids) {
-      const { sender, recipient } = (await readPayment({ context, visitor, session, paymentId, requestId })).parsed
+      const { sender, recipient } = (
+        await readPayment({ context, visitor, session, paymentId, requestId })
+      ).parsed
       const owner = session.wallets.find((wallet) => wallet === recipient || wallet === sender)
       // A payment that this browser made without proving a wallet of it has no one whose note it would be.
       if (!owner) throw notFound()
@@ -44,7 +48,13 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
     }
   }
   const by = session.wallets[0] ?? ''
-  return { value: { notes: (await changeNotes(context.db, places, { ...change, by, at: context.now() })).map(toNote) } }
+  return {
+    value: {
+      notes: (await changeNotes(context.db, places, { ...change, by, at: context.now() })).map(
+        toNote,
+      ),
+    },
+  }
 }
 
 function ownersOf(session: OpenSession): string[] {
@@ -52,5 +62,11 @@ function ownersOf(session: OpenSession): string[] {
 }
 
 function toNote({ paymentId, labels, note, reconciledAt, updatedAt }: NoteRow) {
-  return { paymentId, labels, note, reconciledAt: reconciledAt?.getTime() ?? null, updatedAt: updatedAt.getTime() }
+  return {
+    paymentId,
+    labels,
+    note,
+    reconciledAt: reconciledAt?.getTime() ?? null,
+    updatedAt: updatedAt.getTime(),
+  }
 }

@@ -4,7 +4,10 @@ import { ProblemError } from '#contract/problem.ts'
 export function refuseSenderVerified(body: { senderVerified?: boolean | undefined }): void {
   if (body.senderVerified === undefined) return
   const senderVerified = `Expected this field to be absent: it follows from the wallets of the session. Received ${body.senderVerified}.`
-  throw new ProblemError('INVALID_PARAMETERS', { message: `senderVerified: ${senderVerified}`, details: { senderVerified } })
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: `senderVerified: ${senderVerified}`,
+    details: { senderVerified },
+  })
 }
 
 /** The fields of a JSON object that the schema of its endpoint has accepted. */

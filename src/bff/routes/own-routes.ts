@@ -23,13 +23,31 @@ import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
-  const { title, publicServiceUrl: serviceUrl, networks, sellerWallets, relay, examples, walletConnect } = context.config
+  const {
+    title,
+    publicServiceUrl: serviceUrl,
+    networks,
+    sellerWallets,
+    relay,
+    examples,
+    walletConnect,
+  } = context.config
   return Promise.resolve({
-    value: { title, serviceUrl, networks, sellerWallets, relay: relay.audience, examples, walletConnect, now: context.now().getTime() },
+    value: {
+      title,
+      serviceUrl,
+      networks,
+      sellerWallets,
+      relay: relay.audience,
+      examples,
+      walletConnect,
+      now: context.now().getTime(),
+    },
   })
 }
 
-const session: OwnRule<'session'> = ({ visitor }) => Promise.resolve({ value: { session: visitor.session ? sessionBody(visitor.session) : null } })
+const session: OwnRule<'session'> = ({ visitor }) =>
+  Promise.resolve({ value: { session: visitor.session ? sessionBody(visitor.session) : null } })
 
 const sessionChallenge: OwnRule<'sessionChallenge'> = async ({ context, visitor, body }) => {
   context.budgets.spendSignIn(visitor.address)
@@ -43,8 +61,15 @@ const sessionCreate: OwnRule<'sessionCreate'> = async ({ context, visitor, body,
   const started = await signInWallet(context, wallet, visitor)
   context.streams.refresh(started.session)
   // Beside the answer: a service that is slow holds no sign-in up.
-  void verifyOrdersOf({ context, visitor: { ...visitor, session: started.session }, requestId }, started.session, wallet)
-  return { value: { session: sessionBody(started.session) }, cookies: [started.setCookie, clearCookie(BROWSER_COOKIE, visitor.site)] }
+  void verifyOrdersOf(
+    { context, visitor: { ...visitor, session: started.session }, requestId },
+    started.session,
+    wallet,
+  )
+  return {
+    value: { session: sessionBody(started.session) },
+    cookies: [started.setCookie, clearCookie(BROWSER_COOKIE, visitor.site)],
+  }
 }
 
 /**
@@ -55,12 +80,16 @@ const sessionDelete: OwnRule<'sessionDelete'> = async ({ context, visitor }) => 
   const cookie = readCookie(visitor.cookies, SESSION_COOKIE)
   const ended = cookie ? await deleteSession(context.db, hashCookieValue(cookie)) : undefined
   if (ended) context.streams.end(ended)
-  return { value: { session: null }, cookies: [clearCookie(SESSION_COOKIE, visitor.site), clearCookie(BROWSER_COOKIE, visitor.site)] }
+  return {
+    value: { session: null },
+    cookies: [clearCookie(SESSION_COOKIE, visitor.site), clearCookie(BROWSER_COOKIE, visitor.site)],
+  }
 }
 
 /** State changes come only from an allowed origin; this makes the type say so. */
 function asking(visitor: Visitor): Asking {
-  if (!visitor.origin) throw new ProblemError('FORBIDDEN', { message: 'A sign-in needs an Origin header.' })
+  if (!visitor.origin)
+    throw new ProblemError('FORBIDDEN', { message: 'A sign-in needs an Origin header.' })
   return { origin: visitor.origin, cookies: visitor.cookies, site: visitor.site }
 }
 

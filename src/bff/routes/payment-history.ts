@@ -6,5 +6,7 @@ export const paymentHistory: Rule<'paymentHistory'> = async (call) => {
   const { context, visitor, input } = call
   const session = requireWallet(visitor)
   if (!session.operator && !session.wallets.includes(input.params.walletAddress)) throw notFound()
-  return context.upstream.read('paymentHistory', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+  return context.upstream.read('paymentHistory', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
 }

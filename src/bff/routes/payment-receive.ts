@@ -9,5 +9,7 @@ export const paymentReceive: Rule<'paymentReceive'> = async (call) => {
   const { context, visitor, input } = call
   requireOperator(visitor)
   const timeoutMs = input.body.timeout * 1000 + ROUND_TRIP_MS
-  return context.upstream.write('paymentReceive', { ...onward(call), timeoutMs }, () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write('paymentReceive', { ...onward(call), timeoutMs }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }

@@ -7,5 +7,7 @@ export const paymentSummary: Rule<'paymentSummary'> = async (call) => {
   const wallets = walletsOf(requireWallet(visitor), input.query.wallets)
   const request = onward(call)
   const query = { ...request.query, ...(wallets && { wallets: wallets.join(',') }) }
-  return context.upstream.read('paymentSummary', { ...request, query }, () => context.budgets.spend(spender(visitor), 'sync'))
+  return context.upstream.read('paymentSummary', { ...request, query }, () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
 }

@@ -5,7 +5,11 @@ import { evmWallet, type Browser } from '#testing/desk-browser.ts'
 /** Who may have proofs checked, accepted, or settled by themselves. The proof itself is refused by the service; that it was asked is what counts. */
 
 const wallets = { payee: evmWallet(), stranger: evmWallet(), operator: evmWallet() }
-const proof = { x402Version: 2, paymentPayload: {}, paymentRequirements: { payTo: wallets.payee.address } }
+const proof = {
+  x402Version: 2,
+  paymentPayload: {},
+  paymentRequirements: { payTo: wallets.payee.address },
+}
 const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', Browser> = {} as never
 let desk: Desk
 
@@ -14,8 +18,10 @@ beforeAll(async () => {
     scopes: ['transaction:build', 'payment:read', 'payment:receive', 'token:read'],
     bff: { operatorWallets: [wallets.operator.address] },
   })
-  for (const name of ['nobody', 'payee', 'stranger', 'operator'] as const) people[name] = desk.browser()
-  for (const name of ['payee', 'stranger', 'operator'] as const) await people[name].signIn(wallets[name])
+  for (const name of ['nobody', 'payee', 'stranger', 'operator'] as const)
+    people[name] = desk.browser()
+  for (const name of ['payee', 'stranger', 'operator'] as const)
+    await people[name].signIn(wallets[name])
 })
 afterAll(() => desk?.[Symbol.asyncDispose]())
 
@@ -37,6 +43,9 @@ test('a proof of a payee in another spelling is still the payee’s', async () =
 })
 
 test('a proof does not get into the log', async () => {
-  await people.operator.post('/api/payment/receive', { ...receive, paymentProof: 'c2VjcmV0cHJvb2Y=' })
+  await people.operator.post('/api/payment/receive', {
+    ...receive,
+    paymentProof: 'c2VjcmV0cHJvb2Y=',
+  })
   expect(desk.log.join('\n')).not.toContain('c2VjcmV0cHJvb2Y=')
 })

@@ -6,12 +6,26 @@ import { ForwardedProblem } from '../upstream/problem.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, spender } from '../session/rule.ts'
 
-type Wanted = { context: Context; visitor: Visitor; session: OpenSession; paymentId: string; requestId: string }
+type Wanted = {
+  context: Context
+  visitor: Visitor
+  session: OpenSession
+  paymentId: string
+  requestId: string
+}
 
 /** A payment that the session may see. @throws ProblemError `NOT_FOUND`, the same for one that is not there and one that is someone else's */
-export async function readPayment({ context, visitor, session, paymentId, requestId }: Wanted): Promise<UpstreamReply<'paymentStatus'>> {
+export async function readPayment({
+  context,
+  visitor,
+  session,
+  paymentId,
+  requestId,
+}: Wanted): Promise<UpstreamReply<'paymentStatus'>> {
   const reply = await context.upstream
-    .read('paymentStatus', { params: { paymentId }, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
+    .read('paymentStatus', { params: { paymentId }, requestId }, () =>
+      context.budgets.spend(spender(visitor), 'tail'),
+    )
     .catch((error: unknown) => {
       throw error instanceof ForwardedProblem && error.code === 'NOT_FOUND' ? notFound() : error
     })

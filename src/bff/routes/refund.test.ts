@@ -12,7 +12,13 @@ const ETH = 10n ** 18n
 let desk: Desk
 let original: string
 
-async function record(facts: { sender: string; recipient: string; amount: bigint; status?: PaymentStatus; refundOf?: string }): Promise<string> {
+async function record(facts: {
+  sender: string
+  recipient: string
+  amount: bigint
+  status?: PaymentStatus
+  refundOf?: string
+}): Promise<string> {
   const { amount, status = 'finalized', refundOf, sender, recipient } = facts
   const id = createPaymentId()
   const { address: asset, symbol, decimals } = NATIVE_ETH
@@ -35,8 +41,14 @@ async function record(facts: { sender: string; recipient: string; amount: bigint
 }
 
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] } })
-  original = await record({ sender: wallets.buyer.address, recipient: wallets.seller.address, amount: ETH })
+  desk = await Desk.open({
+    bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] },
+  })
+  original = await record({
+    sender: wallets.buyer.address,
+    recipient: wallets.seller.address,
+    amount: ETH,
+  })
   for (const name of Object.keys(wallets) as (keyof typeof wallets)[]) {
     people[name] = desk.browser()
     await people[name].signIn(wallets[name])
@@ -69,18 +81,48 @@ test('whoever was paid may send it back to the payer, and nobody else gets that 
 
 test('never more than was received, what went back before included', async () => {
   expect((await sendBack(people.seller, 1.0001)).fields).toEqual(['amount'])
-  await record({ sender: wallets.seller.address, recipient: wallets.buyer.address, amount: ETH / 4n, refundOf: original })
-  await record({ sender: wallets.seller.address, recipient: wallets.buyer.address, amount: ETH / 4n, status: 'pending', refundOf: original })
-  await record({ sender: wallets.seller.address, recipient: wallets.buyer.address, amount: ETH / 4n, status: 'expired', refundOf: original })
+  await record({
+    sender: wallets.seller.address,
+    recipient: wallets.buyer.address,
+    amount: ETH / 4n,
+    refundOf: original,
+  })
+  await record({
+    sender: wallets.seller.address,
+    recipient: wallets.buyer.address,
+    amount: ETH / 4n,
+    status: 'pending',
+    refundOf: original,
+  })
+  await record({
+    sender: wallets.seller.address,
+    recipient: wallets.buyer.address,
+    amount: ETH / 4n,
+    status: 'expired',
+    refundOf: original,
+  })
   expect((await sendBack(people.seller, 0.5)).code).toBe(PASSED)
   expect((await sendBack(people.operator, 0.51)).fields).toEqual(['amount'])
 })
 
 test('only to the payer, from the payee, in the same asset, and of a payment that arrived', async () => {
-  const failed = await record({ sender: wallets.buyer.address, recipient: wallets.seller.address, amount: ETH, status: 'failed' })
-  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: failed } })).fields).toEqual(['metadata.refundOf'])
-  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: 'x' } })).fields).toEqual(['metadata.refundOf'])
-  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: createPaymentId() } })).code).toBe('NOT_FOUND')
-  expect((await sendBack(people.seller, 0.1, { recipientAddress: wallets.operator.address })).fields).toEqual(['recipientAddress'])
+  const failed = await record({
+    sender: wallets.buyer.address,
+    recipient: wallets.seller.address,
+    amount: ETH,
+    status: 'failed',
+  })
+  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: failed } })).fields).toEqual([
+    'metadata.refundOf',
+  ])
+  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: 'x' } })).fields).toEqual([
+    'metadata.refundOf',
+  ])
+  expect(
+    (await sendBack(people.seller, 0.1, { metadata: { refundOf: createPaymentId() } })).code,
+  ).toBe('NOT_FOUND')
+  expect(
+    (await sendBack(people.seller, 0.1, { recipientAddress: wallets.operator.address })).fields,
+  ).toEqual(['recipientAddress'])
   expect((await sendBack(people.seller, 0.1, { network: 'eip155:1' })).fields).toEqual(['network'])
 })

@@ -16,15 +16,20 @@ type Original = EndpointResponse<'paymentStatus'>
  * wallet of the session, and goes from there to its payer in the same asset. How much is left of it is for the service to say. Undefined without one.
  * @throws ProblemError `INVALID_PARAMETERS`, `NOT_FOUND`
  */
-export async function refundRequest(call: Call<'transactionSend'>): Promise<UpstreamRequest | undefined> {
+export async function refundRequest(
+  call: Call<'transactionSend'>,
+): Promise<UpstreamRequest | undefined> {
   const { context, visitor, input, requestId, idempotencyKey } = call
   const { metadata, walletAddress, amount, priorityFee } = input.body
   const named = metadata?.['refundOf']
   if (named === undefined) return undefined
-  if (typeof named !== 'string' || !isPaymentId(named)) throw refuse('metadata.refundOf', 'Expected the id of a payment.')
+  if (typeof named !== 'string' || !isPaymentId(named))
+    throw refuse('metadata.refundOf', 'Expected the id of a payment.')
   const session = requireWallet(visitor)
-  const original = (await readPayment({ context, visitor, session, paymentId: named, requestId })).parsed
-  if (!isPaid(original.status)) throw refuse('metadata.refundOf', 'Expected a payment that has arrived.')
+  const original = (await readPayment({ context, visitor, session, paymentId: named, requestId }))
+    .parsed
+  if (!isPaid(original.status))
+    throw refuse('metadata.refundOf', 'Expected a payment that has arrived.')
   const proven = session.wallets.includes(walletAddress)
   if (original.recipient !== walletAddress || !(session.operator || proven)) {
     throw refuse('walletAddress', 'Expected the wallet that received the payment.')
@@ -45,14 +50,20 @@ export async function refundRequest(call: Call<'transactionSend'>): Promise<Upst
 function requireSameTerms({ context, input }: Call<'transactionSend'>, original: Original): void {
   const { recipientAddress, asset: name, network: id, resource } = input.body
   const recipient = parseAddress(recipientAddress)
-  if (!recipient.ok || recipient.address !== original.sender) throw refuse('recipientAddress', 'Expected the payer of the payment.')
-  if (resource !== undefined) throw refuse('resource', 'Expected none: a refund is for no resource.')
+  if (!recipient.ok || recipient.address !== original.sender)
+    throw refuse('recipientAddress', 'Expected the payer of the payment.')
+  if (resource !== undefined)
+    throw refuse('resource', 'Expected none: a refund is for no resource.')
   const network = context.config.networks.find((each) => each.network === original.network)
   const asset = network && (name === undefined ? nativeAsset(network) : findAsset(network, name))
-  if (!network || (id !== undefined && id !== original.network)) throw refuse('network', 'Expected the network of the payment.')
+  if (!network || (id !== undefined && id !== original.network))
+    throw refuse('network', 'Expected the network of the payment.')
   if (asset?.address !== original.asset) throw refuse('asset', 'Expected the asset of the payment.')
 }
 
 function refuse(field: string, message: string): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', { message: `${field}: ${message}`, details: { [field]: message } })
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `${field}: ${message}`,
+    details: { [field]: message },
+  })
 }

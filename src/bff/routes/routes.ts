@@ -13,7 +13,14 @@ import { tokenInfo } from './token-info.ts'
 import { transactionReceive } from './transaction-receive.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
-import { undeliveredClose, undeliveredList, undeliveredReopen, unmatchedAssign, unmatchedList, unmatchedUnassign } from './inbox.ts'
+import {
+  undeliveredClose,
+  undeliveredList,
+  undeliveredReopen,
+  unmatchedAssign,
+  unmatchedList,
+  unmatchedUnassign,
+} from './inbox.ts'
 import { usage } from './usage.ts'
 
 /** One rule for every endpoint that browsers are offered, and for no other: a missing or a superfluous one does not compile. */

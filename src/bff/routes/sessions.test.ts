@@ -21,10 +21,23 @@ test('the owner of a wallet sees where it is signed in and ends the other places
   const list = await here.get('/api/sessions')
   expect(list.status).toBe(200)
   expect(list.json.sessions).toHaveLength(2)
-  expect(list.json.sessions).toContainEqual(expect.objectContaining({ current: true, wallets: [owner.address] }))
-  expect(list.json.sessions).toContainEqual(expect.objectContaining({ current: false, wallets: expect.arrayContaining([owner.address, other.address]) }))
+  expect(list.json.sessions).toContainEqual(
+    expect.objectContaining({ current: true, wallets: [owner.address] }),
+  )
+  expect(list.json.sessions).toContainEqual(
+    expect.objectContaining({
+      current: false,
+      wallets: expect.arrayContaining([owner.address, other.address]),
+    }),
+  )
   for (const entry of list.json.sessions) {
-    expect(Object.keys(entry).toSorted()).toEqual(['createdAt', 'current', 'expiresAt', 'lastUsedAt', 'wallets'])
+    expect(Object.keys(entry).toSorted()).toEqual([
+      'createdAt',
+      'current',
+      'expiresAt',
+      'lastUsedAt',
+      'wallets',
+    ])
     expect(Math.abs(entry.lastUsedAt - entry.createdAt)).toBeLessThan(60_000)
   }
 

@@ -8,5 +8,9 @@ const WITHIN_MS = 45_000
 export const transactionReceive: Rule<'transactionReceive'> = async (call) => {
   const { context, visitor, input } = call
   requirePayee(visitor, input.body.walletAddress)
-  return context.upstream.write('transactionReceive', { ...onward(call), timeoutMs: WITHIN_MS }, () => context.budgets.spend(spender(visitor), 'action'))
+  return context.upstream.write(
+    'transactionReceive',
+    { ...onward(call), timeoutMs: WITHIN_MS },
+    () => context.budgets.spend(spender(visitor), 'action'),
+  )
 }

@@ -21,9 +21,20 @@ export const transactionSend: Rule<'transactionSend'> = async (call) => {
   refuseSenderVerified(input.body)
   const refund = await refundRequest(call)
   if (!visitor.session?.operator && !refund) requireSeller(input.body, context.config)
-  const wanted = { context, visitor, requestId, idempotencyKey, sender: input.body.walletAddress, body: fieldsOf(raw.body), refund }
+  const wanted = {
+    context,
+    visitor,
+    requestId,
+    idempotencyKey,
+    sender: input.body.walletAddress,
+    body: fieldsOf(raw.body),
+    refund,
+  }
   const { reply, setCookie } = await buildPayment(wanted)
-  return { value: reply.value, headers: { ...reply.headers, ...(setCookie !== undefined && { 'Set-Cookie': setCookie }) } }
+  return {
+    value: reply.value,
+    headers: { ...reply.headers, ...(setCookie !== undefined && { 'Set-Cookie': setCookie }) },
+  }
 }
 
 function requireSeller(body: Body, { sellerWallets }: Pick<BffConfig, 'sellerWallets'>): void {

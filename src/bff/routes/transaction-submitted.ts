@@ -14,6 +14,12 @@ export const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) =
   refuseSenderVerified(input.body)
   const { parsed } = await readPayment({ ...call, paymentId: input.body.paymentId, session })
   const senderVerified = session.wallets.includes(parsed.sender)
-  const request = { ...onward(call), body: { ...fieldsOf(raw.body), senderVerified }, keyScope: verifiedScope(session.id, senderVerified) }
-  return context.upstream.write('transactionSubmitted', request, () => context.budgets.spend(spender(visitor), 'action'))
+  const request = {
+    ...onward(call),
+    body: { ...fieldsOf(raw.body), senderVerified },
+    keyScope: verifiedScope(session.id, senderVerified),
+  }
+  return context.upstream.write('transactionSubmitted', request, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
 }

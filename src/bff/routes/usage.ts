@@ -5,5 +5,7 @@ import type { Rule } from '../session/rule.ts'
 export const usage: Rule<'usage'> = async (call) => {
   const { context, visitor } = call
   requireOperator(visitor)
-  return context.upstream.read('usage', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+  return context.upstream.read('usage', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
 }

@@ -16,15 +16,23 @@ const STATEMENT = 'Sign in to see your payments. This moves no money and costs n
 export type Asking = { origin: string; cookies: string | undefined; site: CookieSite }
 
 /** Writes and keeps the exact text that proves a wallet. It is bound to the page's origin and to the browser that asked. */
-export async function issueChallenge(context: Context, wanted: { walletAddress: string; network: string }, asking: Asking) {
+export async function issueChallenge(
+  context: Context,
+  wanted: { walletAddress: string; network: string },
+  asking: Asking,
+) {
   const network = context.config.networks.find((known) => known.network === wanted.network)
   if (!network)
     throw new ProblemError('INVALID_PARAMETERS', {
-      details: { network: `Expected one of ${context.config.networks.map((known) => known.network).join(', ')}.` },
+      details: {
+        network: `Expected one of ${context.config.networks.map((known) => known.network).join(', ')}.`,
+      },
     })
   const parsed = parseAddress(wanted.walletAddress)
   if (!parsed.ok || parsed.family !== familyOf(network.network)) {
-    throw new ProblemError('INVALID_PARAMETERS', { details: { walletAddress: `Expected an address of ${network.name}.` } })
+    throw new ProblemError('INVALID_PARAMETERS', {
+      details: { walletAddress: `Expected an address of ${network.name}.` },
+    })
   }
   // A browser keeps its value over several tabs: a second challenge does not undo the first.
   const browser = readCookie(asking.cookies, BROWSER_COOKIE) ?? createCookieValue()
@@ -41,10 +49,20 @@ export async function issueChallenge(context: Context, wanted: { walletAddress: 
     expiresAt,
     requestId: id,
   })
-  await insertChallenge(context.db, { id, origin: asking.origin, browserHash: hashCookieValue(browser), wallet: parsed.address, message, expiresAt })
+  await insertChallenge(context.db, {
+    id,
+    origin: asking.origin,
+    browserHash: hashCookieValue(browser),
+    wallet: parsed.address,
+    message,
+    expiresAt,
+  })
   return {
     challenge: { id, message, expiresAt: expiresAt.getTime() },
-    setCookie: setCookie({ name: BROWSER_COOKIE, value: browser, maxAgeSeconds: CHALLENGE_MS / 1000 }, asking.site),
+    setCookie: setCookie(
+      { name: BROWSER_COOKIE, value: browser, maxAgeSeconds: CHALLENGE_MS / 1000 },
+      asking.site,
+    ),
   }
 }
 
@@ -52,12 +70,27 @@ export async function issueChallenge(context: Context, wanted: { walletAddress: 
  * The wallet that a signature proves. The challenge is gone before the signature is looked at: a second attempt, or one that races the first, finds nothing.
  * @throws ProblemError `UNAUTHORIZED`, in one and the same words for whatever is wrong
  */
-export async function proveWallet(context: Context, answer: { id: string; signature: string }, asking: Asking): Promise<string> {
+export async function proveWallet(
+  context: Context,
+  answer: { id: string; signature: string },
+  asking: Asking,
+): Promise<string> {
   const browser = readCookie(asking.cookies, BROWSER_COOKIE)
-  const row = browser ? await takeChallenge(context.db, { id: answer.id, origin: asking.origin, browserHash: hashCookieValue(browser) }) : undefined
-  if (!row || row.expiresAt <= context.now() || !isSigned(row.wallet, row.message, answer.signature)) {
+  const row = browser
+    ? await takeChallenge(context.db, {
+        id: answer.id,
+        origin: asking.origin,
+        browserHash: hashCookieValue(browser),
+      })
+    : undefined
+  if (
+    !row ||
+    row.expiresAt <= context.now() ||
+    !isSigned(row.wallet, row.message, answer.signature)
+  ) {
     throw new ProblemError('UNAUTHORIZED', {
-      message: 'The sign-in was not accepted. Ask for a new message and sign it with the same wallet.',
+      message:
+        'The sign-in was not accepted. Ask for a new message and sign it with the same wallet.',
       details: { reason: 'sign_in_refused' },
     })
   }
@@ -66,5 +99,7 @@ export async function proveWallet(context: Context, answer: { id: string; signat
 
 /** Whether `wallet` itself signed this very text. */
 export function isSigned(wallet: string, message: string, signature: string): boolean {
-  return wallet.startsWith('0x') ? isSignedByEvm(wallet, message, signature) : isSignedBySolana(wallet, message, signature)
+  return wallet.startsWith('0x')
+    ? isSignedByEvm(wallet, message, signature)
+    : isSignedBySolana(wallet, message, signature)
 }

@@ -22,14 +22,24 @@ export type CookieSite = 'same-site' | 'cross-site'
  * Whether the web app and this proxy are one site to the browser. The browser says so itself; where it does not
  * (it omits Sec-Fetch-Site on plain http outside localhost), the same host name is the only safe yes.
  */
-export function cookieSite(request: { origin: string | undefined; secFetchSite: string | undefined; host: string | undefined }): CookieSite {
-  if (request.secFetchSite === 'same-origin' || request.secFetchSite === 'same-site') return 'same-site'
+export function cookieSite(request: {
+  origin: string | undefined
+  secFetchSite: string | undefined
+  host: string | undefined
+}): CookieSite {
+  if (request.secFetchSite === 'same-origin' || request.secFetchSite === 'same-site')
+    return 'same-site'
   if (request.secFetchSite === 'cross-site' || !request.origin || !request.host) return 'cross-site'
-  return new URL(request.origin).hostname === new URL(`http://${request.host}`).hostname ? 'same-site' : 'cross-site'
+  return new URL(request.origin).hostname === new URL(`http://${request.host}`).hostname
+    ? 'same-site'
+    : 'cross-site'
 }
 
 /** `Partitioned`: the cookie of a proxy on another site belongs to the one web app it was set under, and third-party cookie blocking leaves it alone. */
-export function setCookie(cookie: { name: string; value: string; maxAgeSeconds: number }, site: CookieSite): string {
+export function setCookie(
+  cookie: { name: string; value: string; maxAgeSeconds: number },
+  site: CookieSite,
+): string {
   const scope = site === 'same-site' ? 'SameSite=Strict' : 'SameSite=None; Partitioned'
   return `${cookie.name}=${cookie.value}; Path=/; Max-Age=${cookie.maxAgeSeconds}; HttpOnly; Secure; ${scope}`
 }

@@ -22,9 +22,18 @@ beforeAll(async () => {
   }).listen(0)
   await once(web, 'listening')
   ;({ port } = web.address() as AddressInfo)
-  desk = await Desk.open({ bff: { host: '127.0.0.1', allowedOrigins: [`http://localhost:${port}`, `http://127.0.0.1:${port}`] } })
+  desk = await Desk.open({
+    bff: {
+      host: '127.0.0.1',
+      allowedOrigins: [`http://localhost:${port}`, `http://127.0.0.1:${port}`],
+    },
+  })
   const browserEnv = { ...env }
-  browser = await chromium.launch({ executablePath: await findBrowser(browserEnv), args: ['--no-sandbox'], env: browserEnv })
+  browser = await chromium.launch({
+    executablePath: await findBrowser(browserEnv),
+    args: ['--no-sandbox'],
+    env: browserEnv,
+  })
 })
 afterAll(async () => {
   await browser?.close()
@@ -44,9 +53,17 @@ type Call = { url: string; method: string; body?: unknown }
 /** A request as the web app makes it; the answer, or the name of the error. */
 function call(page: Page, request: Call): Promise<string> {
   return page.evaluate(async ({ url, method, body }: Call) => {
-    const headers = { 'X-Requested-By': 'paydesk', ...(body !== undefined && { 'Content-Type': 'application/json' }) }
+    const headers = {
+      'X-Requested-By': 'paydesk',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    }
     try {
-      const response = await fetch(url, { method, credentials: 'include', headers, body: JSON.stringify(body) })
+      const response = await fetch(url, {
+        method,
+        credentials: 'include',
+        headers,
+        body: JSON.stringify(body),
+      })
       return await response.text()
     } catch (error) {
       return String(error)
@@ -58,40 +75,63 @@ test.each([
   ['localhost', 'localhost', 'the same site on another port'],
   ['127.0.0.1', '127.0.0.1', 'the same site by its address'],
   ['127.0.0.1', 'localhost', 'another site'],
-])('a page on %s signs in at a proxy on %s (%s), stays signed in, and signs out', async (host, proxyHost) => {
-  const page = await open(host)
-  const proxy = `http://${proxyHost}:${desk.bff.port}`
-  const wallet = evmWallet()
-  const challenge = JSON.parse(
-    await call(page, { url: `${proxy}/api/session/challenge`, method: 'POST', body: { walletAddress: wallet.address, network: wallet.network } }),
-  ) as { id: string; message: string }
-  await call(page, { url: `${proxy}/api/session`, method: 'POST', body: { id: challenge.id, signature: await wallet.sign(challenge.message) } })
-  await page.reload()
-  expect(JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' }))).toMatchObject({ session: { wallets: [wallet.address] } })
-  expect(await page.evaluate(() => document.cookie)).toBe('')
-  const stream = await page.evaluate(
-    (url) =>
-      new Promise((resolve) => {
-        const source = new EventSource(url, { withCredentials: true })
-        source.addEventListener('open', () => (source.close(), resolve('open')))
-        source.addEventListener('error', () => (source.close(), resolve('error')))
+])(
+  'a page on %s signs in at a proxy on %s (%s), stays signed in, and signs out',
+  async (host, proxyHost) => {
+    const page = await open(host)
+    const proxy = `http://${proxyHost}:${desk.bff.port}`
+    const wallet = evmWallet()
+    const challenge = JSON.parse(
+      await call(page, {
+        url: `${proxy}/api/session/challenge`,
+        method: 'POST',
+        body: { walletAddress: wallet.address, network: wallet.network },
       }),
-    `${proxy}/api/events`,
-  )
-  expect(stream).toBe('open')
-  await call(page, { url: `${proxy}/api/session`, method: 'DELETE' })
-  expect(JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' }))).toEqual({ session: null })
-  await page.context().close()
-})
+    ) as { id: string; message: string }
+    await call(page, {
+      url: `${proxy}/api/session`,
+      method: 'POST',
+      body: { id: challenge.id, signature: await wallet.sign(challenge.message) },
+    })
+    await page.reload()
+    expect(
+      JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' })),
+    ).toMatchObject({ session: { wallets: [wallet.address] } })
+    expect(await page.evaluate(() => document.cookie)).toBe('')
+    const stream = await page.evaluate(
+      (url) =>
+        new Promise((resolve) => {
+          const source = new EventSource(url, { withCredentials: true })
+          source.addEventListener('open', () => (source.close(), resolve('open')))
+          source.addEventListener('error', () => (source.close(), resolve('error')))
+        }),
+      `${proxy}/api/events`,
+    )
+    expect(stream).toBe('open')
+    await call(page, { url: `${proxy}/api/session`, method: 'DELETE' })
+    expect(JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' }))).toEqual({
+      session: null,
+    })
+    await page.context().close()
+  },
+)
 
 test('a page of a foreign origin reads nothing and changes nothing, even in a browser that is signed in', async () => {
   const page = await open('localhost')
   const proxy = `http://localhost:${desk.bff.port}`
   const wallet = evmWallet()
   const challenge = JSON.parse(
-    await call(page, { url: `${proxy}/api/session/challenge`, method: 'POST', body: { walletAddress: wallet.address, network: wallet.network } }),
+    await call(page, {
+      url: `${proxy}/api/session/challenge`,
+      method: 'POST',
+      body: { walletAddress: wallet.address, network: wallet.network },
+    }),
   ) as { id: string; message: string }
-  await call(page, { url: `${proxy}/api/session`, method: 'POST', body: { id: challenge.id, signature: await wallet.sign(challenge.message) } })
+  await call(page, {
+    url: `${proxy}/api/session`,
+    method: 'POST',
+    body: { id: challenge.id, signature: await wallet.sign(challenge.message) },
+  })
 
   const evil = createServer((_, response) => {
     response.setHeader('Content-Type', 'text/html')
@@ -101,7 +141,9 @@ test('a page of a foreign origin reads nothing and changes nothing, even in a br
   const hostile = await page.context().newPage()
   await hostile.goto(`http://localhost:${(evil.address() as AddressInfo).port}/`)
   expect(await call(hostile, { url: `${proxy}/api/session`, method: 'GET' })).toContain('TypeError')
-  expect(await call(hostile, { url: `${proxy}/api/session`, method: 'DELETE' })).toContain('TypeError')
+  expect(await call(hostile, { url: `${proxy}/api/session`, method: 'DELETE' })).toContain(
+    'TypeError',
+  )
   const tried = await hostile.evaluate(async (base) => {
     const image = new Promise((resolve) => {
       const element = new Image()
@@ -132,7 +174,9 @@ test('a page of a foreign origin reads nothing and changes nothing, even in a br
   }, `${proxy}/api/session`)
   await hostile.waitForURL(`${proxy}/**`)
   expect(await hostile.content()).toContain('FORBIDDEN')
-  expect(JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' }))).toMatchObject({ session: { wallets: [wallet.address] } })
+  expect(
+    JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' })),
+  ).toMatchObject({ session: { wallets: [wallet.address] } })
   await page.context().close()
   evil.closeAllConnections()
   evil.close()

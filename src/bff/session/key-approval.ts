@@ -1,5 +1,11 @@
 import { parseAddress } from '#contract/address.ts'
-import { APPROVAL_HEADER, APPROVAL_TAIL, isApprovalOf, keyApprovalText, type KeyDeed } from '#contract/key-approval.ts'
+import {
+  APPROVAL_HEADER,
+  APPROVAL_TAIL,
+  isApprovalOf,
+  keyApprovalText,
+  type KeyDeed,
+} from '#contract/key-approval.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
@@ -12,18 +18,30 @@ import { isSigned } from './challenge.ts'
 const VALID_MS = 5 * 60_000
 
 /** Writes and keeps the exact text that one of the desk's wallets signs for one deed. It is bound to the page's origin and to the session. */
-export async function issueKeyApproval(context: Context, visitor: Visitor, { deed, signer }: { deed: KeyDeed; signer: string }) {
+export async function issueKeyApproval(
+  context: Context,
+  visitor: Visitor,
+  { deed, signer }: { deed: KeyDeed; signer: string },
+) {
   const session = requireOperator(visitor)
   const parsed = parseAddress(signer)
   const wallet = parsed.ok ? parsed.address : ''
-  if (!session.wallets.includes(wallet) || !context.config.operatorWallets.includes(wallet)) throw refuse('approval_signer')
+  if (!session.wallets.includes(wallet) || !context.config.operatorWallets.includes(wallet))
+    throw refuse('approval_signer')
   const issuedAt = context.now()
   const expiresAt = new Date(issuedAt.getTime() + VALID_MS)
   const origin = originOf(visitor)
   const words = keyApprovalText(deed, { origin, wallet })
   const message = `${words}${APPROVAL_TAIL}${createNonce()}\nIssued At: ${issuedAt.toISOString()}\nExpiration Time: ${expiresAt.toISOString()}`
   const id = createId('kya')
-  await insertChallenge(context.db, { id, origin, browserHash: hashCookieValue(session.id), wallet, message, expiresAt })
+  await insertChallenge(context.db, {
+    id,
+    origin,
+    browserHash: hashCookieValue(session.id),
+    wallet,
+    message,
+    expiresAt,
+  })
   return { id, message, expiresAt: expiresAt.getTime() }
 }
 
@@ -38,13 +56,23 @@ export async function requireKeyApproval(
   { approval, deed }: { approval: string | undefined; deed: KeyDeed },
 ): Promise<void> {
   const session = requireOperator(visitor)
-  const [, id, signature] = /^(kya_[1-9A-HJ-NP-Za-km-z]{16,22}) ([\x21-\x7e]{40,300})$/.exec(approval ?? '') ?? []
+  const [, id, signature] =
+    /^(kya_[1-9A-HJ-NP-Za-km-z]{16,22}) ([\x21-\x7e]{40,300})$/.exec(approval ?? '') ?? []
   if (id === undefined || signature === undefined) throw refuse('approval_required')
   const origin = originOf(visitor)
-  const row = await takeChallenge(context.db, { id, origin, browserHash: hashCookieValue(session.id) })
+  const row = await takeChallenge(context.db, {
+    id,
+    origin,
+    browserHash: hashCookieValue(session.id),
+  })
   if (!row || row.expiresAt <= context.now()) throw refuse('approval_over')
-  const stillOperates = session.wallets.includes(row.wallet) && context.config.operatorWallets.includes(row.wallet)
-  if (!stillOperates || !isApprovalOf(row.message, deed, { origin, wallet: row.wallet }) || !isSigned(row.wallet, row.message, signature))
+  const stillOperates =
+    session.wallets.includes(row.wallet) && context.config.operatorWallets.includes(row.wallet)
+  if (
+    !stillOperates ||
+    !isApprovalOf(row.message, deed, { origin, wallet: row.wallet }) ||
+    !isSigned(row.wallet, row.message, signature)
+  )
     throw refuse('approval_signature')
 }
 
@@ -56,7 +84,10 @@ const WORDS = {
 } as const
 
 function refuse(reason: keyof typeof WORDS): ProblemError {
-  return new ProblemError('FORBIDDEN', { message: WORDS[reason], details: { reason, header: APPROVAL_HEADER } })
+  return new ProblemError('FORBIDDEN', {
+    message: WORDS[reason],
+    details: { reason, header: APPROVAL_HEADER },
+  })
 }
 
 /** State changes come only from an allowed origin; this makes the type say so. */

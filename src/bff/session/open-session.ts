@@ -21,7 +21,10 @@ export function toOpenSession(row: SessionRow, operatorWallets: readonly string[
 }
 
 /** The session of a request's cookie, its idle limit moved. */
-export async function openSession(context: Context, cookies: string | undefined): Promise<OpenSession | undefined> {
+export async function openSession(
+  context: Context,
+  cookies: string | undefined,
+): Promise<OpenSession | undefined> {
   const cookie = readCookie(cookies, SESSION_COOKIE)
   if (!cookie) return undefined
   const now = context.now()
@@ -36,11 +39,26 @@ export async function openSession(context: Context, cookies: string | undefined)
 }
 
 export function sessionBody(session: OpenSession): Session {
-  return { wallets: session.wallets, operator: session.operator, expiresAt: session.expiresAt.getTime() }
+  return {
+    wallets: session.wallets,
+    operator: session.operator,
+    expiresAt: session.expiresAt.getTime(),
+  }
 }
 
 /** Whether a session may read a payment: the operator any, a signed-in wallet its own, whoever made it that one. */
-export async function maySee(context: Context, session: OpenSession, payment: { paymentId: string; sender: string; recipient: string }): Promise<boolean> {
-  if (session.operator || session.wallets.includes(payment.sender) || session.wallets.includes(payment.recipient)) return true
-  return isPaymentId(payment.paymentId) && hasSessionPayment(context.db, session.id, payment.paymentId)
+export async function maySee(
+  context: Context,
+  session: OpenSession,
+  payment: { paymentId: string; sender: string; recipient: string },
+): Promise<boolean> {
+  if (
+    session.operator ||
+    session.wallets.includes(payment.sender) ||
+    session.wallets.includes(payment.recipient)
+  )
+    return true
+  return (
+    isPaymentId(payment.paymentId) && hasSessionPayment(context.db, session.id, payment.paymentId)
+  )
 }

@@ -5,7 +5,11 @@ import type { Visitor } from './visitor.ts'
 
 type BrowserEndpoints = typeof browserEndpoints
 export type OwnEndpointName = keyof BrowserEndpoints
-type Body<K extends OwnEndpointName> = BrowserEndpoints[K] extends { body: infer S extends v.GenericSchema } ? v.InferOutput<S> : undefined
+type Body<K extends OwnEndpointName> = BrowserEndpoints[K] extends {
+  body: infer S extends v.GenericSchema
+}
+  ? v.InferOutput<S>
+  : undefined
 
 export type OwnCall<K extends OwnEndpointName> = {
   context: Context

@@ -8,7 +8,9 @@ import type { OpenSession } from '../db/sessions.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 
 /** The endpoints that a browser is offered. */
-export type BrowserEndpointName = { [K in EndpointName]: Endpoints[K]['audience'] extends 'browser' ? K : never }[EndpointName]
+export type BrowserEndpointName = {
+  [K in EndpointName]: Endpoints[K]['audience'] extends 'browser' ? K : never
+}[EndpointName]
 
 export type Call<K extends EndpointName> = {
   context: Context
@@ -57,12 +59,17 @@ export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
   const session = requireWallet(visitor)
   const parsed = parseAddress(wallet)
   if (session.operator || (parsed.ok && session.wallets.includes(parsed.address))) return session
-  throw new ProblemError('FORBIDDEN', { message: 'Sign in with the wallet that is to be paid.', details: { reason: 'payee_required' } })
+  throw new ProblemError('FORBIDDEN', {
+    message: 'Sign in with the wallet that is to be paid.',
+    details: { reason: 'payee_required' },
+  })
 }
 
 /** One answer for what does not exist and for what is someone else's. */
 export function notFound(): ProblemError {
-  return new ProblemError('NOT_FOUND', { message: 'There is nothing here that this session may see.' })
+  return new ProblemError('NOT_FOUND', {
+    message: 'There is nothing here that this session may see.',
+  })
 }
 
 export function spender(visitor: Visitor): { sessionId: string | undefined; address: string } {
@@ -80,5 +87,8 @@ export function onward({
 }
 
 function signInFirst(): ProblemError {
-  return new ProblemError('UNAUTHORIZED', { message: 'Sign in with a wallet first.', details: { reason: 'sign_in_required' } })
+  return new ProblemError('UNAUTHORIZED', {
+    message: 'Sign in with a wallet first.',
+    details: { reason: 'sign_in_required' },
+  })
 }

@@ -25,7 +25,10 @@ beforeEach(() => {
   browser = desk.browser()
 })
 
-const refused = { status: 401, json: { error: { code: 'UNAUTHORIZED', details: { reason: 'sign_in_refused' } } } }
+const refused = {
+  status: 401,
+  json: { error: { code: 'UNAUTHORIZED', details: { reason: 'sign_in_refused' } } },
+}
 
 describe.each([
   ['Ethereum', evmWallet],
@@ -34,19 +37,29 @@ describe.each([
   test('a wallet that signs the exact text has a session', async () => {
     const wallet = createWallet()
     const { message, expiresAt } = await browser.challenge(wallet)
-    expect(message.split('\n').slice(0, 2)).toEqual([`localhost:4173 wants you to sign in with your ${family} account:`, wallet.address])
+    expect(message.split('\n').slice(0, 2)).toEqual([
+      `localhost:4173 wants you to sign in with your ${family} account:`,
+      wallet.address,
+    ])
     expect(message).toContain(`\nURI: ${ORIGIN}\nVersion: 1\nChain ID: `)
     expect(message).toMatch(/\nNonce: [0-9a-f]{32}\n/)
     expect(expiresAt - clock).toBe(5 * 60_000)
     const answer = await browser.signIn(wallet)
-    expect(answer).toMatchObject({ status: 200, json: { session: { wallets: [wallet.address], operator: false, expiresAt: clock + HOUR / 2 } } })
+    expect(answer).toMatchObject({
+      status: 200,
+      json: {
+        session: { wallets: [wallet.address], operator: false, expiresAt: clock + HOUR / 2 },
+      },
+    })
     expect((await browser.get('/api/session')).json.session.wallets).toEqual([wallet.address])
   })
 
   test("a signature of another key over the victim's text opens nothing", async () => {
     const victim = createWallet()
     const { id, message } = await browser.challenge(victim)
-    expect(await browser.post('/api/session', { id, signature: await createWallet().sign(message) })).toMatchObject(refused)
+    expect(
+      await browser.post('/api/session', { id, signature: await createWallet().sign(message) }),
+    ).toMatchObject(refused)
     expect(browser.cookies.has(SESSION)).toBe(false)
   })
 
@@ -54,8 +67,12 @@ describe.each([
     const wallet = createWallet()
     const { id, message } = await browser.challenge(wallet)
     const signature = await wallet.sign(message)
-    const answers = await Promise.all(Array.from({ length: 5 }, () => browser.post('/api/session', { id, signature })))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401, 401, 401, 401])
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => browser.post('/api/session', { id, signature })),
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200, 401, 401, 401, 401,
+    ])
     expect(await browser.post('/api/session', { id, signature })).toMatchObject(refused)
   })
 
@@ -63,7 +80,9 @@ describe.each([
     const wallet = createWallet()
     const { id, message } = await browser.challenge(wallet)
     const right = await wallet.sign(message)
-    expect(await browser.post('/api/session', { id, signature: await wallet.sign(`${message} `) })).toMatchObject(refused)
+    expect(
+      await browser.post('/api/session', { id, signature: await wallet.sign(`${message} `) }),
+    ).toMatchObject(refused)
     expect(await browser.post('/api/session', { id, signature: right })).toMatchObject(refused)
   })
 
@@ -71,7 +90,9 @@ describe.each([
     const wallet = createWallet()
     const { id, message } = await browser.challenge(wallet)
     clock += 5 * 60_000
-    expect(await browser.post('/api/session', { id, signature: await wallet.sign(message) })).toMatchObject(refused)
+    expect(
+      await browser.post('/api/session', { id, signature: await wallet.sign(message) }),
+    ).toMatchObject(refused)
   })
 
   test('a text of one origin is worth nothing at another, and stays good where it belongs', async () => {
@@ -95,26 +116,36 @@ describe.each([
     expect((await browser.post('/api/session', { id, signature })).status).toBe(200)
   })
 
-  test.each(['domain', 'nonce', 'address', 'time'])('a text with another %s than the one issued opens nothing', async (part) => {
-    const wallet = createWallet()
-    const { id, message } = await browser.challenge(wallet)
-    const tampered = {
-      domain: message.replace('localhost:4173 wants', 'localhost:4174 wants'),
-      nonce: message.replace(/Nonce: ./, 'Nonce: z'),
-      address: message.replace(wallet.address, createWallet().address),
-      time: message.replace(/Expiration Time: 2026/, 'Expiration Time: 2036'),
-    }[part] as string
-    expect(tampered).not.toBe(message)
-    expect(await browser.post('/api/session', { id, signature: await wallet.sign(tampered) })).toMatchObject(refused)
-  })
-
-  test.each(['', '0x', 'null', '1'.repeat(88), `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(65)}`, 'x'.repeat(4096)])(
-    'the signature %# opens nothing',
-    async (signature) => {
-      const { id } = await browser.challenge(createWallet())
-      expect(await browser.post('/api/session', { id, signature })).toMatchObject(refused)
+  test.each(['domain', 'nonce', 'address', 'time'])(
+    'a text with another %s than the one issued opens nothing',
+    async (part) => {
+      const wallet = createWallet()
+      const { id, message } = await browser.challenge(wallet)
+      const tampered = {
+        domain: message.replace('localhost:4173 wants', 'localhost:4174 wants'),
+        nonce: message.replace(/Nonce: ./, 'Nonce: z'),
+        address: message.replace(wallet.address, createWallet().address),
+        time: message.replace(/Expiration Time: 2026/, 'Expiration Time: 2036'),
+      }[part] as string
+      expect(tampered).not.toBe(message)
+      expect(
+        await browser.post('/api/session', { id, signature: await wallet.sign(tampered) }),
+      ).toMatchObject(refused)
     },
   )
+
+  test.each([
+    '',
+    '0x',
+    'null',
+    '1'.repeat(88),
+    `0x${'00'.repeat(65)}`,
+    `0x${'ff'.repeat(65)}`,
+    'x'.repeat(4096),
+  ])('the signature %# opens nothing', async (signature) => {
+    const { id } = await browser.challenge(createWallet())
+    expect(await browser.post('/api/session', { id, signature })).toMatchObject(refused)
+  })
 })
 
 test('a sign-in gives a new cookie, and the one before it opens nothing', async () => {
@@ -138,14 +169,20 @@ test('a made-up cookie opens nothing, and a sign-in does not take it over', asyn
 test('a further wallet joins, of whichever family', async () => {
   const [first, second] = [evmWallet(), solanaWallet()]
   await browser.signIn(first)
-  expect((await browser.signIn(second)).json.session.wallets).toEqual([first.address, second.address])
+  expect((await browser.signIn(second)).json.session.wallets).toEqual([
+    first.address,
+    second.address,
+  ])
 })
 
 test("a further wallet's proof does not lengthen the life of the first", async () => {
   await browser.signIn(evmWallet())
   const end = clock + 12 * HOUR
   for (; clock + 20 * 60_000 < end; clock += 20 * 60_000) await browser.get('/api/session')
-  expect((await browser.signIn(solanaWallet())).json.session).toMatchObject({ wallets: { length: 2 }, expiresAt: end })
+  expect((await browser.signIn(solanaWallet())).json.session).toMatchObject({
+    wallets: { length: 2 },
+    expiresAt: end,
+  })
 })
 
 test('only a proven operator wallet makes an operator', async () => {
@@ -158,7 +195,8 @@ test('a session ends after 30 idle minutes, and after 12 hours whatever happens'
   const end = clock + 12 * HOUR
   clock += 29 * 60_000
   expect((await browser.get('/api/session')).json.session.expiresAt).toBe(clock + HOUR / 2)
-  for (; clock + 20 * 60_000 < end; clock += 20 * 60_000) expect((await browser.get('/api/session')).json.session).not.toBeNull()
+  for (; clock + 20 * 60_000 < end; clock += 20 * 60_000)
+    expect((await browser.get('/api/session')).json.session).not.toBeNull()
   clock = end
   expect((await browser.get('/api/session')).json.session).toBeNull()
 
@@ -172,7 +210,10 @@ test('signing out ends the session at the proxy, not only in the browser', async
   await browser.signIn(evmWallet())
   const kept = desk.browser()
   for (const [name, value] of browser.cookies) kept.cookies.set(name, value)
-  expect(await browser.delete('/api/session')).toMatchObject({ status: 200, json: { session: null } })
+  expect(await browser.delete('/api/session')).toMatchObject({
+    status: 200,
+    json: { session: null },
+  })
   expect(browser.cookies.size).toBe(0)
   expect((await kept.get('/api/session')).json.session).toBeNull()
   expect((await kept.get('/api/payments')).status).toBe(401)
@@ -183,8 +224,16 @@ test.each([
   ['cross-site', { 'Sec-Fetch-Site': 'cross-site' }, 'SameSite=None; Partitioned'],
 ])('the cookies of a %s page carry every attribute they need', async (_, headers, scope) => {
   const wallet = evmWallet()
-  const issued = await browser.post('/api/session/challenge', { walletAddress: wallet.address, network: wallet.network }, headers)
-  await browser.post('/api/session', { id: issued.json.id, signature: await wallet.sign(issued.json.message) }, headers)
+  const issued = await browser.post(
+    '/api/session/challenge',
+    { walletAddress: wallet.address, network: wallet.network },
+    headers,
+  )
+  await browser.post(
+    '/api/session',
+    { id: issued.json.id, signature: await wallet.sign(issued.json.message) },
+    headers,
+  )
   expect(browser.setCookies.map((line) => line.replace(/=[A-Za-z0-9_-]{43};/, '=…;'))).toEqual([
     `__Host-paydesk-browser=…; Path=/; Max-Age=300; HttpOnly; Secure; ${scope}`,
     `__Host-paydesk=…; Path=/; Max-Age=43200; HttpOnly; Secure; ${scope}`,
@@ -199,8 +248,15 @@ test.each([
   ['a wrong checksum', { walletAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79c8' }],
   ['a field too many', { statement: 'Pay me' }],
 ])('there is no text for %s', async (_, change) => {
-  const answer = await browser.post('/api/session/challenge', { walletAddress: evmWallet().address, network: 'eip155:31337', ...change })
-  expect(answer).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS', details: expect.anything() } } })
+  const answer = await browser.post('/api/session/challenge', {
+    walletAddress: evmWallet().address,
+    network: 'eip155:31337',
+    ...change,
+  })
+  expect(answer).toMatchObject({
+    status: 400,
+    json: { error: { code: 'INVALID_PARAMETERS', details: expect.anything() } },
+  })
 })
 
 test('nothing that would open a session is kept in the store or logged', async () => {

@@ -13,7 +13,11 @@ const MAX_WALLETS = 20
 export type StartedSession = { session: OpenSession; setCookie: string }
 
 /** An anonymous buyer's session: it holds no wallet, and later the payments it made. `id`: where the session was named before it began. */
-export async function startAnonymousSession(context: Context, site: CookieSite, id?: string): Promise<StartedSession> {
+export async function startAnonymousSession(
+  context: Context,
+  site: CookieSite,
+  id?: string,
+): Promise<StartedSession> {
   return start(context, { wallets: [], site, id })
 }
 
@@ -21,14 +25,21 @@ export async function startAnonymousSession(context: Context, site: CookieSite, 
  * After a proof: the wallet joins the session that is open, or a new one is opened. Either way the cookie is a new one,
  * so a cookie that someone knew before the sign-in opens nothing after it.
  */
-export async function signInWallet(context: Context, wallet: string, request: { cookies: string | undefined; site: CookieSite }): Promise<StartedSession> {
+export async function signInWallet(
+  context: Context,
+  wallet: string,
+  request: { cookies: string | undefined; site: CookieSite },
+): Promise<StartedSession> {
   const cookie = readCookie(request.cookies, SESSION_COOKIE)
   const now = context.now()
   const before = cookie ? await findSession(context.db, hashCookieValue(cookie), now) : undefined
   if (!cookie || !before) return start(context, { wallets: [wallet], site: request.site })
 
   const wallets = [...new Set([...before.wallets, wallet])]
-  if (wallets.length > MAX_WALLETS) throw new ProblemError('INVALID_PARAMETERS', { message: `A session holds at most ${MAX_WALLETS} wallets. Sign out first.` })
+  if (wallets.length > MAX_WALLETS)
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message: `A session holds at most ${MAX_WALLETS} wallets. Sign out first.`,
+    })
   // Another wallet's proof does not lengthen the life of those proved before it.
   const fresh = before.wallets.every((known) => known === wallet)
   const value = createCookieValue()
@@ -43,7 +54,10 @@ export async function signInWallet(context: Context, wallet: string, request: { 
   return started(context, row, { value, site: request.site })
 }
 
-async function start(context: Context, facts: { wallets: string[]; site: CookieSite; id?: string | undefined }): Promise<StartedSession> {
+async function start(
+  context: Context,
+  facts: { wallets: string[]; site: CookieSite; id?: string | undefined },
+): Promise<StartedSession> {
   const now = context.now().getTime()
   const value = createCookieValue()
   const row: SessionRow = {
@@ -58,9 +72,16 @@ async function start(context: Context, facts: { wallets: string[]; site: CookieS
   return started(context, row, { value, site: facts.site })
 }
 
-function started(context: Context, row: SessionRow, cookie: { value: string; site: CookieSite }): StartedSession {
+function started(
+  context: Context,
+  row: SessionRow,
+  cookie: { value: string; site: CookieSite },
+): StartedSession {
   return {
     session: toOpenSession(row, context.config.operatorWallets),
-    setCookie: setCookie({ name: SESSION_COOKIE, value: cookie.value, maxAgeSeconds: ABSOLUTE_MS / 1000 }, cookie.site),
+    setCookie: setCookie(
+      { name: SESSION_COOKIE, value: cookie.value, maxAgeSeconds: ABSOLUTE_MS / 1000 },
+      cookie.site,
+    ),
   }
 }

@@ -68,14 +68,21 @@ describe('a signature on Solana', () => {
     expect(isSignedBySolana(address, TEXT, bs58.encode(bytes))).toBe(false)
   })
 
-  test.each(ED25519_TORSION_SUBGROUP)('under the key %s of small order is refused: it would fit any text', (point) => {
-    const forged = new Uint8Array(64)
-    forged.set(hexToBytes(point))
-    expect(isSignedBySolana(bs58.encode(hexToBytes(point)), TEXT, bs58.encode(forged))).toBe(false)
-    const neutral = new Uint8Array(64)
-    neutral[0] = 1
-    expect(isSignedBySolana(bs58.encode(hexToBytes(point)), TEXT, bs58.encode(neutral))).toBe(false)
-  })
+  test.each(ED25519_TORSION_SUBGROUP)(
+    'under the key %s of small order is refused: it would fit any text',
+    (point) => {
+      const forged = new Uint8Array(64)
+      forged.set(hexToBytes(point))
+      expect(isSignedBySolana(bs58.encode(hexToBytes(point)), TEXT, bs58.encode(forged))).toBe(
+        false,
+      )
+      const neutral = new Uint8Array(64)
+      neutral[0] = 1
+      expect(isSignedBySolana(bs58.encode(hexToBytes(point)), TEXT, bs58.encode(neutral))).toBe(
+        false,
+      )
+    },
+  )
 
   test('whose nonce point is of small order is refused, as on the chain, although the equation holds', () => {
     const { secretKey, publicKey } = ed25519.keygen()
@@ -84,7 +91,10 @@ describe('a signature on Solana', () => {
     const hash = sha512(concatBytes(neutral, publicKey, utf8ToBytes(TEXT)))
     const order = ed25519.Point.CURVE().n
     const s = ((BigInt(`0x${bytesToHex(hash.toReversed())}`) % order) * scalar) % order
-    const signature = concatBytes(neutral, hexToBytes(s.toString(16).padStart(64, '0')).toReversed())
+    const signature = concatBytes(
+      neutral,
+      hexToBytes(s.toString(16).padStart(64, '0')).toReversed(),
+    )
     expect(ed25519.verify(signature, utf8ToBytes(TEXT), publicKey, { zip215: false })).toBe(true)
     expect(isSignedBySolana(bs58.encode(publicKey), TEXT, bs58.encode(signature))).toBe(false)
   })

@@ -23,7 +23,11 @@ export async function readVisitor(context: Context, c: HttpContext): Promise<Vis
   return {
     session: await openSession(context, cookies),
     origin,
-    site: cookieSite({ origin, secFetchSite: c.req.header('sec-fetch-site'), host: c.req.header('host') }),
+    site: cookieSite({
+      origin,
+      secFetchSite: c.req.header('sec-fetch-site'),
+      host: c.req.header('host'),
+    }),
     address: clientAddress(c.env.incoming, context.config.trustedProxyHops),
     cookies,
   }

@@ -28,8 +28,18 @@ export class UpstreamError extends Error {
 
 /** Requests over connections that stay open. Node's own client: the global fetch costs several times the CPU for one hop. */
 export class Exchanger {
-  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 16, timeout: 60_000 })
-  readonly #https = new HttpsAgent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 16, timeout: 60_000 })
+  readonly #http = new HttpAgent({
+    keepAlive: true,
+    maxSockets: 64,
+    maxFreeSockets: 16,
+    timeout: 60_000,
+  })
+  readonly #https = new HttpsAgent({
+    keepAlive: true,
+    maxSockets: 64,
+    maxFreeSockets: 16,
+    timeout: 60_000,
+  })
 
   /**
    * One request, one deadline over all of it. A kept connection that the service closed in the same moment is tried once more:
@@ -47,12 +57,23 @@ export class Exchanger {
 
   #sendOnce(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const secure = exchange.url.protocol === 'https:'
-    const options = { method: exchange.method, headers: exchange.headers, agent: secure ? this.#https : this.#http, signal }
+    const options = {
+      method: exchange.method,
+      headers: exchange.headers,
+      agent: secure ? this.#https : this.#http,
+      signal,
+    }
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
         if (signal.aborted) reject(new UpstreamError('timeout', { cause: error }))
-        else if (request.reusedSocket && !answered) reject(new ReusedSocketError('unreachable', { cause: error }))
-        else reject(error instanceof UpstreamError ? error : new UpstreamError('unreachable', { cause: error }))
+        else if (request.reusedSocket && !answered)
+          reject(new ReusedSocketError('unreachable', { cause: error }))
+        else
+          reject(
+            error instanceof UpstreamError
+              ? error
+              : new UpstreamError('unreachable', { cause: error }),
+          )
       }
       let answered = false
       const request = (secure ? httpsRequest : httpRequest)(exchange.url, options, (response) => {
@@ -64,7 +85,13 @@ export class Exchanger {
           if (size > MAX_ANSWER_BYTES) response.destroy(new UpstreamError('too_large'))
           else chunks.push(chunk)
         })
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }))
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        )
         response.on('error', fail)
       })
       request.on('error', fail)

@@ -25,36 +25,60 @@ const Envelope = v.object({
   }),
 })
 
-export type OperatorReason = 'key_refused' | 'scope_missing' | 'unreachable' | 'timeout' | 'nonsense'
+export type OperatorReason =
+  | 'key_refused'
+  | 'scope_missing'
+  | 'unreachable'
+  | 'timeout'
+  | 'nonsense'
 
 /** What whoever runs this desk has to do. No word of it comes from the service, so no word of the key can be in it. */
 const OPERATOR_WORDS: Readonly<Record<OperatorReason, string>> = {
   key_refused:
     'The payment service does not accept the API key of this desk. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a key that is valid, and start the proxy again.',
-  scope_missing: 'The API key of this desk lacks a scope. It needs payment:read, transaction:build and token:read; and keys:manage for its page of keys.',
+  scope_missing:
+    'The API key of this desk lacks a scope. It needs payment:read, transaction:build and token:read; and keys:manage for its page of keys.',
   unreachable: 'The payment service cannot be reached. Check that it runs, and SERVICE_URL.',
   timeout: 'The payment service did not answer in time.',
-  nonsense: 'The payment service gave an answer that is not of its interface. Check SERVICE_URL and that both programs are of one version.',
+  nonsense:
+    'The payment service gave an answer that is not of its interface. Check SERVICE_URL and that both programs are of one version.',
 }
 
 /** How long until trying again can help, in seconds. */
-const RETRY_AFTER: Readonly<Record<OperatorReason, number>> = { key_refused: 30, scope_missing: 30, unreachable: 2, timeout: 2, nonsense: 10 }
+const RETRY_AFTER: Readonly<Record<OperatorReason, number>> = {
+  key_refused: 30,
+  scope_missing: 30,
+  unreachable: 2,
+  timeout: 2,
+  nonsense: 10,
+}
 
 export class OperatorProblem extends ProblemError {
   readonly reason: OperatorReason
 
   constructor(reason: OperatorReason, options?: ErrorOptions) {
-    super('SERVICE_UNAVAILABLE', { details: { reason, operator: OPERATOR_WORDS[reason] }, retryAfter: RETRY_AFTER[reason] }, options)
+    super(
+      'SERVICE_UNAVAILABLE',
+      { details: { reason, operator: OPERATOR_WORDS[reason] }, retryAfter: RETRY_AFTER[reason] },
+      options,
+    )
     this.reason = reason
   }
 }
 
 /** What an answer that is no success means to a browser. 401 and 403 are about this program's key: the visitor did nothing wrong. */
-export function problemOf(answer: { status: number; text: string; headers: Record<string, string> }): ProblemError {
+export function problemOf(answer: {
+  status: number
+  text: string
+  headers: Record<string, string>
+}): ProblemError {
   if (answer.status === 401) return new OperatorProblem('key_refused')
   const envelope = v.safeParse(Envelope, tryJson(answer.text))
   // A key that may manage keys is still refused what it has not got to give: that is the operator's to read, in the service's words.
-  const granting = envelope.success && envelope.output.error.code === 'FORBIDDEN' && isRefusedGrant(envelope.output.error.details)
+  const granting =
+    envelope.success &&
+    envelope.output.error.code === 'FORBIDDEN' &&
+    isRefusedGrant(envelope.output.error.details)
   if (answer.status === 403 && !granting) return new OperatorProblem('scope_missing')
   if (!envelope.success) return new OperatorProblem('nonsense')
   const { code, message, details, retryAfter } = envelope.output.error
@@ -64,7 +88,11 @@ export function problemOf(answer: { status: number; text: string; headers: Recor
 
 /** The service names the one `scope` a key lacks for an endpoint, and otherwise what it would not grant. */
 function isRefusedGrant(details: Record<string, unknown> | undefined): boolean {
-  return details !== undefined && details.scope === undefined && (details.scopes !== undefined || details.plan !== undefined || details.id !== undefined)
+  return (
+    details !== undefined &&
+    details.scope === undefined &&
+    (details.scopes !== undefined || details.plan !== undefined || details.id !== undefined)
+  )
 }
 
 function tryJson(text: string): unknown {

@@ -10,7 +10,13 @@ const HANDSHAKE_MS = 5000
 const PING_EVERY_MS = 20_000
 
 /** An event as a browser gets it, with what decides who may see it. */
-export type FeedEvent = { id: bigint; paymentId: string; sender: string; recipient: string; json: string }
+export type FeedEvent = {
+  id: bigint
+  paymentId: string
+  sender: string
+  recipient: string
+  json: string
+}
 
 export type FeedEnd = { reason: 'closed' | 'key_refused' | 'nonsense'; code?: number }
 
@@ -27,7 +33,12 @@ export type Feed = {
 
 /** One subscription to the service's events over a WebSocket. @returns closes it */
 export function openFeed(feed: Feed): () => void {
-  const socket = new WebSocket(feed.url, { maxPayload: MAX_MESSAGE_BYTES, handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false, followRedirects: false })
+  const socket = new WebSocket(feed.url, {
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: HANDSHAKE_MS,
+    perMessageDeflate: false,
+    followRedirects: false,
+  })
   let plan = ''
   let alive = true
   let end: FeedEnd | undefined
@@ -46,7 +57,10 @@ export function openFeed(feed: Feed): () => void {
   socket.on('pong', () => (alive = true))
   socket.on('unexpected-response', (request, response) => {
     request.destroy()
-    stop({ reason: response.statusCode === 401 || response.statusCode === 403 ? 'key_refused' : 'closed', code: response.statusCode })
+    stop({
+      reason: response.statusCode === 401 || response.statusCode === 403 ? 'key_refused' : 'closed',
+      code: response.statusCode,
+    })
   })
   // `close` follows and tells the rest.
   socket.on('error', () => {})
@@ -61,13 +75,22 @@ export function openFeed(feed: Feed): () => void {
     switch (message.parsed.type) {
       case 'authenticated':
         plan = message.parsed.plan
-        return say({ method: 'subscribe', keys: ['payments'], ...(feed.since !== undefined && { since: String(feed.since) }) })
+        return say({
+          method: 'subscribe',
+          keys: ['payments'],
+          ...(feed.since !== undefined && { since: String(feed.since) }),
+        })
       case 'subscribed':
         return feed.onSubscribed({ lastEventId: BigInt(message.parsed.lastEventId), plan })
       case 'payment':
         return feed.onEvent(toFeedEvent(message.parsed, message.raw))
       case 'error':
-        return stop({ reason: message.parsed.code === 'UNAUTHORIZED' || message.parsed.code === 'FORBIDDEN' ? 'key_refused' : 'closed' })
+        return stop({
+          reason:
+            message.parsed.code === 'UNAUTHORIZED' || message.parsed.code === 'FORBIDDEN'
+              ? 'key_refused'
+              : 'closed',
+        })
       case 'unsubscribed':
       // Not subscribed to: the dashboard reads these from the payment itself.
       case 'verification':
@@ -90,5 +113,11 @@ function readMessage(text: string): { raw: unknown; parsed: SocketMessage } | un
 
 function toFeedEvent(event: PaymentEvent, raw: unknown): FeedEvent {
   const { paymentId, sender, recipient } = event
-  return { id: BigInt(event.id), paymentId, sender, recipient, json: stringifyJson(project(PaymentEvent, raw)) }
+  return {
+    id: BigInt(event.id),
+    paymentId,
+    sender,
+    recipient,
+    json: stringifyJson(project(PaymentEvent, raw)),
+  }
 }

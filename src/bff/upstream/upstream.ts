@@ -21,7 +21,13 @@ const SHARED_MS = 1000
 /** No page needs more reads at once than this. */
 const MAX_SHARED = 1000
 
-const FORWARDED = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after', 'idempotent-replayed'] as const
+const FORWARDED = [
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'retry-after',
+  'idempotent-replayed',
+] as const
 
 export type UpstreamRequest = {
   params?: Record<string, string>
@@ -56,7 +62,10 @@ export class Upstream {
   readonly #quota: Quota
   readonly #now: () => Date
   readonly #exchanger = new Exchanger()
-  readonly #shared = new Map<string, { reply: Promise<UpstreamReply<EndpointName>>; until: number }>()
+  readonly #shared = new Map<
+    string,
+    { reply: Promise<UpstreamReply<EndpointName>>; until: number }
+  >()
 
   constructor(parts: { config: BffConfig; log: Logger; quota: Quota; now: () => Date }) {
     this.#config = parts.config
@@ -69,7 +78,11 @@ export class Upstream {
    * Reads, sharing the answer with whoever asks the same within a second.
    * @param spend charges the visitor; not called when the answer is shared
    */
-  async read<K extends EndpointName>(name: K, request: UpstreamRequest, spend: () => void): Promise<UpstreamReply<K>> {
+  async read<K extends EndpointName>(
+    name: K,
+    request: UpstreamRequest,
+    spend: () => void,
+  ): Promise<UpstreamReply<K>> {
     const key = pathOf(endpoints[name], request)
     const now = this.#now().getTime()
     const known = this.#shared.get(key)
@@ -83,7 +96,11 @@ export class Upstream {
     return reply
   }
 
-  async write<K extends EndpointName>(name: K, request: UpstreamRequest, spend: () => void): Promise<UpstreamReply<K>> {
+  async write<K extends EndpointName>(
+    name: K,
+    request: UpstreamRequest,
+    spend: () => void,
+  ): Promise<UpstreamReply<K>> {
     spend()
     try {
       return await this.#call(name, request)
@@ -93,9 +110,17 @@ export class Upstream {
   }
 
   /** Asks what this program itself wants to know, outside of any visitor's request. */
-  async ask<S extends v.GenericSchema>(row: Endpoint & { response: S }, request: UpstreamRequest): Promise<v.InferOutput<S>> {
+  async ask<S extends v.GenericSchema>(
+    row: Endpoint & { response: S },
+    request: UpstreamRequest,
+  ): Promise<v.InferOutput<S>> {
     const answer = await this.#send(row, request)
-    if (answer.status !== 200) throw problemOf({ status: answer.status, text: answer.text, headers: forwardedHeaders(answer.headers) })
+    if (answer.status !== 200)
+      throw problemOf({
+        status: answer.status,
+        text: answer.text,
+        headers: forwardedHeaders(answer.headers),
+      })
     return v.parse(row.response, parseAnswer(answer.text))
   }
 
@@ -108,7 +133,10 @@ export class Upstream {
     this.#exchanger.close()
   }
 
-  async #call<K extends EndpointName>(name: K, request: UpstreamRequest): Promise<UpstreamReply<K>> {
+  async #call<K extends EndpointName>(
+    name: K,
+    request: UpstreamRequest,
+  ): Promise<UpstreamReply<K>> {
     this.#quota.begin()
     let told: RateHeaders | undefined
     try {
@@ -116,9 +144,17 @@ export class Upstream {
       told = rateHeaders(answer.headers)
       return this.#readAnswer(name, answer)
     } catch (error) {
-      const problem = error instanceof UpstreamError ? new OperatorProblem(error.kind === 'too_large' ? 'nonsense' : error.kind, { cause: error }) : error
+      const problem =
+        error instanceof UpstreamError
+          ? new OperatorProblem(error.kind === 'too_large' ? 'nonsense' : error.kind, {
+              cause: error,
+            })
+          : error
       if (problem instanceof OperatorProblem)
-        this.#log.error({ endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator }, 'the payment service is of no use')
+        this.#log.error(
+          { endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator },
+          'the payment service is of no use',
+        )
       throw problem
     } finally {
       this.#quota.end(told, this.#now().getTime())
@@ -139,7 +175,14 @@ export class Upstream {
       if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }
     const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
-    return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: request.timeoutMs ?? TIMEOUT_MS, once: request.once })
+    return this.#exchanger.send({
+      method: endpoint.method,
+      url,
+      headers,
+      body,
+      timeoutMs: request.timeoutMs ?? TIMEOUT_MS,
+      once: request.once,
+    })
   }
 
   #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {
@@ -147,15 +190,21 @@ export class Upstream {
     const hint = apiKeyHint(this.#config.serviceApiKey)
     const text = name === 'apiKeyList' ? answer.text.replaceAll(hint, '') : answer.text
     // Never seen to happen; if it did, the answer must not go one step further.
-    if (text.includes(this.#config.serviceApiKey) || text.includes(hint)) throw new OperatorProblem('nonsense')
+    if (text.includes(this.#config.serviceApiKey) || text.includes(hint))
+      throw new OperatorProblem('nonsense')
     const headers = forwardedHeaders(answer.headers)
-    if (answer.status === 429) this.#quota.block(this.#now().getTime() + 1000 * (Number(headers['retry-after']) || 1))
-    if (answer.status !== 200 && answer.status !== 202) throw problemOf({ status: answer.status, text, headers })
+    if (answer.status === 429)
+      this.#quota.block(this.#now().getTime() + 1000 * (Number(headers['retry-after']) || 1))
+    if (answer.status !== 200 && answer.status !== 202)
+      throw problemOf({ status: answer.status, text, headers })
     const schema: v.GenericSchema = endpoints[name].response
     const raw = parseAnswer(text)
     const result = v.safeParse(schema, raw)
     if (!result.success) {
-      this.#log.error({ endpoint: name, field: v.getDotPath(result.issues[0]) }, 'an answer of the payment service does not have its shape')
+      this.#log.error(
+        { endpoint: name, field: v.getDotPath(result.issues[0]) },
+        'an answer of the payment service does not have its shape',
+      )
       throw new OperatorProblem('nonsense')
     }
     // The schema is the named row's, which TypeScript does not follow through a generic name.
@@ -172,7 +221,9 @@ function parseAnswer(text: string): unknown {
 }
 
 function pathOf(endpoint: Endpoint, request: UpstreamRequest): string {
-  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''))
+  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(request.params?.[name] ?? ''),
+  )
   const query = new URLSearchParams(request.query).toString()
   return query ? `${path}?${query}` : path
 }
@@ -183,7 +234,9 @@ function pathOf(endpoint: Endpoint, request: UpstreamRequest): string {
  * nothing twice.
  */
 function upstreamKey({ idempotencyKey = randomUUID(), keyScope }: UpstreamRequest): string {
-  return keyScope === undefined ? `browser:${idempotencyKey}` : `browser:${keyScope}:${idempotencyKey}`
+  return keyScope === undefined
+    ? `browser:${idempotencyKey}`
+    : `browser:${keyScope}:${idempotencyKey}`
 }
 
 function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
@@ -198,5 +251,7 @@ function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> 
 function rateHeaders(headers: IncomingHttpHeaders): RateHeaders | undefined {
   const limit = Number(headers['x-ratelimit-limit'])
   const remaining = Number(headers['x-ratelimit-remaining'])
-  return Number.isFinite(limit) && limit > 0 && Number.isFinite(remaining) ? { limit, remaining } : undefined
+  return Number.isFinite(limit) && limit > 0 && Number.isFinite(remaining)
+    ? { limit, remaining }
+    : undefined
 }

@@ -1,4 +1,11 @@
-import { encodeFunctionData, erc20Abi, getAddress, hexToBytes, serializeTransaction, type Hex } from 'viem'
+import {
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  hexToBytes,
+  serializeTransaction,
+  type Hex,
+} from 'viem'
 import { checksumAddress } from '#contract/address.ts'
 import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
@@ -23,18 +30,33 @@ const APPROVE_CALL = /^0x095ea7b30{24}([0-9a-f]{40})([0-9a-f]{64})$/
 export type Approval = { spender: string; amountAtomic: bigint }
 
 export function encodeApprove({ spender, amountAtomic }: Approval): Hex {
-  return encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender as Hex, amountAtomic] })
+  return encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: [spender as Hex, amountAtomic],
+  })
 }
 
 /** What calldata asks a token to allow; undefined for every other call, and for every other spelling of this one. */
 export function readApproveCall(data: Hex): Approval | undefined {
   const [, spender, amount] = APPROVE_CALL.exec(data.toLowerCase()) ?? []
-  return spender && amount ? { spender: checksumAddress(`0x${spender}`), amountAtomic: BigInt(`0x${amount}`) } : undefined
+  return spender && amount
+    ? { spender: checksumAddress(`0x${spender}`), amountAtomic: BigInt(`0x${amount}`) }
+    : undefined
 }
 
 /** The unsigned EIP-1559 transaction of an approval. */
 export function buildApproval(input: BuildInput): Uint8Array {
-  const { network, asset, recipient, amountAtomic, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = input
+  const {
+    network,
+    asset,
+    recipient,
+    amountAtomic,
+    nonce,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  } = input
   if (asset.native) throw new RangeError('Nobody takes native currency later.')
   return hexToBytes(
     serializeTransaction({
@@ -61,15 +83,25 @@ export function matchApproval(intent: PaymentIntent, bytes: Uint8Array): Match {
 /** Compares an approval with what landed. Wallets let people change the amount: then it is another approval. */
 export function compareLandedApproval(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = rowsOf(intent, landed).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, currencyOf(intent)) }
-    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: fact('reverted_nothing_allowed') }
+    if (row.field === 'fee')
+      return {
+        ...row,
+        ok: true,
+        expected: fact('paid_by_sender'),
+        got: amountFact(landed.feeAtomic, currencyOf(intent)),
+      }
+    if (row.field === 'instructions' && !landed.succeeded)
+      return { ...row, ok: false, got: fact('reverted_nothing_allowed') }
     return row
   })
   return conclude(rows, meaningOf(intent, landed))
 }
 
 /** Whether a transaction asks for this approval. */
-export function isApproval({ asset, recipient, amountAtomic }: PaymentIntent, call: { to: string; value: bigint; data: Hex }): boolean {
+export function isApproval(
+  { asset, recipient, amountAtomic }: PaymentIntent,
+  call: { to: string; value: bigint; data: Hex },
+): boolean {
   const approval = readApproveCall(call.data)
   const asked = call.value === 0n && checksumAddress(call.to) === asset.address
   return asked && approval?.spender === recipient && approval.amountAtomic === amountAtomic
@@ -80,8 +112,15 @@ export function describeApproval(bytes: Uint8Array, asset: MoneyAsset): Step[] {
   const decoded = decodeTransaction(bytes)
   const approval = decoded.ok ? readApproveCall(decoded.data) : undefined
   if (!decoded.ok || !approval) return []
-  const facts = { spender: addressFact(approval.spender), amount: amountFact(approval.amountAtomic, asset), token: addressFact(decoded.to) }
-  return [...decoded.steps.filter(({ kind }) => kind === 'fee_limit' || kind === 'fee_price'), { kind: 'approval', facts }]
+  const facts = {
+    spender: addressFact(approval.spender),
+    amount: amountFact(approval.amountAtomic, asset),
+    token: addressFact(decoded.to),
+  }
+  return [
+    ...decoded.steps.filter(({ kind }) => kind === 'fee_limit' || kind === 'fee_price'),
+    { kind: 'approval', facts },
+  ]
 }
 
 function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
@@ -104,7 +143,12 @@ function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
       expected: atMost(amountAtomic, asset),
       got: approval ? atMost(approval.amountAtomic, asset) : fact('called_contract_decides'),
     },
-    { field: 'asset', ok: token, expected: tokenFact(asset), got: token ? tokenFact(asset) : addressFact(facts.to) },
+    {
+      field: 'asset',
+      ok: token,
+      expected: tokenFact(asset),
+      got: token ? tokenFact(asset) : addressFact(facts.to),
+    },
     feeRow(intent, facts),
     equalRow('feePayer', [intent.sender, facts.sender ?? intent.sender]),
     { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(facts.nonce) },
@@ -118,5 +162,12 @@ function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
 }
 
 function meaningOf(intent: PaymentIntent, facts: EvmFacts): string[] {
-  return ['evm-approval', `eip155:${facts.chainId}`, facts.sender ?? intent.sender, facts.to, facts.valueAtomic.toString(), facts.data]
+  return [
+    'evm-approval',
+    `eip155:${facts.chainId}`,
+    facts.sender ?? intent.sender,
+    facts.to,
+    facts.valueAtomic.toString(),
+    facts.data,
+  ]
 }

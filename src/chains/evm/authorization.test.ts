@@ -26,12 +26,16 @@ const signatures = fc
   )
   .map((bytes) => bytesToHex(bytes))
 
-const argsOf = (call: { data: Hex }) => decodeFunctionData({ abi: authorizationAbi, data: call.data }).args
+const argsOf = (call: { data: Hex }) =>
+  decodeFunctionData({ abi: authorizationAbi, data: call.data }).args
 
 test('a contract’s signature of any length goes to the token byte for byte', () => {
   fc.assert(
     fc.property(signatures, (signature) => {
-      expect(argsOf(callOf({ ...authorization, signature, signedBy: 'contract' }))).toEqual([...TERMS, signature])
+      expect(argsOf(callOf({ ...authorization, signature, signedBy: 'contract' }))).toEqual([
+        ...TERMS,
+        signature,
+      ])
     }),
   )
 })
@@ -39,7 +43,12 @@ test('a contract’s signature of any length goes to the token byte for byte', (
 test('a contract’s signature of any length goes to Permit2 byte for byte', () => {
   fc.assert(
     fc.property(signatures, (signature) => {
-      const { data } = callOf({ ...authorization, method: 'permit2', signature, signedBy: 'contract' })
+      const { data } = callOf({
+        ...authorization,
+        method: 'permit2',
+        signature,
+        signedBy: 'contract',
+      })
       expect(decodeFunctionData({ abi: proxyAbi, data }).args?.at(-1)).toBe(signature)
     }),
   )
@@ -48,9 +57,16 @@ test('a contract’s signature of any length goes to Permit2 byte for byte', () 
 test('no signature makes a call throw', () => {
   const methods = fc.constantFrom('eip3009', 'permit2')
   fc.assert(
-    fc.property(signatures, methods, fc.constantFrom('key', 'contract'), (signature, method, signedBy) => {
-      expect(callOf({ ...authorization, method, signature, signedBy }).data).toMatch(/^0x[0-9a-f]+$/)
-    }),
+    fc.property(
+      signatures,
+      methods,
+      fc.constantFrom('key', 'contract'),
+      (signature, method, signedBy) => {
+        expect(callOf({ ...authorization, method, signature, signedBy }).data).toMatch(
+          /^0x[0-9a-f]+$/,
+        )
+      },
+    ),
   )
 })
 
@@ -62,10 +78,15 @@ describe('a key’s signature', () => {
     ['0x01', 28],
     ['0x1b', 27],
     ['0x1c', 28],
-  ] as const)('that ends in %s goes to the token as v %i, r and s, and to Permit2 with that v', (last, byte) => {
-    const signature = concat([r, s, last])
-    expect(argsOf(callOf({ ...authorization, signature }))).toEqual([...TERMS, byte, r, s])
-    const sent = concat([r, s, byte === 27 ? '0x1b' : '0x1c'])
-    expect(callOf({ ...authorization, method: 'permit2', signature }).data).toContain(encodeAbiParameters([{ type: 'bytes' }], [sent]).slice(66))
-  })
+  ] as const)(
+    'that ends in %s goes to the token as v %i, r and s, and to Permit2 with that v',
+    (last, byte) => {
+      const signature = concat([r, s, last])
+      expect(argsOf(callOf({ ...authorization, signature }))).toEqual([...TERMS, byte, r, s])
+      const sent = concat([r, s, byte === 27 ? '0x1b' : '0x1c'])
+      expect(callOf({ ...authorization, method: 'permit2', signature }).data).toContain(
+        encodeAbiParameters([{ type: 'bytes' }], [sent]).slice(66),
+      )
+    },
+  )
 })

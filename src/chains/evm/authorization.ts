@@ -1,4 +1,14 @@
-import { concat, decodeFunctionData, encodeFunctionData, hashTypedData, isAddressEqual, parseAbi, slice, toHex, type Hex } from 'viem'
+import {
+  concat,
+  decodeFunctionData,
+  encodeFunctionData,
+  hashTypedData,
+  isAddressEqual,
+  parseAbi,
+  slice,
+  toHex,
+  type Hex,
+} from 'viem'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 
@@ -52,19 +62,48 @@ export const permit2Abi = parseAbi([
  * which every token of EIP-3009 takes; a contract's goes as the `bytes` it is (FiatTokenV2_2). No signature makes it throw.
  */
 export function callOf(authorization: VerifiedAuthorization): { to: Hex; data: Hex } {
-  const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signedBy } = authorization
-  const signature = signedBy === 'key' ? canonicalSignature(authorization.signature) : authorization.signature
+  const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signedBy } =
+    authorization
+  const signature =
+    signedBy === 'key' ? canonicalSignature(authorization.signature) : authorization.signature
   if (method === 'permit2') {
-    const permit = { permitted: { token, amount: amountAtomic }, nonce: BigInt(nonce), deadline: validBefore }
-    const data = encodeFunctionData({ abi: proxyAbi, functionName: 'settle', args: [permit, from, { to, validAfter }, signature] })
+    const permit = {
+      permitted: { token, amount: amountAtomic },
+      nonce: BigInt(nonce),
+      deadline: validBefore,
+    }
+    const data = encodeFunctionData({
+      abi: proxyAbi,
+      functionName: 'settle',
+      args: [permit, from, { to, validAfter }, signature],
+    })
     return { to: EXACT_PERMIT2_PROXY, data }
   }
   const terms = [from, to, amountAtomic, validAfter, validBefore, nonce] as const
   if (signedBy === 'contract' || signature.length !== ECDSA_LENGTH) {
-    return { to: token, data: encodeFunctionData({ abi: authorizationAbi, functionName: 'transferWithAuthorization', args: [...terms, signature] }) }
+    return {
+      to: token,
+      data: encodeFunctionData({
+        abi: authorizationAbi,
+        functionName: 'transferWithAuthorization',
+        args: [...terms, signature],
+      }),
+    }
   }
-  const args = [...terms, lastByte(signature), slice(signature, 0, 32), slice(signature, 32, 64)] as const
-  return { to: token, data: encodeFunctionData({ abi: authorizationAbi, functionName: 'transferWithAuthorization', args }) }
+  const args = [
+    ...terms,
+    lastByte(signature),
+    slice(signature, 0, 32),
+    slice(signature, 32, 64),
+  ] as const
+  return {
+    to: token,
+    data: encodeFunctionData({
+      abi: authorizationAbi,
+      functionName: 'transferWithAuthorization',
+      args,
+    }),
+  }
 }
 
 /** `0x` and the digits of the 65 bytes of a key's signature. */
@@ -81,10 +120,17 @@ function lastByte(signature: Hex): number {
 }
 
 /** Whether a call of the proxy carries out this very permit. */
-export function carriesOut(authorization: Authorization, call: { to: string | null; input: Hex }): boolean {
+export function carriesOut(
+  authorization: Authorization,
+  call: { to: string | null; input: Hex },
+): boolean {
   if (call.to === null || !isAddressEqual(call.to as Hex, EXACT_PERMIT2_PROXY)) return false
   const permit = readPermit(call.input)
-  return permit !== undefined && isAddressEqual(permit.owner, authorization.from) && permit.nonce === authorization.nonce
+  return (
+    permit !== undefined &&
+    isAddressEqual(permit.owner, authorization.from) &&
+    permit.nonce === authorization.nonce
+  )
 }
 
 export type Permit = { owner: Hex; token: Hex; to: Hex; amountAtomic: bigint; nonce: Hex }
@@ -94,14 +140,23 @@ export function readPermit(data: Hex): Permit | undefined {
   try {
     const { functionName, args } = decodeFunctionData({ abi: proxyAbi, data })
     const [permit, owner, witness] = functionName === 'settle' ? args : [args[1], args[2], args[3]]
-    return { owner, token: permit.permitted.token, to: witness.to, amountAtomic: permit.permitted.amount, nonce: toHex(permit.nonce, { size: 32 }) }
+    return {
+      owner,
+      token: permit.permitted.token,
+      to: witness.to,
+      amountAtomic: permit.permitted.amount,
+      nonce: toHex(permit.nonce, { size: 32 }),
+    }
   } catch {
     return undefined
   }
 }
 
 /** What the payer's signature is over. `name` and `version`: the token's own, for EIP-3009. */
-export function digestOf(authorization: Authorization, { chainId, name, version }: { chainId: number; name: string; version: string }): Hex {
+export function digestOf(
+  authorization: Authorization,
+  { chainId, name, version }: { chainId: number; name: string; version: string },
+): Hex {
   const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore } = authorization
   if (method === 'permit2') {
     return hashTypedData({

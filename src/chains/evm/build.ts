@@ -18,9 +18,12 @@ export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
  * @throws RangeError when the intent is not one this chain can carry; callers check intents before
  */
 export function buildPayment(input: BuildInput): Uint8Array {
-  if (familyOf(input.network) !== 'evm') throw new RangeError(`${input.network} is not an EVM network.`)
-  if (input.asset.native !== (input.asset.address === EVM_NATIVE)) throw new RangeError(`${input.asset.symbol} is told as native currency and as a token.`)
-  if (!input.asset.native && input.asset.address === input.recipient) throw new RangeError('A token is not paid to its own contract.')
+  if (familyOf(input.network) !== 'evm')
+    throw new RangeError(`${input.network} is not an EVM network.`)
+  if (input.asset.native !== (input.asset.address === EVM_NATIVE))
+    throw new RangeError(`${input.asset.symbol} is told as native currency and as a token.`)
+  if (!input.asset.native && input.asset.address === input.recipient)
+    throw new RangeError('A token is not paid to its own contract.')
   if (input.amountAtomic <= 0n) throw new RangeError('A payment moves more than nothing.')
   return hexToBytes(
     serializeTransaction({
@@ -36,11 +39,19 @@ export function buildPayment(input: BuildInput): Uint8Array {
 }
 
 /** Where a payment's transaction goes, with how much of the native currency, and what it says there. */
-export function targetOf({ asset, recipient, amountAtomic }: Pick<PaymentIntent, 'asset' | 'recipient' | 'amountAtomic'>): {
+export function targetOf({
+  asset,
+  recipient,
+  amountAtomic,
+}: Pick<PaymentIntent, 'asset' | 'recipient' | 'amountAtomic'>): {
   to: Hex
   value: bigint
   data?: Hex
 } {
   if (asset.native) return { to: getAddress(recipient), value: amountAtomic }
-  return { to: getAddress(asset.address), value: 0n, data: encodeTransfer({ recipient, amountAtomic }) }
+  return {
+    to: getAddress(asset.address),
+    value: 0n,
+    data: encodeTransfer({ recipient, amountAtomic }),
+  }
 }

@@ -11,7 +11,11 @@ import { currencyOf, matchRows, meaningOf, nonceFact } from './match.ts'
  * Compares what a wallet signed with what was shown: the sender's signature over the very fields that were reviewed.
  * Wallets that send by themselves return only a hash; for those there is `compareLanded`.
  */
-export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signed: Uint8Array): Match {
+export function compareSigned(
+  intent: PaymentIntent,
+  reviewed: Uint8Array,
+  signed: Uint8Array,
+): Match {
   const before = decodeTransaction(reviewed, currencyOf(intent))
   if (!before.ok) return refuse(before.problem, signed, 'reviewed_unreadable')
   const after = decodeTransaction(signed, currencyOf(intent))
@@ -24,10 +28,30 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
     expected: addressFact(intent.sender),
     got: after.sender === null ? fact('not_signed') : addressFact(after.sender),
   })
-  rows = withRow(rows, { field: 'expiry', ok: before.nonce === after.nonce, expected: nonceFact(before.nonce), got: nonceFact(after.nonce) })
-  rows = withRow(rows, { field: 'fee', ok: sameFee(before, after), expected: gasFee(before), got: gasFee(after) })
-  const same = before.chainId === after.chainId && before.to === after.to && before.valueAtomic === after.valueAtomic && before.data === after.data
-  if (!same) rows = withRow(rows, { field: 'instructions', ok: false, expected: fact('reviewed_transaction'), got: fact('another_transaction') })
+  rows = withRow(rows, {
+    field: 'expiry',
+    ok: before.nonce === after.nonce,
+    expected: nonceFact(before.nonce),
+    got: nonceFact(after.nonce),
+  })
+  rows = withRow(rows, {
+    field: 'fee',
+    ok: sameFee(before, after),
+    expected: gasFee(before),
+    got: gasFee(after),
+  })
+  const same =
+    before.chainId === after.chainId &&
+    before.to === after.to &&
+    before.valueAtomic === after.valueAtomic &&
+    before.data === after.data
+  if (!same)
+    rows = withRow(rows, {
+      field: 'instructions',
+      ok: false,
+      expected: fact('reviewed_transaction'),
+      got: fact('another_transaction'),
+    })
   return conclude(rows, meaningOf(intent, after))
 }
 
@@ -38,9 +62,21 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
  */
 export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = matchRows(intent, landed).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, currencyOf(intent)) }
-    if (row.field === 'expiry') return { ...row, expected: fact('landed_in_block'), got: { code: 'block', params: { height: landed.blockHeight } } }
-    if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native) return movedRow(intent, landed, row)
+    if (row.field === 'fee')
+      return {
+        ...row,
+        ok: true,
+        expected: fact('paid_by_sender'),
+        got: amountFact(landed.feeAtomic, currencyOf(intent)),
+      }
+    if (row.field === 'expiry')
+      return {
+        ...row,
+        expected: fact('landed_in_block'),
+        got: { code: 'block', params: { height: landed.blockHeight } },
+      }
+    if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native)
+      return movedRow(intent, landed, row)
     if (row.field !== 'instructions') return row
     if (!landed.succeeded) return { ...row, ok: false, got: fact('reverted_nothing_moved') }
     // The chain has judged the gas.
@@ -54,17 +90,27 @@ export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match
 function movedRow(intent: PaymentIntent, { moves }: LandedFacts, row: MatchRow): MatchRow {
   const { sender, recipient, amountAtomic, asset } = intent
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return row
-  const arrived = (moves ?? []).filter(({ from, to }) => from === sender && to === recipient).reduce((sum, move) => sum + move.amountAtomic, 0n)
+  const arrived = (moves ?? [])
+    .filter(({ from, to }) => from === sender && to === recipient)
+    .reduce((sum, move) => sum + move.amountAtomic, 0n)
   return { ...row, ok: false, got: { code: 'moved_by_token', params: moneyOf(arrived, asset) } }
 }
 
 type GasFee = { gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 function sameFee(one: GasFee, other: GasFee): boolean {
-  return one.gas === other.gas && one.maxFeePerGas === other.maxFeePerGas && one.maxPriorityFeePerGas === other.maxPriorityFeePerGas
+  return (
+    one.gas === other.gas &&
+    one.maxFeePerGas === other.maxFeePerGas &&
+    one.maxPriorityFeePerGas === other.maxPriorityFeePerGas
+  )
 }
 
 function gasFee({ gas, maxFeePerGas, maxPriorityFeePerGas }: GasFee): MatchFact {
-  const params = { gas: gas.toString(), maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() }
+  const params = {
+    gas: gas.toString(),
+    maxFeePerGas: maxFeePerGas.toString(),
+    maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
+  }
   return { code: 'gas_fee', params }
 }

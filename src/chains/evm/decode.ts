@@ -1,7 +1,12 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializableEIP1559 } from 'viem'
+import {
+  hexToBytes,
+  serializeTransaction,
+  type Hex,
+  type TransactionSerializableEIP1559,
+} from 'viem'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import { addressFact, amountFact, countFact, textFact, type MatchFact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
@@ -47,15 +52,29 @@ const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
  * @param native the network's currency, for the words of the steps
  * @param tokens those whose units the words are to be told in
  */
-export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH, tokens: readonly Asset[] = []): Decoded {
-  if (bytes.length > MAX_BYTES) return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
+export function decodeTransaction(
+  bytes: Uint8Array,
+  native: Asset = NATIVE_ETH,
+  tokens: readonly Asset[] = [],
+): Decoded {
+  if (bytes.length > MAX_BYTES)
+    return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
   if (bytes[0] !== 0x02) return { ok: false, problem: 'This is not an EIP-1559 transaction.' }
   try {
     const { transaction, signature } = readFields(bytes)
     const unsigned = hexToBytes(serializeTransaction(transaction))
-    const again = signature ? hexToBytes(serializeTransaction(transaction, { r: pad(signature.r), s: pad(signature.s), yParity: signature.yParity })) : unsigned
+    const again = signature
+      ? hexToBytes(
+          serializeTransaction(transaction, {
+            r: pad(signature.r),
+            s: pad(signature.s),
+            yParity: signature.yParity,
+          }),
+        )
+      : unsigned
     // Two writers must agree on the spelling: what our reader understood is what viem writes.
-    if (bytesToHex(again) !== bytesToHex(bytes)) return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
+    if (bytesToHex(again) !== bytesToHex(bytes))
+      return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
     const sender = signature ? recoverSender(unsigned, signature) : null
     const hash: Hex | null = signature ? `0x${bytesToHex(keccak_256(bytes))}` : null
     return { ok: true, ...describeFacts({ ...transaction, sender, hash }, native, tokens) }
@@ -65,7 +84,12 @@ export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH,
   }
 }
 
-type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value' | 'data'>> & {
+type Fields = Required<
+  Pick<
+    TransactionSerializableEIP1559,
+    'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value' | 'data'
+  >
+> & {
   to: Hex
   type: 'eip1559'
 }
@@ -73,13 +97,15 @@ type Signature = { r: bigint; s: bigint; yParity: 0 | 1 }
 
 function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signature | null } {
   const list = readRlp(bytes.subarray(1))
-  if (!Array.isArray(list) || (list.length !== 9 && list.length !== 12)) throw new RlpProblem('The transaction has not the fields of EIP-1559.')
+  if (!Array.isArray(list) || (list.length !== 9 && list.length !== 12))
+    throw new RlpProblem('The transaction has not the fields of EIP-1559.')
   const [chainId, nonce, tip, maxFee, gas, to, value, data, accessList, yParity, r, s] = list
   if (!Array.isArray(accessList)) throw new RlpProblem('The access list is not a list.')
   if (accessList.length > 0) throw new RlpProblem('The transaction carries an access list.')
   const maxFeePerGas = readInteger('maxFeePerGas', maxFee)
   const maxPriorityFeePerGas = readInteger('maxPriorityFeePerGas', tip)
-  if (maxPriorityFeePerGas > maxFeePerGas) throw new RlpProblem('The priority fee is above the fee.')
+  if (maxPriorityFeePerGas > maxFeePerGas)
+    throw new RlpProblem('The priority fee is above the fee.')
   const transaction: Fields = {
     type: 'eip1559',
     chainId: readSafeInteger('chainId', chainId),
@@ -93,7 +119,10 @@ function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signat
   }
   if (transaction.chainId === 0) throw new RlpProblem('The transaction names no chain.')
   if (list.length === 9) return { transaction, signature: null }
-  return { transaction, signature: { r: readInteger('r', r), s: readInteger('s', s), yParity: readParity(yParity) } }
+  return {
+    transaction,
+    signature: { r: readInteger('r', r), s: readInteger('s', s), yParity: readParity(yParity) },
+  }
 }
 
 function readBytes(name: string, item: unknown): Uint8Array {
@@ -132,20 +161,30 @@ function pad(value: bigint): Hex {
 }
 
 function recoverSender(unsigned: Uint8Array, { r, s, yParity }: Signature): string {
-  if (s > HALF_ORDER) throw new RlpProblem('The signature has a high s: it is a twin of the real one.')
+  if (s > HALF_ORDER)
+    throw new RlpProblem('The signature has a high s: it is a twin of the real one.')
   let point: Uint8Array
   try {
-    point = new secp256k1.Signature(r, s, yParity).recoverPublicKey(keccak_256(unsigned)).toBytes(false)
+    point = new secp256k1.Signature(r, s, yParity)
+      .recoverPublicKey(keccak_256(unsigned))
+      .toBytes(false)
   } catch {
     throw new RlpProblem('The signature belongs to nobody.')
   }
   return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
 }
 
-type Described = Omit<EvmFacts, 'form' | 'feeBoundAtomic' | 'valueAtomic' | 'steps' | 'transfer'> & { value: bigint }
+type Described = Omit<
+  EvmFacts,
+  'form' | 'feeBoundAtomic' | 'valueAtomic' | 'steps' | 'transfer'
+> & { value: bigint }
 
 /** The facts of fields, with what follows from them; shared with what a node tells of a landed transaction. */
-export function describeFacts({ value, ...fields }: Described, native: Asset, tokens: readonly Asset[] = []): EvmFacts {
+export function describeFacts(
+  { value, ...fields }: Described,
+  native: Asset,
+  tokens: readonly Asset[] = [],
+): EvmFacts {
   const to = checksumAddress(fields.to)
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, data, sender, hash } = fields
   return {
@@ -166,7 +205,10 @@ export function describeFacts({ value, ...fields }: Described, native: Asset, to
       { kind: 'fee_limit', facts: { gas: textFact(gas.toString()) } },
       {
         kind: 'fee_price',
-        facts: { maxFeePerGas: amountFact(maxFeePerGas, GWEI), maxPriorityFeePerGas: amountFact(maxPriorityFeePerGas, GWEI) },
+        facts: {
+          maxFeePerGas: amountFact(maxFeePerGas, GWEI),
+          maxPriorityFeePerGas: amountFact(maxPriorityFeePerGas, GWEI),
+        },
       },
       describeTransfer({ to, value, data }, native, tokens),
     ],
@@ -176,21 +218,39 @@ export function describeFacts({ value, ...fields }: Described, native: Asset, to
 type Moving = { to: string; value: bigint; data: Hex }
 
 /** The one payment of a transaction: value with empty data, or a token's transfer without value. */
-export function readTransfer({ sender, to, value, data }: Moving & { sender: string | null }): Transfer | null {
-  if (data === '0x') return { sender, recipient: to, asset: EVM_NATIVE, amountAtomic: value, memo: null }
+export function readTransfer({
+  sender,
+  to,
+  value,
+  data,
+}: Moving & { sender: string | null }): Transfer | null {
+  if (data === '0x')
+    return { sender, recipient: to, asset: EVM_NATIVE, amountAtomic: value, memo: null }
   const call = value === 0n ? readTransferCall(data) : undefined
   return call ? { sender, asset: to, ...call, memo: null } : null
 }
 
-function describeTransfer({ to, value, data }: Moving, native: Asset, tokens: readonly Asset[]): Step {
+function describeTransfer(
+  { to, value, data }: Moving,
+  native: Asset,
+  tokens: readonly Asset[],
+): Step {
   const amount = amountFact(value, native)
   if (data === '0x') return { kind: 'transfer', facts: { to: addressFact(to), amount } }
   const call = value === 0n ? readTransferCall(data) : undefined
   if (!call) {
     const bytes = countFact((data.length - 2) / 2)
-    return { kind: 'unknown', facts: { to: addressFact(to), amount, call: { code: 'call', params: nameCall(data) }, bytes } }
+    return {
+      kind: 'unknown',
+      facts: { to: addressFact(to), amount, call: { code: 'call', params: nameCall(data) }, bytes },
+    }
   }
   const token = tokens.find(({ address }) => address === to)
-  const units: MatchFact = token ? amountFact(call.amountAtomic, token) : { code: 'smallest_units', params: { amountAtomic: call.amountAtomic.toString() } }
-  return { kind: 'token_transfer', facts: { to: addressFact(call.recipient), amount: units, token: addressFact(to) } }
+  const units: MatchFact = token
+    ? amountFact(call.amountAtomic, token)
+    : { code: 'smallest_units', params: { amountAtomic: call.amountAtomic.toString() } }
+  return {
+    kind: 'token_transfer',
+    facts: { to: addressFact(call.recipient), amount: units, token: addressFact(to) },
+  }
 }

@@ -19,13 +19,19 @@ const ADDRESS_WORD = /^0x0{24}([0-9a-f]{40})$/
 const WORD = /^0x[0-9a-f]{64}$/
 
 export function encodeTransfer({ recipient, amountAtomic }: TokenTransfer): Hex {
-  return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [recipient as Hex, amountAtomic] })
+  return encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [recipient as Hex, amountAtomic],
+  })
 }
 
 /** The transfer that calldata asks a token for; undefined for every other call, and for every other spelling of this one. */
 export function readTransferCall(data: Hex): TokenTransfer | undefined {
   const [, recipient, amount] = TRANSFER_CALL.exec(data.toLowerCase()) ?? []
-  return recipient && amount ? { recipient: checksumAddress(`0x${recipient}`), amountAtomic: BigInt(`0x${amount}`) } : undefined
+  return recipient && amount
+    ? { recipient: checksumAddress(`0x${recipient}`), amountAtomic: BigInt(`0x${amount}`) }
+    : undefined
 }
 
 /** Every movement of one token that a receipt tells of; undefined when the token wrote an event of another shape under the same name. */
@@ -35,7 +41,11 @@ export function readMoves(logs: readonly ChainLog[], token: string): TokenMove[]
     if (checksumAddress(address) !== token || topics[0]?.toLowerCase() !== TRANSFER_TOPIC) continue
     const [from, to] = topics.slice(1).map((topic) => ADDRESS_WORD.exec(topic.toLowerCase())?.[1])
     if (topics.length !== 3 || !from || !to || !WORD.test(data.toLowerCase())) return undefined
-    moves.push({ from: checksumAddress(`0x${from}`), to: checksumAddress(`0x${to}`), amountAtomic: BigInt(data) })
+    moves.push({
+      from: checksumAddress(`0x${from}`),
+      to: checksumAddress(`0x${to}`),
+      amountAtomic: BigInt(data),
+    })
   }
   return moves
 }
@@ -43,8 +53,16 @@ export function readMoves(logs: readonly ChainLog[], token: string): TokenMove[]
 /** Whether the movements are this one payment: the amount from the sender to the recipient, and nothing else out of either's hands. */
 export function isOneMove(moves: readonly TokenMove[] | undefined, wanted: TokenMove): boolean {
   // What others are credited with beside it (interest that a token mints on the occasion) takes nothing from either.
-  const [move, ...more] = (moves ?? []).filter(({ from }) => from === wanted.from || from === wanted.to)
-  return move !== undefined && more.length === 0 && move.from === wanted.from && move.to === wanted.to && move.amountAtomic === wanted.amountAtomic
+  const [move, ...more] = (moves ?? []).filter(
+    ({ from }) => from === wanted.from || from === wanted.to,
+  )
+  return (
+    move !== undefined &&
+    more.length === 0 &&
+    move.from === wanted.from &&
+    move.to === wanted.to &&
+    move.amountAtomic === wanted.amountAtomic
+  )
 }
 
 /** Calls that hand a token, or the right to take it, to another account. They are never a payment; a refusal names them. */

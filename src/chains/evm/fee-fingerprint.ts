@@ -21,15 +21,24 @@ type Room = {
  * downwards at a ceiling or below a named priority fee. The price of it is below 2^24 wei per gas, 4 * 10^-7 of the native currency for a plain transfer.
  * @returns `fingerprint`: null where both fees leave room for fewer than 40 bits
  */
-export function addFingerprint(price: FeesPerGas, room: Room): FeesPerGas & { fingerprint: string | null } {
+export function addFingerprint(
+  price: FeesPerGas,
+  room: Room,
+): FeesPerGas & { fingerprint: string | null } {
   const { baseFeePerGas, ceilingPerGas, namedPriorityFee, random } = room
-  const tipSpan = namedPriorityFee ? least(SPAN, price.maxPriorityFeePerGas + 1n) : spanBelow(ceilingPerGas - baseFeePerGas - price.maxPriorityFeePerGas + 1n)
+  const tipSpan = namedPriorityFee
+    ? least(SPAN, price.maxPriorityFeePerGas + 1n)
+    : spanBelow(ceilingPerGas - baseFeePerGas - price.maxPriorityFeePerGas + 1n)
   const tipChange = random(tipSpan)
-  const maxPriorityFeePerGas = price.maxPriorityFeePerGas + (namedPriorityFee ? -tipChange : tipChange)
+  const maxPriorityFeePerGas =
+    price.maxPriorityFeePerGas + (namedPriorityFee ? -tipChange : tipChange)
   // The digits of the priority fee never push the whole fee above the ceiling.
   const wanted = price.maxFeePerGas + (namedPriorityFee ? 0n : tipChange)
   const start = least(wanted, ceilingPerGas)
-  const [up, down] = [spanBelow(ceilingPerGas - start + 1n), spanBelow(start - baseFeePerGas - maxPriorityFeePerGas + 1n)]
+  const [up, down] = [
+    spanBelow(ceilingPerGas - start + 1n),
+    spanBelow(start - baseFeePerGas - maxPriorityFeePerGas + 1n),
+  ]
   const upwards = up >= down
   const feeChange = random(upwards ? up : down)
   const fees = { maxFeePerGas: start + (upwards ? feeChange : -feeChange), maxPriorityFeePerGas }

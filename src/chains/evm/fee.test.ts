@@ -13,7 +13,9 @@ test('the price of a priority fee never costs more than the fee, and less than o
 })
 
 test('the bound is gas times the highest price, exactly', () => {
-  expect(feeBoundAtomic({ gas: 21_000n, maxFeePerGas: 10n ** 30n + 1n })).toBe(21_000n * (10n ** 30n + 1n))
+  expect(feeBoundAtomic({ gas: 21_000n, maxFeePerGas: 10n ** 30n + 1n })).toBe(
+    21_000n * (10n ** 30n + 1n),
+  )
 })
 
 test('a payer who names nothing accepts at most 0.005; a named priority fee comes on top', () => {

@@ -14,7 +14,10 @@ const DEFAULT_MAX_TOKEN_FEE_WEI = 15_000_000_000_000_000n
  * The most a payer agrees to pay the network, when nothing tighter is known: 0.005 of the native currency (0.015 for a token), and on top
  * of it the priority fee the payer named. It is decided here, in the payer's program, and never by who built the transaction.
  */
-export function maxFeeAtomic(priorityFeeAtomic = 0n, asset: { native: boolean } = { native: true }): bigint {
+export function maxFeeAtomic(
+  priorityFeeAtomic = 0n,
+  asset: { native: boolean } = { native: true },
+): bigint {
   return (asset.native ? DEFAULT_MAX_FEE_WEI : DEFAULT_MAX_TOKEN_FEE_WEI) + priorityFeeAtomic
 }
 

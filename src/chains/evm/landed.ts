@@ -51,13 +51,20 @@ export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string
 const KNOWN_TYPES = ['legacy', 'eip2930', 'eip1559']
 
 /** Reads what a node says of a landed transaction into the facts that the bytes of one give. */
-export function decodeLanded(transaction: ChainTransaction, receipt: ChainReceipt, native: Asset = NATIVE_ETH): Landed {
+export function decodeLanded(
+  transaction: ChainTransaction,
+  receipt: ChainReceipt,
+  native: Asset = NATIVE_ETH,
+): Landed {
   const { to, chainId, type, hash } = transaction
-  if (!KNOWN_TYPES.includes(type)) return { ok: false, problem: `The transaction is of the type ${type}.` }
-  if (receipt.transactionHash.toLowerCase() !== hash.toLowerCase()) return { ok: false, problem: 'The receipt belongs to another transaction.' }
+  if (!KNOWN_TYPES.includes(type))
+    return { ok: false, problem: `The transaction is of the type ${type}.` }
+  if (receipt.transactionHash.toLowerCase() !== hash.toLowerCase())
+    return { ok: false, problem: 'The receipt belongs to another transaction.' }
   if (chainId === undefined) return { ok: false, problem: 'The transaction names no chain.' }
   if (to === null) return { ok: false, problem: 'The transaction creates a contract.' }
-  if (!isAddress(to) || !isAddress(transaction.from)) return { ok: false, problem: 'The node named something that is not an address.' }
+  if (!isAddress(to) || !isAddress(transaction.from))
+    return { ok: false, problem: 'The node named something that is not an address.' }
   const maxFeePerGas = transaction.maxFeePerGas ?? transaction.gasPrice
   if (maxFeePerGas === undefined) return { ok: false, problem: 'The transaction names no fee.' }
   const sender = checksumAddress(transaction.from)
@@ -90,7 +97,11 @@ export function decodeLanded(transaction: ChainTransaction, receipt: ChainReceip
 }
 
 /** Execution and, on a rollup whose node tells it, the charge for the data. */
-export function feeOf({ gasUsed, effectiveGasPrice, l1Fee }: Pick<ChainReceipt, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint {
+export function feeOf({
+  gasUsed,
+  effectiveGasPrice,
+  l1Fee,
+}: Pick<ChainReceipt, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint {
   return gasUsed * effectiveGasPrice + BigInt(l1Fee ?? 0n)
 }
 

@@ -1,7 +1,14 @@
 import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializable } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { addressFact, amountFact, fact, moneyOf, networkFact } from '#contract/facts.ts'
-import { evmFacts, evmIntent, evmPayer, evmReviewed, evmStranger, failing } from '#testing/chain-payments.ts'
+import {
+  evmFacts,
+  evmIntent,
+  evmPayer,
+  evmReviewed,
+  evmStranger,
+  failing,
+} from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
@@ -9,15 +16,26 @@ import { matchTransaction } from './match.ts'
 
 const ETH = { symbol: 'ETH', decimals: 18 }
 const both = <F>(fact: F) => [fact, fact]
-const fields = { type: 'eip1559', chainId: 31337, to: evmIntent.recipient as Hex, value: evmIntent.amountAtomic, ...evmFacts } as const
+const fields = {
+  type: 'eip1559',
+  chainId: 31337,
+  to: evmIntent.recipient as Hex,
+  value: evmIntent.amountAtomic,
+  ...evmFacts,
+} as const
 const match = (change: Partial<TransactionSerializable>) =>
-  matchTransaction(evmIntent, hexToBytes(serializeTransaction({ ...fields, ...change } as TransactionSerializable)))
+  matchTransaction(
+    evmIntent,
+    hexToBytes(serializeTransaction({ ...fields, ...change } as TransactionSerializable)),
+  )
 
 describe('matchTransaction', () => {
   test('holds for the payment that was asked for, with both values of every property as facts', () => {
     const { ok, rows } = matchTransaction(evmIntent, evmReviewed)
     expect(ok).toBe(true)
-    expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
+    expect(
+      Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]])),
+    ).toEqual({
       network: both(networkFact('eip155:31337')),
       sender: both(addressFact(evmPayer.address)),
       recipient: both(addressFact(evmIntent.recipient)),
@@ -43,9 +61,17 @@ describe('matchTransaction', () => {
     ['one wei more', { value: evmIntent.amountAtomic + 1n }, ['amount']],
     ['one wei less', { value: evmIntent.amountAtomic - 1n }, ['amount']],
     ['data', { data: '0x00' }, ['asset', 'instructions']],
-    ['an approval in the place of a payment', { data: `0x095ea7b3${'ff'.repeat(64)}`, value: 0n }, ['amount', 'asset', 'instructions']],
+    [
+      'an approval in the place of a payment',
+      { data: `0x095ea7b3${'ff'.repeat(64)}`, value: 0n },
+      ['amount', 'asset', 'instructions'],
+    ],
     ['a fee drained by the gas price', { maxFeePerGas: 10n ** 15n }, ['fee']],
-    ['a fee one wei above the cap', { maxFeePerGas: evmIntent.maxFeeAtomic / 21_000n + 1n }, ['fee']],
+    [
+      'a fee one wei above the cap',
+      { maxFeePerGas: evmIntent.maxFeeAtomic / 21_000n + 1n },
+      ['fee'],
+    ],
     ['a fee drained by gas', { gas: 30_000_000n }, ['fee', 'instructions']],
     ['less gas than any transfer takes', { gas: 20_999n }, ['instructions']],
   ])('blocks %s', (_, change, fails) => {
@@ -57,12 +83,23 @@ describe('matchTransaction', () => {
   test('blocks what it cannot read', () => {
     expect(matchTransaction(evmIntent, new Uint8Array())).toMatchObject({
       ok: false,
-      rows: [{ field: 'instructions', ok: false, got: { code: 'unreadable', params: { problem: 'This is not an EIP-1559 transaction.' } } }],
+      rows: [
+        {
+          field: 'instructions',
+          ok: false,
+          got: { code: 'unreadable', params: { problem: 'This is not an EIP-1559 transaction.' } },
+        },
+      ],
     })
   })
 
   test.each([
-    ['a token', { asset: { ...evmIntent.asset, native: false, address: evmStranger.address, symbol: 'USDC' } }],
+    [
+      'a token',
+      {
+        asset: { ...evmIntent.asset, native: false, address: evmStranger.address, symbol: 'USDC' },
+      },
+    ],
     ['another network', { network: 'eip155:1' }],
     ['Solana', { network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' }],
     ['nothing', { amountAtomic: 0n }],
@@ -73,8 +110,12 @@ describe('matchTransaction', () => {
   })
 
   test('takes signed bytes only with the signature of the sender', async () => {
-    expect(matchTransaction(evmIntent, hexToBytes(await evmPayer.signTransaction(fields))).ok).toBe(true)
-    expect(failing(matchTransaction(evmIntent, hexToBytes(await evmStranger.signTransaction(fields))))).toEqual(['sender', 'feePayer', 'signers'])
+    expect(matchTransaction(evmIntent, hexToBytes(await evmPayer.signTransaction(fields))).ok).toBe(
+      true,
+    )
+    expect(
+      failing(matchTransaction(evmIntent, hexToBytes(await evmStranger.signTransaction(fields)))),
+    ).toEqual(['sender', 'feePayer', 'signers'])
   })
 })
 
@@ -82,7 +123,9 @@ describe('the digest', () => {
   const digestOf = (change: Partial<TransactionSerializable>) => match(change).digest
 
   test('stays when a rebuild changes nonce and fees below the cap', () => {
-    expect(digestOf({ nonce: 8, maxFeePerGas: 4_000_000_000n, gas: 22_000n })).toBe(matchTransaction(evmIntent, evmReviewed).digest)
+    expect(digestOf({ nonce: 8, maxFeePerGas: 4_000_000_000n, gas: 22_000n })).toBe(
+      matchTransaction(evmIntent, evmReviewed).digest,
+    )
   })
 
   test('changes with everything that matters', () => {
@@ -95,8 +138,14 @@ describe('the digest', () => {
       { maxFeePerGas: 10n ** 15n },
     ]
     const digests = changes.map(digestOf)
-    const otherCap = matchTransaction({ ...evmIntent, maxFeeAtomic: evmIntent.maxFeeAtomic + 1n }, evmReviewed).digest
-    const otherSender = matchTransaction({ ...evmIntent, sender: evmStranger.address }, evmReviewed).digest
+    const otherCap = matchTransaction(
+      { ...evmIntent, maxFeeAtomic: evmIntent.maxFeeAtomic + 1n },
+      evmReviewed,
+    ).digest
+    const otherSender = matchTransaction(
+      { ...evmIntent, sender: evmStranger.address },
+      evmReviewed,
+    ).digest
     const unread = matchTransaction(evmIntent, new Uint8Array()).digest
     expect(new Set([...digests, otherCap, otherSender, unread]).size).toBe(9)
   })
@@ -104,7 +153,11 @@ describe('the digest', () => {
 
 describe('compareSigned', () => {
   const compare = async (change: Partial<typeof fields>, account = evmPayer) =>
-    compareSigned(evmIntent, evmReviewed, hexToBytes(await account.signTransaction({ ...fields, ...change })))
+    compareSigned(
+      evmIntent,
+      evmReviewed,
+      hexToBytes(await account.signTransaction({ ...fields, ...change })),
+    )
 
   test('holds for the very transaction that was shown, under the same digest', async () => {
     const result = await compare({})
@@ -124,7 +177,9 @@ describe('compareSigned', () => {
 
   test('refuses a transaction that fits the intent but is not the one reviewed', async () => {
     const other = buildPayment({ ...evmIntent, ...evmFacts, recipient: evmStranger.address })
-    expect(failing(compareSigned(evmIntent, other, hexToBytes(await evmPayer.signTransaction(fields))))).toEqual(['instructions'])
+    expect(
+      failing(compareSigned(evmIntent, other, hexToBytes(await evmPayer.signTransaction(fields)))),
+    ).toEqual(['instructions'])
   })
 })
 
@@ -165,7 +220,10 @@ describe('compareLanded', () => {
       { type: 'legacy', maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 5n },
     ]) {
       const result = compare(change)
-      expect(result).toMatchObject({ ok: true, digest: matchTransaction(evmIntent, evmReviewed).digest })
+      expect(result).toMatchObject({
+        ok: true,
+        digest: matchTransaction(evmIntent, evmReviewed).digest,
+      })
     }
   })
 
@@ -176,7 +234,11 @@ describe('compareLanded', () => {
       blockHeight: 12,
       feeAtomic: 42_000n,
       sender: evmPayer.address,
-      transfer: { sender: evmPayer.address, recipient: evmIntent.recipient, amountAtomic: evmIntent.amountAtomic },
+      transfer: {
+        sender: evmPayer.address,
+        recipient: evmIntent.recipient,
+        amountAtomic: evmIntent.amountAtomic,
+      },
     })
   })
 

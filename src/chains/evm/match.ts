@@ -1,6 +1,13 @@
 import type { Hex } from 'viem'
 import { EVM_NATIVE } from '#contract/address.ts'
-import { addressFact, amountFact, fact, moneyOf, networkFact, type MatchFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  moneyOf,
+  networkFact,
+  type MatchFact,
+} from '#contract/facts.ts'
 import { familyOf, NATIVE_ETH, type Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
@@ -26,7 +33,9 @@ export function matchRows(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
     equalRow('network', [intent.network, `eip155:${facts.chainId}`], networkFact),
     // An unsigned transaction names no sender: the wallet is asked for this account, and the signature is checked against it.
     equalRow('sender', [intent.sender, facts.sender ?? intent.sender]),
-    ...(intent.asset.native ? nativeRows(intent, facts, currency) : tokenRows(intent, facts, currency)),
+    ...(intent.asset.native
+      ? nativeRows(intent, facts, currency)
+      : tokenRows(intent, facts, currency)),
     feeRow(intent, facts),
     equalRow('feePayer', [intent.sender, facts.sender ?? intent.sender]),
     equalRow('signers', [intent.sender, facts.sender ?? intent.sender]),
@@ -44,7 +53,11 @@ function nativeRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): Ma
       field: 'asset',
       ok: intent.asset.address === EVM_NATIVE && plain,
       expected: currencyFact(intent.asset.symbol),
-      got: plain ? currencyFact(currency.symbol) : facts.transfer ? tokenFact({ address: facts.to, symbol: null }) : fact('called_contract_decides'),
+      got: plain
+        ? currencyFact(currency.symbol)
+        : facts.transfer
+          ? tokenFact({ address: facts.to, symbol: null })
+          : fact('called_contract_decides'),
     },
   ]
 }
@@ -56,7 +69,12 @@ function tokenRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): Mat
     return [
       recipientRow(intent, facts.to),
       amountRow(intent, { atomic: null, fact: amountFact(facts.valueAtomic, currency) }),
-      { field: 'asset', ok: false, expected: tokenFact(intent.asset), got: currencyFact(currency.symbol) },
+      {
+        field: 'asset',
+        ok: false,
+        expected: tokenFact(intent.asset),
+        got: currencyFact(currency.symbol),
+      },
     ]
   }
   const own = facts.to === intent.asset.address
@@ -87,12 +105,23 @@ function recipientRow({ recipient, sender, asset }: PaymentIntent, got: string |
   }
 }
 
-function amountRow(intent: PaymentIntent, got: { atomic: bigint | null; fact: MatchFact }): MatchRow {
+function amountRow(
+  intent: PaymentIntent,
+  got: { atomic: bigint | null; fact: MatchFact },
+): MatchRow {
   const { amountAtomic, asset } = intent
-  return { field: 'amount', ok: got.atomic === amountAtomic && amountAtomic > 0n, expected: amountFact(amountAtomic, asset), got: got.fact }
+  return {
+    field: 'amount',
+    ok: got.atomic === amountAtomic && amountAtomic > 0n,
+    expected: amountFact(amountAtomic, asset),
+    got: got.fact,
+  }
 }
 
-function instructionsRow({ asset }: PaymentIntent, { data, gas, transfer, valueAtomic }: EvmFacts): MatchRow {
+function instructionsRow(
+  { asset }: PaymentIntent,
+  { data, gas, transfer, valueAtomic }: EvmFacts,
+): MatchRow {
   const [within, withGas] = asset.native
     ? (['plain_transfer_within', 'plain_transfer_with'] as const)
     : (['token_transfer_within', 'token_transfer_with'] as const)
@@ -101,14 +130,20 @@ function instructionsRow({ asset }: PaymentIntent, { data, gas, transfer, valueA
     field: 'instructions',
     ok: understood && gas >= MIN_GAS && gas <= MAX_GAS,
     expected: { code: within, params: { gas: MAX_GAS.toString() } },
-    got: understood ? { code: withGas, params: { gas: gas.toString() } } : callFact(data, valueAtomic),
+    got: understood
+      ? { code: withGas, params: { gas: gas.toString() } }
+      : callFact(data, valueAtomic),
   }
 }
 
 function callFact(data: Hex, valueAtomic: bigint): MatchFact {
   if (data === '0x') return fact('plain_transfer')
   const { selector, call: named } = nameCall(data)
-  const call = readTransferCall(data) ? (valueAtomic > 0n ? 'transfer_with_value' : 'transfer') : named
+  const call = readTransferCall(data)
+    ? valueAtomic > 0n
+      ? 'transfer_with_value'
+      : 'transfer'
+    : named
   return { code: 'contract_call', params: { selector, call, bytes: (data.length - 2) / 2 } }
 }
 
@@ -117,7 +152,13 @@ export function currencyFact(symbol: string): MatchFact {
 }
 
 /** `symbol`: null for a token that nobody named. */
-export function tokenFact({ address, symbol }: { address: string; symbol: string | null }): MatchFact {
+export function tokenFact({
+  address,
+  symbol,
+}: {
+  address: string
+  symbol: string | null
+}): MatchFact {
   return { code: 'token', params: { address, symbol, token2022: false } }
 }
 
@@ -145,13 +186,32 @@ export function feeRow(intent: PaymentIntent, facts: EvmFacts): MatchRow {
 }
 
 /** Everything that matters to the payer and the payee; the nonce and a fee below the cap do not. */
-export function meaningOf(intent: PaymentIntent, facts: EvmFacts, feeAtomic = facts.feeBoundAtomic): string[] {
+export function meaningOf(
+  intent: PaymentIntent,
+  facts: EvmFacts,
+  feeAtomic = facts.feeBoundAtomic,
+): string[] {
   const ceiling = feeAtomic <= intent.maxFeeAtomic ? intent.maxFeeAtomic : feeAtomic
-  return ['evm', `eip155:${facts.chainId}`, facts.sender ?? intent.sender, facts.to, facts.valueAtomic.toString(), facts.data, ceiling.toString()]
+  return [
+    'evm',
+    `eip155:${facts.chainId}`,
+    facts.sender ?? intent.sender,
+    facts.to,
+    facts.valueAtomic.toString(),
+    facts.data,
+    ceiling.toString(),
+  ]
 }
 
 /** The chain's own currency, as far as the intent names it: fees and values are told in it. */
 export function currencyOf(intent: PaymentIntent): Asset {
-  if (familyOf(intent.network) === 'evm') return intent.asset.native ? intent.asset : (intent.currency ?? NATIVE_ETH)
-  return { address: EVM_NATIVE, symbol: 'native', name: 'Native currency', decimals: 18, native: true }
+  if (familyOf(intent.network) === 'evm')
+    return intent.asset.native ? intent.asset : (intent.currency ?? NATIVE_ETH)
+  return {
+    address: EVM_NATIVE,
+    symbol: 'native',
+    name: 'Native currency',
+    decimals: 18,
+    native: true,
+  }
 }

@@ -18,7 +18,9 @@ const intent: PaymentIntent = {
   maxFeeAtomic: 10n ** 15n,
 }
 
-function wrong(change: { to?: Hex; data?: Hex; value?: bigint; gas?: bigint; chainId?: number } = {}): string[] {
+function wrong(
+  change: { to?: Hex; data?: Hex; value?: bigint; gas?: bigint; chainId?: number } = {},
+): string[] {
   const fields = {
     chainId: 31337,
     nonce: 3,
@@ -45,8 +47,22 @@ test('a note says its text’s digest to the payer, and moves nothing', () => {
 })
 
 test('an intent that moves something is no note', () => {
-  const fields = { chainId: 31337, nonce: 3, gas: 30_000n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, to: PAYER as Hex, value: 0n, data }
-  expect(matchNote({ ...intent, amountAtomic: 1n }, hexToBytes(serializeTransaction({ type: 'eip1559', ...fields }))).ok).toBe(false)
+  const fields = {
+    chainId: 31337,
+    nonce: 3,
+    gas: 30_000n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    to: PAYER as Hex,
+    value: 0n,
+    data,
+  }
+  expect(
+    matchNote(
+      { ...intent, amountAtomic: 1n },
+      hexToBytes(serializeTransaction({ type: 'eip1559', ...fields })),
+    ).ok,
+  ).toBe(false)
 })
 
 test('it is found among the payee’s transactions by its meaning', () => {

@@ -24,16 +24,30 @@ export function matchNote(intent: PaymentIntent, bytes: Uint8Array): Match {
 /** Compares a note with what landed. */
 export function compareLandedNote(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = rowsOf(intent, landed).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, currencyOf(intent)) }
-    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: fact('reverted') }
+    if (row.field === 'fee')
+      return {
+        ...row,
+        ok: true,
+        expected: fact('paid_by_sender'),
+        got: amountFact(landed.feeAtomic, currencyOf(intent)),
+      }
+    if (row.field === 'instructions' && !landed.succeeded)
+      return { ...row, ok: false, got: fact('reverted') }
     return row
   })
   return conclude(rows, meaningOf(intent, landed))
 }
 
 /** Whether a transaction is this note. */
-export function isNote({ recipient, paymentId }: PaymentIntent, call: { to: string; value: bigint; data: Hex }): boolean {
-  return call.value === 0n && checksumAddress(call.to) === recipient && call.data.toLowerCase() === dataOf(paymentId)
+export function isNote(
+  { recipient, paymentId }: PaymentIntent,
+  call: { to: string; value: bigint; data: Hex },
+): boolean {
+  return (
+    call.value === 0n &&
+    checksumAddress(call.to) === recipient &&
+    call.data.toLowerCase() === dataOf(paymentId)
+  )
 }
 
 function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
@@ -50,7 +64,12 @@ function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
       got: amountFact(facts.valueAtomic, currency),
     },
     feeRow(intent, facts),
-    { field: 'memo', ok: said, expected: textFact(intent.paymentId), got: said ? textFact(intent.paymentId) : { code: 'data', params: { data: facts.data } } },
+    {
+      field: 'memo',
+      ok: said,
+      expected: textFact(intent.paymentId),
+      got: said ? textFact(intent.paymentId) : { code: 'data', params: { data: facts.data } },
+    },
     { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(facts.nonce) },
     {
       field: 'instructions',
@@ -66,5 +85,12 @@ function dataOf(text: string): Hex {
 }
 
 function meaningOf(intent: PaymentIntent, facts: EvmFacts): string[] {
-  return ['evm-note', `eip155:${facts.chainId}`, facts.sender ?? intent.sender, facts.to, facts.valueAtomic.toString(), facts.data]
+  return [
+    'evm-note',
+    `eip155:${facts.chainId}`,
+    facts.sender ?? intent.sender,
+    facts.to,
+    facts.valueAtomic.toString(),
+    facts.data,
+  ]
 }

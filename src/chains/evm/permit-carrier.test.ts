@@ -19,7 +19,9 @@ const call = callOf(permit).data.slice(2)
 
 test('a permit is found wherever it stands in the data, another of the same payment too', () => {
   const other = callOf({ ...permit, nonce: `0x${'6'.repeat(64)}` }).data.slice(2)
-  expect(noncesWithin(permit, `0xabcd${call}00${other}`)).toEqual(new Set([permit.nonce, `0x${'6'.repeat(64)}`]))
+  expect(noncesWithin(permit, `0xabcd${call}00${other}`)).toEqual(
+    new Set([permit.nonce, `0x${'6'.repeat(64)}`]),
+  )
 })
 
 test('data of nothing but beginnings names no permit, and holds nobody up', () => {

@@ -6,8 +6,12 @@ import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 
 /** What a transaction of somebody else's contract shows of the permits that it had the proxy carry out. */
 
-const CALLS = (['settle', 'settleWithPermit'] as const).map((name) => toFunctionSelector(getAbiItem({ abi: proxyAbi, name })).slice(2))
-const EVENTS: readonly string[] = (['Settled', 'SettledWithPermit'] as const).map((name) => toEventSelector(getAbiItem({ abi: proxyAbi, name })))
+const CALLS = (['settle', 'settleWithPermit'] as const).map((name) =>
+  toFunctionSelector(getAbiItem({ abi: proxyAbi, name })).slice(2),
+)
+const EVENTS: readonly string[] = (['Settled', 'SettledWithPermit'] as const).map((name) =>
+  toEventSelector(getAbiItem({ abi: proxyAbi, name })),
+)
 
 /** Digits of the longest call that is read, and the most calls: data made of nothing but beginnings would take minutes. */
 const LONGEST = 2 * 4_096
@@ -17,7 +21,10 @@ const MOST_CALLS = 256
  * The nonces of all permits of the same payer, payee, token and amount that stand in a transaction's data as calls of the proxy: what a contract hands on
  * stands there byte for byte. Whether such a call was made, the data does not say. None where more seem to stand there than anybody sends.
  */
-export function noncesWithin({ from, to, token, amountAtomic }: Authorization, input: Hex): Set<Hex> {
+export function noncesWithin(
+  { from, to, token, amountAtomic }: Authorization,
+  input: Hex,
+): Set<Hex> {
   const nonces = new Set<Hex>()
   let calls = 0
   for (const call of CALLS) {
@@ -25,7 +32,12 @@ export function noncesWithin({ from, to, token, amountAtomic }: Authorization, i
       if (++calls > MOST_CALLS) return new Set()
       const permit = readPermit(`0x${input.slice(at, at + LONGEST)}`)
       if (permit === undefined || permit.amountAtomic !== amountAtomic) continue
-      if (isAddressEqual(permit.owner, from) && isAddressEqual(permit.to, to) && isAddressEqual(permit.token, token)) nonces.add(permit.nonce)
+      if (
+        isAddressEqual(permit.owner, from) &&
+        isAddressEqual(permit.to, to) &&
+        isAddressEqual(permit.token, token)
+      )
+        nonces.add(permit.nonce)
     }
   }
   return nonces
@@ -39,14 +51,20 @@ export function countCarried(authorization: Authorization, logs: readonly ChainL
     const asset = checksumAddress(log.address)
     const [move] = readMoves([log], asset) ?? []
     if (move) last = { ...move, asset }
-    if (asset !== checksumAddress(EXACT_PERMIT2_PROXY) || !EVENTS.includes(log.topics[0] ?? '')) continue
+    if (asset !== checksumAddress(EXACT_PERMIT2_PROXY) || !EVENTS.includes(log.topics[0] ?? ''))
+      continue
     if (last && isOf(authorization, last)) count++
     last = undefined
   }
   return count
 }
 
-function isOf({ from, to, token, amountAtomic }: Authorization, move: TokenMove & { asset: string }): boolean {
-  const same = [token, from, to].every((address, index) => checksumAddress(address) === [move.asset, move.from, move.to][index])
+function isOf(
+  { from, to, token, amountAtomic }: Authorization,
+  move: TokenMove & { asset: string },
+): boolean {
+  const same = [token, from, to].every(
+    (address, index) => checksumAddress(address) === [move.asset, move.from, move.to][index],
+  )
   return same && move.amountAtomic === amountAtomic
 }

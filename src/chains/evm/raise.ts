@@ -9,14 +9,31 @@ const RAISE_DENOMINATOR = 8n
  * The same transaction with the same nonce at the fees of this moment, unsigned; undefined when the old fees are still good, or the cap (wei, in all)
  * leaves no room.
  */
-export function raiseFees(previous: Uint8Array, market: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }, maxFeeAtomic: bigint): Uint8Array | undefined {
+export function raiseFees(
+  previous: Uint8Array,
+  market: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint },
+  maxFeeAtomic: bigint,
+): Uint8Array | undefined {
   const old = decodeTransaction(previous)
   if (!old.ok || market.maxFeePerGas <= old.maxFeePerGas) return undefined
   const maxFeePerGas = atLeast(market.maxFeePerGas, raised(old.maxFeePerGas))
-  const maxPriorityFeePerGas = atLeast(market.maxPriorityFeePerGas, raised(old.maxPriorityFeePerGas))
+  const maxPriorityFeePerGas = atLeast(
+    market.maxPriorityFeePerGas,
+    raised(old.maxPriorityFeePerGas),
+  )
   if (old.gas * maxFeePerGas > maxFeeAtomic || maxPriorityFeePerGas > maxFeePerGas) return undefined
   const { chainId, nonce, gas, to, valueAtomic, data } = old
-  const fields = { type: 'eip1559', chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, data } as const
+  const fields = {
+    type: 'eip1559',
+    chainId,
+    nonce,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to: to as Hex,
+    value: valueAtomic,
+    data,
+  } as const
   return hexToBytes(serializeTransaction(fields))
 }
 

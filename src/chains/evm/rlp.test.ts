@@ -24,7 +24,11 @@ test('accepts only the spelling that viem would write', () => {
   let accepted = 0
   const bytes = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 8 }),
-    tree.chain((value) => fc.tuple(fc.constant(toRlp(value, 'bytes')), fc.nat(), fc.nat(255)).map(([rlp, at, byte]) => rlp.with(at % rlp.length, byte))),
+    tree.chain((value) =>
+      fc
+        .tuple(fc.constant(toRlp(value, 'bytes')), fc.nat(), fc.nat(255))
+        .map(([rlp, at, byte]) => rlp.with(at % rlp.length, byte)),
+    ),
   )
   fc.assert(
     fc.property(bytes, (input) => {

@@ -15,7 +15,8 @@ const MAX_DEPTH = 4
  */
 export function readRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = readItem(bytes, 0, 0)
-  if (end !== bytes.length) throw new RlpProblem(`${bytes.length - end} bytes follow the transaction.`)
+  if (end !== bytes.length)
+    throw new RlpProblem(`${bytes.length - end} bytes follow the transaction.`)
   return item
 }
 
@@ -28,7 +29,8 @@ function readItem(bytes: Uint8Array, at: number, depth: number): { item: RlpItem
   const { start, end } = readSpan(bytes, at, isList ? tag - 0xc0 : tag - 0x80)
   if (!isList) {
     const first = bytes[start]
-    if (end - start === 1 && first !== undefined && first < 0x80) throw new RlpProblem('A field is not spelled in its shortest form.')
+    if (end - start === 1 && first !== undefined && first < 0x80)
+      throw new RlpProblem('A field is not spelled in its shortest form.')
     return { item: bytes.slice(start, end), end }
   }
   const list: RlpItem[] = []

@@ -6,7 +6,13 @@ import type { PaymentIntent } from '../intent.ts'
 import { callOf, type VerifiedAuthorization } from './authorization.ts'
 import { describeSettlement, matchSettlement } from './settlement.ts'
 
-const USDC: Asset = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const USDC: Asset = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const authorization: VerifiedAuthorization = {
@@ -31,7 +37,9 @@ const intent: PaymentIntent = {
   maxFeeAtomic: 10n ** 15n,
 }
 
-function transaction(change: { to?: Hex; data?: Hex; value?: bigint; gas?: bigint; chainId?: number } = {}): Uint8Array {
+function transaction(
+  change: { to?: Hex; data?: Hex; value?: bigint; gas?: bigint; chainId?: number } = {},
+): Uint8Array {
   const fields = {
     chainId: 31337,
     nonce: 3,
@@ -51,15 +59,29 @@ test('the call that carries the authorization out matches', () => {
   expect(match.ok).toBe(true)
 })
 
-test.each([65, 130])('the call for a contract’s signature of %i bytes matches as well', (length) => {
-  const signed = { ...authorization, signature: `0x${'1f'.repeat(length)}`, signedBy: 'contract' } as const
-  expect(matchSettlement(intent, signed, transaction(callOf(signed))).ok).toBe(true)
-  expect(matchSettlement(intent, { ...signed, amountAtomic: 2_000_000n }, transaction(callOf(signed))).ok).toBe(false)
-})
+test.each([65, 130])(
+  'the call for a contract’s signature of %i bytes matches as well',
+  (length) => {
+    const signed = {
+      ...authorization,
+      signature: `0x${'1f'.repeat(length)}`,
+      signedBy: 'contract',
+    } as const
+    expect(matchSettlement(intent, signed, transaction(callOf(signed))).ok).toBe(true)
+    expect(
+      matchSettlement(intent, { ...signed, amountAtomic: 2_000_000n }, transaction(callOf(signed)))
+        .ok,
+    ).toBe(false)
+  },
+)
 
 test.each<[string, Uint8Array, string]>([
   ['another contract', transaction({ to: PAYER }), 'instructions'],
-  ['another call', transaction({ data: callOf({ ...authorization, to: PAYER }).data }), 'instructions'],
+  [
+    'another call',
+    transaction({ data: callOf({ ...authorization, to: PAYER }).data }),
+    'instructions',
+  ],
   ['ether beside it', transaction({ value: 1n }), 'instructions'],
   ['one byte more', transaction({ data: `${callOf(authorization).data}00` }), 'instructions'],
   ['another chain', transaction({ chainId: 1 }), 'network'],

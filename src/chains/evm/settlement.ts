@@ -11,13 +11,22 @@ import { currencyFact, currencyOf, feeRow, nonceFact } from './match.ts'
  * carries out exactly this authorization, to the payee, and can cost the payee no more than the cap.
  * @param intent the payee is `sender`, who signs and pays the network, and `recipient`, who gets the tokens
  */
-export function matchSettlement(intent: PaymentIntent, authorization: Authorization, bytes: Uint8Array): Match {
+export function matchSettlement(
+  intent: PaymentIntent,
+  authorization: Authorization,
+  bytes: Uint8Array,
+): Match {
   const currency = currencyOf(intent)
   const decoded = decodeTransaction(bytes, currency)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
   // A key's signature and a contract's go to the token in different calls, and the bytes do not say whose it is: either moves this authorization alone.
-  const calls = (['key', 'contract'] as const).map((signedBy) => callOf({ ...authorization, signedBy }))
-  const isCall = calls.some(({ to, data }) => decoded.data === data.toLowerCase() && decoded.to.toLowerCase() === to.toLowerCase())
+  const calls = (['key', 'contract'] as const).map((signedBy) =>
+    callOf({ ...authorization, signedBy }),
+  )
+  const isCall = calls.some(
+    ({ to, data }) =>
+      decoded.data === data.toLowerCase() && decoded.to.toLowerCase() === to.toLowerCase(),
+  )
   const exact = isCall && decoded.valueAtomic === 0n
   const token = authorization.token.toLowerCase() === intent.asset.address.toLowerCase()
   const rows: MatchRow[] = [
@@ -37,7 +46,12 @@ export function matchSettlement(intent: PaymentIntent, authorization: Authorizat
     },
     feeRow(intent, decoded),
     equalRow('feePayer', [intent.sender, decoded.sender ?? intent.sender]),
-    { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(decoded.nonce) },
+    {
+      field: 'expiry',
+      ok: true,
+      expected: fact('until_nonce_used'),
+      got: nonceFact(decoded.nonce),
+    },
     {
       field: 'instructions',
       ok: exact,
@@ -45,15 +59,30 @@ export function matchSettlement(intent: PaymentIntent, authorization: Authorizat
       got: exact ? fact('authorization_executed') : fact('unnamed_call'),
     },
   ]
-  return conclude(rows, ['evm-settlement', intent.network, intent.sender, decoded.to.toLowerCase(), decoded.data, decoded.valueAtomic.toString()])
+  return conclude(rows, [
+    'evm-settlement',
+    intent.network,
+    intent.sender,
+    decoded.to.toLowerCase(),
+    decoded.data,
+    decoded.valueAtomic.toString(),
+  ])
 }
 
 /** The collection as the review tells it. */
-export function describeSettlement({ from, to, amountAtomic, token }: Authorization, asset: MoneyAsset): Step[] {
+export function describeSettlement(
+  { from, to, amountAtomic, token }: Authorization,
+  asset: MoneyAsset,
+): Step[] {
   return [
     {
       kind: 'token_transfer',
-      facts: { from: addressFact(from), to: addressFact(to), amount: amountFact(amountAtomic, asset), token: addressFact(token) },
+      facts: {
+        from: addressFact(from),
+        to: addressFact(to),
+        amount: amountFact(amountAtomic, asset),
+        token: addressFact(token),
+      },
     },
   ]
 }

@@ -34,14 +34,21 @@ export function readSignedText<S extends v.GenericSchema>(
   try {
     value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof JsonProblem || error instanceof TypeError) return { ok: false, problem: 'This is not the text of an authorization.' }
+    if (error instanceof JsonProblem || error instanceof TypeError)
+      return { ok: false, problem: 'This is not the text of an authorization.' }
     throw error
   }
   const result = v.safeParse(schema, value)
-  if (!result.success) return { ok: false, problem: `The authorization cannot be read at ${v.getDotPath(result.issues[0]) ?? 'its root'}.` }
+  if (!result.success)
+    return {
+      ok: false,
+      problem: `The authorization cannot be read at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`,
+    }
   const again = encode(result.output)
   const same = again.length === bytes.length && again.every((byte, index) => byte === bytes[index])
-  return same ? { ok: true, value: result.output } : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
+  return same
+    ? { ok: true, value: result.output }
+    : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
 }
 
 /** Until when something that was signed is valid. */

@@ -17,7 +17,13 @@ import {
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const payee = privateKeyToAccount(generatePrivateKey()).address
-const USDC: Asset = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const USDC: Asset = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const intent: PaymentIntent = {
   paymentId: 'x',
   network: 'eip155:31337',
@@ -29,14 +35,32 @@ const intent: PaymentIntent = {
 }
 const LATEST = 2_000_000_000n
 
-function authorization(change: Partial<TokenAuthorization['message']> = {}, domain: Partial<TokenAuthorization['domain']> = {}): TokenAuthorization {
+function authorization(
+  change: Partial<TokenAuthorization['message']> = {},
+  domain: Partial<TokenAuthorization['domain']> = {},
+): TokenAuthorization {
   return {
-    domain: { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC.address as `0x${string}`, ...domain },
-    message: { from: payer.address, to: payee, value: 1_500_000n, validAfter: 0n, validBefore: LATEST, nonce: `0x${'ab'.repeat(32)}`, ...change },
+    domain: {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 31337,
+      verifyingContract: USDC.address as `0x${string}`,
+      ...domain,
+    },
+    message: {
+      from: payer.address,
+      to: payee,
+      value: 1_500_000n,
+      validAfter: 0n,
+      validBefore: LATEST,
+      nonce: `0x${'ab'.repeat(32)}`,
+      ...change,
+    },
   }
 }
 
-const matchOf = (one: TokenAuthorization) => matchAuthorization(intent, encodeAuthorization(one), LATEST)
+const matchOf = (one: TokenAuthorization) =>
+  matchAuthorization(intent, encodeAuthorization(one), LATEST)
 
 test('an authorization comes back from its bytes', () => {
   const decoded = decodeAuthorization(encodeAuthorization(authorization()))
@@ -45,7 +69,11 @@ test('an authorization comes back from its bytes', () => {
 
 test.each([
   ['a space', (text: string) => text.replace(',', ', ')],
-  ['another order', (text: string) => text.replace('"domain"', '"message"').replace('"message":{"from"', '"domain":{"from"')],
+  [
+    'another order',
+    (text: string) =>
+      text.replace('"domain"', '"message"').replace('"message":{"from"', '"domain":{"from"'),
+  ],
   ['a field more', (text: string) => text.replace('"value"', '"extra":"1","value"')],
   ['a number with a zero in front', (text: string) => text.replace('"1500000"', '"01500000"')],
   ['a negative number', (text: string) => text.replace('"1500000"', '"-1500000"')],
@@ -80,7 +108,9 @@ test.each<[string, TokenAuthorization, string]>([
 
 test('who signed is read from the signature, as viem reads it', async () => {
   const signature = await payer.signTypedData(authorizationTypedData(authorization()))
-  expect(await recoverTypedDataAddress({ ...authorizationTypedData(authorization()), signature })).toBe(payer.address)
+  expect(
+    await recoverTypedDataAddress({ ...authorizationTypedData(authorization()), signature }),
+  ).toBe(payer.address)
   expect(signerOf(authorization(), hexToBytes(signature))).toBe(payer.address)
   expect(signerOf(authorization({ value: 1n }), hexToBytes(signature))).not.toBe(payer.address)
 })
@@ -88,7 +118,9 @@ test('who signed is read from the signature, as viem reads it', async () => {
 test('a malleated signature, a short one and an odd last byte are nobody’s', async () => {
   const bytes = hexToBytes(await payer.signTypedData(authorizationTypedData(authorization())))
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-  const s = BigInt(`0x${Array.from(bytes.subarray(32, 64), (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
+  const s = BigInt(
+    `0x${Array.from(bytes.subarray(32, 64), (byte) => byte.toString(16).padStart(2, '0')).join('')}`,
+  )
   const high = hexToBytes(`0x${(order - s).toString(16).padStart(64, '0')}`)
   const twin = Uint8Array.from([...bytes.subarray(0, 32), ...high, bytes[64] === 27 ? 28 : 27])
   expect(signerOf(authorization(), twin)).toBeUndefined()
@@ -101,7 +133,12 @@ test('the review tells it as one transfer', () => {
   expect(describeAuthorization(encodeAuthorization(authorization()), USDC)).toEqual([
     {
       kind: 'token_transfer',
-      facts: { from: addressFact(payer.address), to: addressFact(payee), amount: amountFact(1_500_000n, USDC), token: addressFact(USDC.address) },
+      facts: {
+        from: addressFact(payer.address),
+        to: addressFact(payee),
+        amount: amountFact(1_500_000n, USDC),
+        token: addressFact(USDC.address),
+      },
     },
   ])
 })

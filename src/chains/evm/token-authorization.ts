@@ -9,7 +9,14 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { currencyFact } from './match.ts'
-import { addressText, bytes32Text, chainIdNumber, digitsText, readSignedText, untilFact } from './signed-text.ts'
+import {
+  addressText,
+  bytes32Text,
+  chainIdNumber,
+  digitsText,
+  readSignedText,
+  untilFact,
+} from './signed-text.ts'
 import { AUTHORIZATION_TYPES } from './signed-types.ts'
 
 const DOMAIN_TYPES = {
@@ -27,7 +34,12 @@ const DOMAIN_TYPES = {
  * @see EIP-3009, EIP-712
  */
 const Text = v.strictObject({
-  domain: v.strictObject({ name: v.string(), version: v.string(), chainId: chainIdNumber, verifyingContract: addressText }),
+  domain: v.strictObject({
+    name: v.string(),
+    version: v.string(),
+    chainId: chainIdNumber,
+    verifyingContract: addressText,
+  }),
   message: v.strictObject({
     from: addressText,
     to: addressText,
@@ -40,13 +52,24 @@ const Text = v.strictObject({
 /** Times are Unix seconds; both ends are excluded. */
 export type TokenAuthorization = v.InferOutput<typeof Text>
 
-export type DecodedAuthorization = { ok: true; authorization: TokenAuthorization } | { ok: false; problem: string }
+export type DecodedAuthorization =
+  | { ok: true; authorization: TokenAuthorization }
+  | { ok: false; problem: string }
 
 export function encodeAuthorization({ domain, message }: TokenAuthorization): Uint8Array {
   const { name, version, chainId, verifyingContract } = domain
   const { from, to, value, validAfter, validBefore, nonce } = message
-  const spelled = { from, to, value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString(), nonce }
-  return new TextEncoder().encode(stringifyJson({ domain: { name, version, chainId, verifyingContract }, message: spelled }))
+  const spelled = {
+    from,
+    to,
+    value: value.toString(),
+    validAfter: validAfter.toString(),
+    validBefore: validBefore.toString(),
+    nonce,
+  }
+  return new TextEncoder().encode(
+    stringifyJson({ domain: { name, version, chainId, verifyingContract }, message: spelled }),
+  )
 }
 
 /** Reads an authorization in its one spelling; anything else, and one field too many, is a problem. */
@@ -57,7 +80,12 @@ export function decodeAuthorization(bytes: Uint8Array): DecodedAuthorization {
 
 /** The EIP-712 typed data of an authorization, as a wallet is asked to sign it. */
 export function authorizationTypedData({ domain, message }: TokenAuthorization) {
-  return { domain, types: AUTHORIZATION_TYPES, primaryType: 'TransferWithAuthorization' as const, message }
+  return {
+    domain,
+    types: AUTHORIZATION_TYPES,
+    primaryType: 'TransferWithAuthorization' as const,
+    message,
+  }
 }
 
 /** What a token that knows this domain answers as its `DOMAIN_SEPARATOR`. */
@@ -66,7 +94,10 @@ export function domainSeparator({ domain }: Pick<TokenAuthorization, 'domain'>):
 }
 
 /** The account whose key signed an authorization; undefined for a signature that is none, or that is malleable. */
-export function signerOf(authorization: TokenAuthorization, signature: Uint8Array): string | undefined {
+export function signerOf(
+  authorization: TokenAuthorization,
+  signature: Uint8Array,
+): string | undefined {
   return recoverSigner(hashTypedData(authorizationTypedData(authorization)), signature)
 }
 
@@ -89,7 +120,11 @@ export function recoverSigner(hash: Hex, signature: Uint8Array): string | undefi
  * Compares a payment with an authorization that is to be signed. `ok` means: whoever sends it moves exactly this amount of this token from
  * the payer to the recipient, once, before `latest` (Unix seconds), or nothing; and the payer is charged nothing beside.
  */
-export function matchAuthorization(intent: PaymentIntent, bytes: Uint8Array, latest: bigint): Match {
+export function matchAuthorization(
+  intent: PaymentIntent,
+  bytes: Uint8Array,
+  latest: bigint,
+): Match {
   const decoded = decodeAuthorization(bytes)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
   const { domain, message } = decoded.authorization
@@ -123,7 +158,12 @@ export function matchAuthorization(intent: PaymentIntent, bytes: Uint8Array, lat
       expected: untilFact(latest),
       got: untilFact(message.validBefore),
     },
-    { field: 'instructions', ok: true, expected: fact('one_signed_transfer'), got: fact('one_signed_transfer') },
+    {
+      field: 'instructions',
+      ok: true,
+      expected: fact('one_signed_transfer'),
+      got: fact('one_signed_transfer'),
+    },
   ]
   return conclude(rows, ['evm-authorization', meaningOf(intent.network, decoded.authorization)])
 }
@@ -148,5 +188,12 @@ export function describeAuthorization(bytes: Uint8Array, asset: MoneyAsset): Ste
 
 /** Everything that matters to the payer; the nonce and the times do not. */
 function meaningOf(network: NetworkId, { domain, message }: TokenAuthorization): string {
-  return [chainIdOf(network), domain.chainId, domain.verifyingContract.toLowerCase(), message.from, message.to, message.value].join(' ')
+  return [
+    chainIdOf(network),
+    domain.chainId,
+    domain.verifyingContract.toLowerCase(),
+    message.from,
+    message.to,
+    message.value,
+  ].join(' ')
 }

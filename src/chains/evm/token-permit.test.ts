@@ -7,11 +7,25 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../intent.ts'
 import { digestOf } from './authorization.ts'
 import { PERMIT2 } from './signed-types.ts'
-import { decodePermit, describePermit, encodePermit, matchPermit, permitSignerOf, permitTypedData, type TokenPermit } from './token-permit.ts'
+import {
+  decodePermit,
+  describePermit,
+  encodePermit,
+  matchPermit,
+  permitSignerOf,
+  permitTypedData,
+  type TokenPermit,
+} from './token-permit.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const payee = privateKeyToAccount(generatePrivateKey()).address
-const WETH: Asset = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false }
+const WETH: Asset = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'WETH',
+  name: 'Wrapped Ether',
+  decimals: 18,
+  native: false,
+}
 const intent: PaymentIntent = {
   paymentId: 'x',
   network: 'eip155:31337',
@@ -44,7 +58,12 @@ const matchOf = (one: TokenPermit) => matchPermit(intent, encodePermit(one), LAT
 test('a permit comes back from its bytes, and from no other spelling of them', () => {
   expect(decodePermit(encodePermit(permit()))).toEqual({ ok: true, permit: permit() })
   const text = new TextDecoder().decode(encodePermit(permit()))
-  for (const other of [text.replace(',', ', '), text.replace('"nonce":"7"', '"nonce":"07"'), text.replace('{', '{"extra":1,'), text.slice(0, 50)]) {
+  for (const other of [
+    text.replace(',', ', '),
+    text.replace('"nonce":"7"', '"nonce":"07"'),
+    text.replace('{', '{"extra":1,'),
+    text.slice(0, 50),
+  ]) {
     expect(other).not.toBe(text)
     expect(decodePermit(new TextEncoder().encode(other)).ok).toBe(false)
   }
@@ -79,7 +98,9 @@ test('native currency, and a payee that is the payer, are never permitted', () =
       .rows.filter(({ ok }) => !ok)
       .map(({ field }) => field)
   expect(fields({ ...intent, asset: { ...WETH, native: true } }, permit())).toEqual(['asset'])
-  expect(fields({ ...intent, recipient: payer.address }, permit({ to: payer.address }))).toEqual(['recipient'])
+  expect(fields({ ...intent, recipient: payer.address }, permit({ to: payer.address }))).toEqual([
+    'recipient',
+  ])
 })
 
 test('what a wallet signs is what the service checks, to the last bit', async () => {
@@ -87,7 +108,17 @@ test('what a wallet signs is what the service checks, to the last bit', async ()
   const signature = await payer.signTypedData(typed)
   const { token, amount: amountAtomic, from, to, validAfter, deadline: validBefore } = permit()
   const nonce = `0x${'00'.repeat(31)}07` as const
-  const authorization = { method: 'permit2', token, from, to, amountAtomic, nonce, validAfter, validBefore, signature } as const
+  const authorization = {
+    method: 'permit2',
+    token,
+    from,
+    to,
+    amountAtomic,
+    nonce,
+    validAfter,
+    validBefore,
+    signature,
+  } as const
   expect(await recoverTypedDataAddress({ ...typed, signature })).toBe(payer.address)
   expect(permitSignerOf(permit(), hexToBytes(signature))).toBe(payer.address)
   expect(permitSignerOf(permit({ to: PERMIT2 }), hexToBytes(signature))).not.toBe(payer.address)

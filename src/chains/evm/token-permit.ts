@@ -1,6 +1,13 @@
 import * as v from 'valibot'
 import { hashTypedData } from 'viem'
-import { addressFact, amountFact, fact, networkFact, textFact, type MoneyAsset } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  networkFact,
+  textFact,
+  type MoneyAsset,
+} from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
@@ -37,9 +44,29 @@ export type TokenPermit = v.InferOutput<typeof Text>
 export type DecodedPermit = { ok: true; permit: TokenPermit } | { ok: false; problem: string }
 
 export function encodePermit(permit: TokenPermit): Uint8Array {
-  const { chainId, verifyingContract, from, token, amount, spender, nonce, validAfter, deadline, to } = permit
-  const spelled = { amount: amount.toString(), spender, nonce: nonce.toString(), validAfter: validAfter.toString(), deadline: deadline.toString(), to }
-  return new TextEncoder().encode(stringifyJson({ chainId, verifyingContract, from, token, ...spelled }))
+  const {
+    chainId,
+    verifyingContract,
+    from,
+    token,
+    amount,
+    spender,
+    nonce,
+    validAfter,
+    deadline,
+    to,
+  } = permit
+  const spelled = {
+    amount: amount.toString(),
+    spender,
+    nonce: nonce.toString(),
+    validAfter: validAfter.toString(),
+    deadline: deadline.toString(),
+    to,
+  }
+  return new TextEncoder().encode(
+    stringifyJson({ chainId, verifyingContract, from, token, ...spelled }),
+  )
 }
 
 /** Reads a permit in its one spelling. */
@@ -49,12 +76,28 @@ export function decodePermit(bytes: Uint8Array): DecodedPermit {
 }
 
 /** The EIP-712 typed data of a permit, as a wallet is asked to sign it. Its payer is whoever signs. */
-export function permitTypedData({ chainId, verifyingContract, token, amount, spender, nonce, deadline, to, validAfter }: TokenPermit) {
+export function permitTypedData({
+  chainId,
+  verifyingContract,
+  token,
+  amount,
+  spender,
+  nonce,
+  deadline,
+  to,
+  validAfter,
+}: TokenPermit) {
   return {
     domain: { name: 'Permit2', chainId, verifyingContract },
     types: PERMIT_TYPES,
     primaryType: 'PermitWitnessTransferFrom' as const,
-    message: { permitted: { token, amount }, spender, nonce, deadline, witness: { to, validAfter } },
+    message: {
+      permitted: { token, amount },
+      spender,
+      nonce,
+      deadline,
+      witness: { to, validAfter },
+    },
   }
 }
 
@@ -104,7 +147,12 @@ export function matchPermit(intent: PaymentIntent, bytes: Uint8Array, latest: bi
       expected: untilFact(latest),
       got: untilFact(permit.deadline),
     },
-    { field: 'instructions', ok: true, expected: fact('one_signed_transfer'), got: fact('one_signed_transfer') },
+    {
+      field: 'instructions',
+      ok: true,
+      expected: fact('one_signed_transfer'),
+      got: fact('one_signed_transfer'),
+    },
   ]
   return conclude(rows, ['evm-permit', meaningOf(intent.network, permit)])
 }
@@ -114,11 +162,33 @@ export function describePermit(bytes: Uint8Array, asset: MoneyAsset): Step[] {
   const decoded = decodePermit(bytes)
   if (!decoded.ok) return []
   const { from, to, amount, token, spender, nonce } = decoded.permit
-  const parties = { from: addressFact(from), to: addressFact(to), amount: amountFact(amount, asset), token: addressFact(token) }
-  return [{ kind: 'token_transfer', facts: { ...parties, spender: addressFact(spender), nonce: textFact(nonce.toString()) } }]
+  const parties = {
+    from: addressFact(from),
+    to: addressFact(to),
+    amount: amountFact(amount, asset),
+    token: addressFact(token),
+  }
+  return [
+    {
+      kind: 'token_transfer',
+      facts: { ...parties, spender: addressFact(spender), nonce: textFact(nonce.toString()) },
+    },
+  ]
 }
 
 /** Everything that matters to the payer; the nonce and the times do not. */
-function meaningOf(network: NetworkId, { chainId, verifyingContract, from, token, amount, spender, to }: TokenPermit): string {
-  return [chainIdOf(network), chainId, verifyingContract, from, token.toLowerCase(), amount, spender, to].join(' ')
+function meaningOf(
+  network: NetworkId,
+  { chainId, verifyingContract, from, token, amount, spender, to }: TokenPermit,
+): string {
+  return [
+    chainIdOf(network),
+    chainId,
+    verifyingContract,
+    from,
+    token.toLowerCase(),
+    amount,
+    spender,
+    to,
+  ].join(' ')
 }

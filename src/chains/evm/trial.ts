@@ -28,22 +28,38 @@ export function trialCalls(payment: TrialPayment, gas?: bigint): TrialCall[] {
   const { asset, sender, recipient } = payment
   const call = (data: Hex): TrialCall => ({ from: sender as Hex, to: asset.address as Hex, data })
   const balances = [call(encodeBalanceOf(sender)), call(encodeBalanceOf(recipient))]
-  return [...balances, { ...call(encodeTransfer(payment)), ...(gas !== undefined && { gas: `0x${gas.toString(16)}` as const }) }, ...balances]
+  return [
+    ...balances,
+    {
+      ...call(encodeTransfer(payment)),
+      ...(gas !== undefined && { gas: `0x${gas.toString(16)}` as const }),
+    },
+    ...balances,
+  ]
 }
 
-type CallResult = { status: string; returnData: Hex; error?: { message?: string | undefined } | undefined }
+type CallResult = {
+  status: string
+  returnData: Hex
+  error?: { message?: string | undefined } | undefined
+}
 
 export type Trial =
   | { ok: true; before: Balances; after: Balances }
   /** `answer` in the token's own words, where it has any. */
-  | { ok: false; refusal: { code: 'reverts'; answer: string | undefined } | { code: 'returns_false' } }
+  | {
+      ok: false
+      refusal: { code: 'reverts'; answer: string | undefined } | { code: 'returns_false' }
+    }
 
 /** What the calls showed; undefined when the answer is none that a token would give. */
 export function readTrial(results: readonly CallResult[]): Trial | undefined {
   const [sender, recipient, transfer, senderAfter, recipientAfter] = results
   if (!transfer) return undefined
-  if (transfer.status !== '0x1') return { ok: false, refusal: { code: 'reverts', answer: transfer.error?.message } }
-  if (!saysTransferred(transfer.returnData)) return { ok: false, refusal: { code: 'returns_false' } }
+  if (transfer.status !== '0x1')
+    return { ok: false, refusal: { code: 'reverts', answer: transfer.error?.message } }
+  if (!saysTransferred(transfer.returnData))
+    return { ok: false, refusal: { code: 'returns_false' } }
   const [before, after] = [readPair(sender, recipient), readPair(senderAfter, recipientAfter)]
   return before && after && { ok: true, before, after }
 }
@@ -52,11 +68,22 @@ export function readTrial(results: readonly CallResult[]): Trial | undefined {
  * Whether no less than the amount arrives and no more leaves: a token that keeps or burns a part pays less than was asked for. Interest that a
  * token pays to either side on the occasion is nobody's loss.
  */
-export function paysInFull({ amountAtomic }: Pick<TrialPayment, 'amountAtomic'>, { before, after }: { before: Balances; after: Balances }): boolean {
-  return before.sender - after.sender <= amountAtomic && after.recipient - before.recipient >= amountAtomic
+export function paysInFull(
+  { amountAtomic }: Pick<TrialPayment, 'amountAtomic'>,
+  { before, after }: { before: Balances; after: Balances },
+): boolean {
+  return (
+    before.sender - after.sender <= amountAtomic &&
+    after.recipient - before.recipient >= amountAtomic
+  )
 }
 
-function readPair(sender: CallResult | undefined, recipient: CallResult | undefined): Balances | undefined {
+function readPair(
+  sender: CallResult | undefined,
+  recipient: CallResult | undefined,
+): Balances | undefined {
   const [first, second] = [readBalance(sender?.returnData), readBalance(recipient?.returnData)]
-  return first === undefined || second === undefined ? undefined : { sender: first, recipient: second }
+  return first === undefined || second === undefined
+    ? undefined
+    : { sender: first, recipient: second }
 }

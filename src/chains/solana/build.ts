@@ -4,7 +4,14 @@ import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
-import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM, PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAMS } from './programs.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
+  PROGRAMS,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAMS,
+} from './programs.ts'
 import { associatedTokenAccount } from './token-account.ts'
 import { writeAccountOpened, writeTokenTransfer } from './token-instructions.ts'
 import { writeTransaction } from './wire.ts'
@@ -38,14 +45,26 @@ export function buildPayment(input: BuildInput): Uint8Array {
   const { sender, paymentId, unitLimit, unitPriceMicroLamports } = input
   const memo: Plan = { program: MEMO_PROGRAM, accounts: [], data: utf8ToBytes(paymentId) }
   const plans: Plan[] = [
-    { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: Uint8Array.from([2, ...littleEndian(BigInt(unitLimit), 4)]) },
-    { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: Uint8Array.from([3, ...littleEndian(unitPriceMicroLamports, 8)]) },
+    {
+      program: COMPUTE_BUDGET_PROGRAM,
+      accounts: [],
+      data: Uint8Array.from([2, ...littleEndian(BigInt(unitLimit), 4)]),
+    },
+    {
+      program: COMPUTE_BUDGET_PROGRAM,
+      accounts: [],
+      data: Uint8Array.from([3, ...littleEndian(unitPriceMicroLamports, 8)]),
+    },
     // A Token-2022 account may ask for a memo right before every transfer to it.
-    ...(input.token ? [...planTokenTransfer(input, input.token, memo)] : [planTransfer(input), memo]),
+    ...(input.token
+      ? [...planTokenTransfer(input, input.token, memo)]
+      : [planTransfer(input), memo]),
   ]
   const keys = orderKeys(input.sponsor ?? sender, plans)
   const indexOf = (key: string) => keys.findIndex(([address]) => address === key)
-  const signers = keys.filter(([, role]) => role === 'writable_signer' || role === 'readonly_signer').length
+  const signers = keys.filter(
+    ([, role]) => role === 'writable_signer' || role === 'readonly_signer',
+  ).length
   return writeTransaction({
     signatures: Array.from({ length: signers }, () => new Uint8Array(64)),
     message: {
@@ -55,7 +74,11 @@ export function buildPayment(input: BuildInput): Uint8Array {
       readonlyUnsigned: keys.filter(([, role]) => role === 'readonly').length,
       keys: keys.map(([key]) => bs58.decode(key)),
       blockhash: bs58.decode(input.blockhash),
-      instructions: plans.map(({ program, accounts, data }) => ({ program: indexOf(program), accounts: accounts.map(([key]) => indexOf(key)), data })),
+      instructions: plans.map(({ program, accounts, data }) => ({
+        program: indexOf(program),
+        accounts: accounts.map(([key]) => indexOf(key)),
+        data,
+      })),
     },
   })
 }
@@ -76,7 +99,8 @@ function planTokenTransfer(
   { program, opensAccount }: { program: string; opensAccount: boolean },
   memo: Plan,
 ): Plan[] {
-  const accountOf = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program }).address
+  const accountOf = (owner: string) =>
+    associatedTokenAccount({ owner, mint: asset.address, program }).address
   const [source, destination] = [accountOf(sender), accountOf(recipient)]
   const opened: Plan = {
     program: ASSOCIATED_TOKEN_PROGRAM,
@@ -117,24 +141,46 @@ function orderKeys(feePayer: string, plans: readonly Plan[]): [string, Role][] {
 }
 
 function refuseUnpayable(input: BuildInput): void {
-  const { network, asset, sender, sponsor, recipient, amountAtomic, blockhash, unitLimit, unitPriceMicroLamports, token } = input
+  const {
+    network,
+    asset,
+    sender,
+    sponsor,
+    recipient,
+    amountAtomic,
+    blockhash,
+    unitLimit,
+    unitPriceMicroLamports,
+    token,
+  } = input
   if (familyOf(network) !== 'solana') throw new RangeError(`${network} is not a Solana network.`)
-  if (asset.native !== (token === undefined)) throw new RangeError(`${asset.symbol} is paid ${asset.native ? 'by the System Program' : 'by a token program'}.`)
-  if (token && !TOKEN_PROGRAMS.includes(token.program)) throw new RangeError(`${token.program} is not a token program.`)
+  if (asset.native !== (token === undefined))
+    throw new RangeError(
+      `${asset.symbol} is paid ${asset.native ? 'by the System Program' : 'by a token program'}.`,
+    )
+  if (token && !TOKEN_PROGRAMS.includes(token.program))
+    throw new RangeError(`${token.program} is not a token program.`)
   for (const key of [sender, sponsor ?? sender, recipient, blockhash, asset.address]) {
     const parsed = parseAddress(key)
-    if (!parsed.ok || parsed.family !== 'solana') throw new RangeError(`${key} is not base58 of 32 bytes.`)
+    if (!parsed.ok || parsed.family !== 'solana')
+      throw new RangeError(`${key} is not base58 of 32 bytes.`)
   }
   if (sender === recipient) throw new RangeError('The sender pays itself.')
   if (sponsor === sender) throw new RangeError('A sponsor is somebody else than the sender.')
   // A sponsor signs whatever it is given, so it lets nobody open accounts with its money.
-  if (sponsor !== undefined && token?.opensAccount) throw new RangeError('A sponsored transfer opens no account.')
-  if (PROGRAMS.has(sender) || PROGRAMS.has(recipient)) throw new RangeError('A program neither pays nor is paid.')
-  if (token && (recipient === asset.address || sender === asset.address)) throw new RangeError('A mint neither pays nor is paid.')
-  if (amountAtomic <= 0n || amountAtomic > MAX_UINT64) throw new RangeError('The amount does not fit 64 bits, or moves nothing.')
+  if (sponsor !== undefined && token?.opensAccount)
+    throw new RangeError('A sponsored transfer opens no account.')
+  if (PROGRAMS.has(sender) || PROGRAMS.has(recipient))
+    throw new RangeError('A program neither pays nor is paid.')
+  if (token && (recipient === asset.address || sender === asset.address))
+    throw new RangeError('A mint neither pays nor is paid.')
+  if (amountAtomic <= 0n || amountAtomic > MAX_UINT64)
+    throw new RangeError('The amount does not fit 64 bits, or moves nothing.')
   const maxUnits = token ? MAX_TOKEN_UNITS : MAX_UNITS
-  if (!Number.isInteger(unitLimit) || unitLimit <= 0 || unitLimit > maxUnits) throw new RangeError(`The compute limit is not within 1 to ${maxUnits}.`)
-  if (unitPriceMicroLamports < 0n || unitPriceMicroLamports > MAX_UNIT_PRICE) throw new RangeError(`The compute price is not within 0 to ${MAX_UNIT_PRICE}.`)
+  if (!Number.isInteger(unitLimit) || unitLimit <= 0 || unitLimit > maxUnits)
+    throw new RangeError(`The compute limit is not within 1 to ${maxUnits}.`)
+  if (unitPriceMicroLamports < 0n || unitPriceMicroLamports > MAX_UNIT_PRICE)
+    throw new RangeError(`The compute price is not within 0 to ${MAX_UNIT_PRICE}.`)
 }
 
 function littleEndian(value: bigint, bytes: number): number[] {

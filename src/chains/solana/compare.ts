@@ -12,7 +12,11 @@ import { spellOperation } from './operations.ts'
  * Compares what a wallet signed with what was shown. The wallet may have added up to three Lighthouse assertions and lowered the
  * compute limit or price; everything else must be the same, and the sender's signature must be good for the new message.
  */
-export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signed: Uint8Array): Match {
+export function compareSigned(
+  intent: PaymentIntent,
+  reviewed: Uint8Array,
+  signed: Uint8Array,
+): Match {
   const before = decodeTransaction(reviewed)
   if (!before.ok) return refuse(before.problem, signed, 'reviewed_unreadable')
   const after = decodeTransaction(signed)
@@ -21,12 +25,28 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
   let rows = matchRows(intent, after, { allowGuards: true })
   // A sponsor signs last, elsewhere.
   const complete = intent.sponsor === undefined ? 'signed' : 'partial'
-  if (after.form !== complete) rows = withRow(rows, { field: 'signers', ok: false, expected: addressFact(intent.sender), got: fact('not_signed') })
+  if (after.form !== complete)
+    rows = withRow(rows, {
+      field: 'signers',
+      ok: false,
+      expected: addressFact(intent.sender),
+      got: fact('not_signed'),
+    })
   const sameBlockhash = before.blockhash === after.blockhash
-  rows = withRow(rows, { field: 'expiry', ok: sameBlockhash, expected: blockhashFact(before.blockhash), got: blockhashFact(after.blockhash) })
+  rows = withRow(rows, {
+    field: 'expiry',
+    ok: sameBlockhash,
+    expected: blockhashFact(before.blockhash),
+    got: blockhashFact(after.blockhash),
+  })
   rows = withRow(rows, loweredFeeRow(before, after))
   if (before.version !== after.version || spellPlain(before) !== spellPlain(after)) {
-    rows = withRow(rows, { field: 'instructions', ok: false, expected: fact('reviewed_transaction'), got: fact('another_transaction') })
+    rows = withRow(rows, {
+      field: 'instructions',
+      ok: false,
+      expected: fact('reviewed_transaction'),
+      got: fact('another_transaction'),
+    })
   }
   return conclude(rows, meaningOf(intent, after))
 }
@@ -38,22 +58,44 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
  */
 export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = matchRows(intent, landed, { allowGuards: true }).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, NATIVE_SOL) }
-    if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native) return movedRow(intent, landed, row)
-    if (row.field === 'expiry') return { ...row, expected: fact('landed_in_slot'), got: { code: 'slot', params: { height: landed.blockHeight } } }
-    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: fact('failed_nothing_moved') }
+    if (row.field === 'fee')
+      return {
+        ...row,
+        ok: true,
+        expected: fact('paid_by_sender'),
+        got: amountFact(landed.feeAtomic, NATIVE_SOL),
+      }
+    if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native)
+      return movedRow(intent, landed, row)
+    if (row.field === 'expiry')
+      return {
+        ...row,
+        expected: fact('landed_in_slot'),
+        got: { code: 'slot', params: { height: landed.blockHeight } },
+      }
+    if (row.field === 'instructions' && !landed.succeeded)
+      return { ...row, ok: false, got: fact('failed_nothing_moved') }
     return row
   })
   return conclude(rows, meaningOf(intent, landed, intent.maxFeeAtomic))
 }
 
-function movedRow(intent: PaymentIntent, { operations, tokenChanges, tokenOwners }: LandedFacts, row: MatchRow): MatchRow {
+function movedRow(
+  intent: PaymentIntent,
+  { operations, tokenChanges, tokenOwners }: LandedFacts,
+  row: MatchRow,
+): MatchRow {
   const [transfer] = operations.filter((operation) => operation.kind === 'token_transfer')
   if (!transfer) return { ...row, ok: false }
   const owner = tokenOwners.get(transfer.destination) ?? null
   if (movedAsTold(transfer, tokenChanges) && owner === intent.recipient) return row
-  const arrived = tokenChanges.find(({ account }) => account === transfer.destination)?.changeAtomic ?? 0n
-  return { ...row, ok: false, got: { code: 'moved_by_balance', params: { ...moneyOf(arrived, intent.asset), owner } } }
+  const arrived =
+    tokenChanges.find(({ account }) => account === transfer.destination)?.changeAtomic ?? 0n
+  return {
+    ...row,
+    ok: false,
+    got: { code: 'moved_by_balance', params: { ...moneyOf(arrived, intent.asset), owner } },
+  }
 }
 
 function loweredFeeRow(before: SolanaFacts, after: SolanaFacts): MatchRow {
@@ -61,15 +103,22 @@ function loweredFeeRow(before: SolanaFacts, after: SolanaFacts): MatchRow {
   return {
     field: 'fee',
     ok: signed.units <= shown.units && signed.microLamports <= shown.microLamports,
-    expected: { code: 'compute_fee_at_most', params: { units: shown.units, microLamports: shown.microLamports.toString() } },
-    got: { code: 'compute_fee', params: { units: signed.units, microLamports: signed.microLamports.toString() } },
+    expected: {
+      code: 'compute_fee_at_most',
+      params: { units: shown.units, microLamports: shown.microLamports.toString() },
+    },
+    got: {
+      code: 'compute_fee',
+      params: { units: signed.units, microLamports: signed.microLamports.toString() },
+    },
   }
 }
 
 function readFee({ operations }: SolanaFacts): { units: number; microLamports: bigint } {
   return {
     units: operations.find((operation) => operation.kind === 'fee_limit')?.units ?? 0,
-    microLamports: operations.find((operation) => operation.kind === 'fee_price')?.microLamports ?? 0n,
+    microLamports:
+      operations.find((operation) => operation.kind === 'fee_price')?.microLamports ?? 0n,
   }
 }
 

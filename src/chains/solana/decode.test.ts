@@ -1,4 +1,11 @@
-import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -27,7 +34,11 @@ function compile(input: typeof solanaIntent & typeof solanaFacts) {
     ComputeBudgetProgram.setComputeUnitLimit({ units: input.unitLimit }),
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports: input.unitPriceMicroLamports }),
     SystemProgram.transfer({ fromPubkey: payerKey, toPubkey, lamports: input.amountAtomic }),
-    new TransactionInstruction({ programId: new PublicKey(MEMO_PROGRAM), keys: [], data: Buffer.from(input.paymentId) }),
+    new TransactionInstruction({
+      programId: new PublicKey(MEMO_PROGRAM),
+      keys: [],
+      data: Buffer.from(input.paymentId),
+    }),
   ]
   return new TransactionMessage({ payerKey, recentBlockhash: input.blockhash, instructions })
 }
@@ -44,8 +55,20 @@ describe('what was built', () => {
         fc.pre(change.sender !== change.recipient)
         const input = { ...solanaIntent, ...change }
         const bytes = buildPayment(input)
-        expect(bytes).toEqual(Uint8Array.from(new VersionedTransaction(compile(input).compileToV0Message()).serialize()))
-        const { sender, recipient, amountAtomic, paymentId, blockhash, unitLimit, unitPriceMicroLamports } = input
+        expect(bytes).toEqual(
+          Uint8Array.from(
+            new VersionedTransaction(compile(input).compileToV0Message()).serialize(),
+          ),
+        )
+        const {
+          sender,
+          recipient,
+          amountAtomic,
+          paymentId,
+          blockhash,
+          unitLimit,
+          unitPriceMicroLamports,
+        } = input
         expect(decodeTransaction(bytes)).toMatchObject({
           ok: true,
           form: 'unsigned',
@@ -71,10 +94,17 @@ describe('what was built', () => {
     const decoded = decodeTransaction(solanaReviewed)
     expect(decoded.ok && decoded.steps).toEqual([
       { kind: 'fee_limit', facts: { units: countFact(30_000) } },
-      { kind: 'fee_price', facts: { price: { code: 'price_per_unit', params: { microLamports: '50000' } } } },
+      {
+        kind: 'fee_price',
+        facts: { price: { code: 'price_per_unit', params: { microLamports: '50000' } } },
+      },
       {
         kind: 'transfer',
-        facts: { from: addressFact(solanaIntent.sender), to: addressFact(solanaIntent.recipient), amount: amountFact(100_000_000n, NATIVE_SOL) },
+        facts: {
+          from: addressFact(solanaIntent.sender),
+          to: addressFact(solanaIntent.recipient),
+          amount: amountFact(100_000_000n, NATIVE_SOL),
+        },
       },
       { kind: 'memo', facts: { text: textFact(solanaIntent.paymentId) } },
     ])
@@ -97,15 +127,27 @@ describe('what was built', () => {
 })
 
 describe('whatever web3.js writes', () => {
-  const meta = fc.record({ pubkey: address.map((text) => new PublicKey(text)), isSigner: fc.boolean(), isWritable: fc.boolean() })
+  const meta = fc.record({
+    pubkey: address.map((text) => new PublicKey(text)),
+    isSigner: fc.boolean(),
+    isWritable: fc.boolean(),
+  })
   const instruction = fc
-    .record({ programId: address.map((text) => new PublicKey(text)), keys: fc.array(meta, { maxLength: 3 }), data: fc.uint8Array({ maxLength: 200 }) })
+    .record({
+      programId: address.map((text) => new PublicKey(text)),
+      keys: fc.array(meta, { maxLength: 3 }),
+      data: fc.uint8Array({ maxLength: 200 }),
+    })
     .map(({ data, ...rest }) => new TransactionInstruction({ ...rest, data: Buffer.from(data) }))
 
   test('reads as the same accounts, roles and data, legacy and v0', () => {
     fc.assert(
       fc.property(fc.array(instruction, { maxLength: 4 }), fc.boolean(), (instructions, legacy) => {
-        const message = new TransactionMessage({ payerKey: solanaPayer.publicKey, recentBlockhash: solanaFacts.blockhash, instructions })
+        const message = new TransactionMessage({
+          payerKey: solanaPayer.publicKey,
+          recentBlockhash: solanaFacts.blockhash,
+          instructions,
+        })
         const compiled = legacy ? message.compileToLegacyMessage() : message.compileToV0Message()
         const bytes = new VersionedTransaction(compiled).serialize()
         fc.pre(bytes.length <= 1232)
@@ -113,8 +155,14 @@ describe('whatever web3.js writes', () => {
         if (!decoded.ok) throw new Error(decoded.problem)
         expect(decoded.version).toBe(legacy ? 'legacy' : 0)
         expect(decoded.message).toEqual(Uint8Array.from(compiled.serialize()))
-        expect(decoded.accounts.map(({ address: key, signer, writable }) => [key, signer, writable])).toEqual(
-          compiled.staticAccountKeys.map((key, index) => [key.toBase58(), compiled.isAccountSigner(index), isWritable(compiled, index)]),
+        expect(
+          decoded.accounts.map(({ address: key, signer, writable }) => [key, signer, writable]),
+        ).toEqual(
+          compiled.staticAccountKeys.map((key, index) => [
+            key.toBase58(),
+            compiled.isAccountSigner(index),
+            isWritable(compiled, index),
+          ]),
         )
         expect(decoded.operations).toEqual(
           instructions.map(({ programId, keys, data }) => ({
@@ -134,7 +182,14 @@ describe('whatever web3.js writes', () => {
     {
       header,
       staticAccountKeys,
-    }: { header: { numRequiredSignatures: number; numReadonlySignedAccounts: number; numReadonlyUnsignedAccounts: number }; staticAccountKeys: unknown[] },
+    }: {
+      header: {
+        numRequiredSignatures: number
+        numReadonlySignedAccounts: number
+        numReadonlyUnsignedAccounts: number
+      }
+      staticAccountKeys: unknown[]
+    },
     index: number,
   ) {
     const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header
@@ -146,7 +201,15 @@ describe('whatever web3.js writes', () => {
 
 describe('is refused', () => {
   /** Where parts of the built transaction stand: 1 + 64 bytes of signatures, version, header, five keys, blockhash, instructions. */
-  const AT = { version: 65, signers: 66, readonlySigned: 67, readonlyUnsigned: 68, keyCount: 69, keys: 70, instructionCount: 70 + 5 * 32 + 32 }
+  const AT = {
+    version: 65,
+    signers: 66,
+    readonlySigned: 67,
+    readonlyUnsigned: 68,
+    keyCount: 69,
+    keys: 70,
+    instructionCount: 70 + 5 * 32 + 32,
+  }
   const set = (at: number, byte: number) => solanaReviewed.with(at, byte)
 
   test.each<[string, Uint8Array, string]>([
@@ -155,19 +218,39 @@ describe('is refused', () => {
     ['a cut', solanaReviewed.slice(0, -1), 'ends in the middle'],
     ['more than a packet', new Uint8Array(1233), 'larger than 1232'],
     ['an unknown version', set(AT.version, 0x81), 'version 1'],
-    ['a lookup table', Uint8Array.from([...solanaReviewed.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]), 'lookup table'],
+    [
+      'a lookup table',
+      Uint8Array.from([...solanaReviewed.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]),
+      'lookup table',
+    ],
     ['one signature too few', set(AT.signers, 2), 'asks for 2 signatures and 1 are there'],
-    ['a fee payer that cannot be charged', set(AT.readonlySigned, 1), 'first signer is not writable'],
+    [
+      'a fee payer that cannot be charged',
+      set(AT.readonlySigned, 1),
+      'first signer is not writable',
+    ],
     ['a header that counts too many', set(AT.readonlyUnsigned, 5), 'more accounts than there are'],
     [
       'an account twice',
-      Uint8Array.from([...solanaReviewed.slice(0, AT.keys + 32), ...solanaReviewed.slice(AT.keys, AT.keys + 32), ...solanaReviewed.slice(AT.keys + 64)]),
+      Uint8Array.from([
+        ...solanaReviewed.slice(0, AT.keys + 32),
+        ...solanaReviewed.slice(AT.keys, AT.keys + 32),
+        ...solanaReviewed.slice(AT.keys + 64),
+      ]),
       'listed twice',
     ],
     ['the fee payer as a program', set(AT.instructionCount + 1, 0), 'called as a program'],
     ['a program that is not listed', set(AT.instructionCount + 1, 5), 'not listed'],
-    ['a length in two bytes that fits one', Uint8Array.from([0x81, 0x00, ...solanaReviewed.slice(1)]), 'shortest form'],
-    ['a length in three bytes', Uint8Array.from([0x81, 0x80, 0x01, ...solanaReviewed.slice(1)]), 'larger than the transaction'],
+    [
+      'a length in two bytes that fits one',
+      Uint8Array.from([0x81, 0x00, ...solanaReviewed.slice(1)]),
+      'shortest form',
+    ],
+    [
+      'a length in three bytes',
+      Uint8Array.from([0x81, 0x80, 0x01, ...solanaReviewed.slice(1)]),
+      'larger than the transaction',
+    ],
   ])('%s', (_, bytes, problem) => {
     expect(problemOf(bytes)).toContain(problem)
   })
@@ -176,7 +259,9 @@ describe('is refused', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(problemOf(bytes)).toBeTypeOf('string')
-        expect(problemOf(Uint8Array.from([1, ...new Uint8Array(64), ...bytes]))).toBeTypeOf('string')
+        expect(problemOf(Uint8Array.from([1, ...new Uint8Array(64), ...bytes]))).toBeTypeOf(
+          'string',
+        )
       }),
       { numRuns: 5000 },
     )
@@ -187,11 +272,21 @@ describe('is unknown, never taken for what it resembles', () => {
   const step = (programId: string | PublicKey, data: number[], keys = 0) => {
     const instruction = new TransactionInstruction({
       programId: new PublicKey(programId),
-      keys: Array.from({ length: keys }, (_, index) => ({ pubkey: new PublicKey(new Uint8Array(32).fill(index + 1)), isSigner: false, isWritable: true })),
+      keys: Array.from({ length: keys }, (_, index) => ({
+        pubkey: new PublicKey(new Uint8Array(32).fill(index + 1)),
+        isSigner: false,
+        isWritable: true,
+      })),
       data: Buffer.from(data),
     })
-    const message = new TransactionMessage({ payerKey: solanaPayer.publicKey, recentBlockhash: solanaFacts.blockhash, instructions: [instruction] })
-    const decoded = decodeTransaction(new VersionedTransaction(message.compileToV0Message()).serialize())
+    const message = new TransactionMessage({
+      payerKey: solanaPayer.publicKey,
+      recentBlockhash: solanaFacts.blockhash,
+      instructions: [instruction],
+    })
+    const decoded = decodeTransaction(
+      new VersionedTransaction(message.compileToV0Message()).serialize(),
+    )
     return decoded.ok ? decoded.steps[0]?.kind : decoded.problem
   }
   const budget = ComputeBudgetProgram.programId

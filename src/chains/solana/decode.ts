@@ -5,10 +5,23 @@ import type { Asset } from '#contract/network.ts'
 import type { Step, Transfer } from '../match.ts'
 import { feeBoundAtomic } from './fee.ts'
 import { describeOperation, readOperation, type Operation } from './operations.ts'
-import { readTransaction, writeMessage, WireProblem, writeTransaction, type WireMessage, type WireTransaction } from './wire.ts'
+import {
+  readTransaction,
+  writeMessage,
+  WireProblem,
+  writeTransaction,
+  type WireMessage,
+  type WireTransaction,
+} from './wire.ts'
 
 /** An account of a transaction and what the transaction may do with it. */
-export type Account = { address: string; signer: boolean; writable: boolean; called: boolean; named: boolean }
+export type Account = {
+  address: string
+  signer: boolean
+  writable: boolean
+  called: boolean
+  named: boolean
+}
 
 /** What a Solana transaction says. Amounts in lamports, addresses and hashes in base58. */
 export type SolanaFacts = {
@@ -42,7 +55,8 @@ export type Decoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: strin
 export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): Decoded {
   try {
     const wire = readTransaction(bytes)
-    if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes)) return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
+    if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes))
+      return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
     return { ok: true, ...readFacts(wire, tokens) }
   } catch (error) {
     if (error instanceof WireProblem) return { ok: false, problem: error.message }
@@ -50,7 +64,10 @@ export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = 
   }
 }
 
-function readFacts({ signatures, message }: WireTransaction, tokens: readonly Asset[]): SolanaFacts {
+function readFacts(
+  { signatures, message }: WireTransaction,
+  tokens: readonly Asset[],
+): SolanaFacts {
   const accounts = readAccounts(message)
   const addressAt = (index: number) => accounts[index]?.address ?? ''
   const operations = message.instructions.map(({ program, accounts: indexes, data }) =>
@@ -59,7 +76,12 @@ function readFacts({ signatures, message }: WireTransaction, tokens: readonly As
   const present = signatures.filter((signature) => signature.some((byte) => byte !== 0))
   const [first = new Uint8Array(64)] = signatures
   return {
-    form: present.length === 0 ? 'unsigned' : present.length === signatures.length ? 'signed' : 'partial',
+    form:
+      present.length === 0
+        ? 'unsigned'
+        : present.length === signatures.length
+          ? 'signed'
+          : 'partial',
     version: message.version,
     feePayer: addressAt(0),
     signers: accounts.filter(({ signer }) => signer).map(({ address }) => address),
@@ -73,14 +95,21 @@ function readFacts({ signatures, message }: WireTransaction, tokens: readonly As
       signatures: message.requiredSignatures,
       instructions: operations.length,
       unitLimit: operations.find((operation) => operation.kind === 'fee_limit')?.units,
-      unitPriceMicroLamports: operations.find((operation) => operation.kind === 'fee_price')?.microLamports,
+      unitPriceMicroLamports: operations.find((operation) => operation.kind === 'fee_price')
+        ?.microLamports,
     }),
     transfer: findTransfer(operations),
     steps: operations.map((operation) => describeOperation(operation, tokens)),
   }
 }
 
-function readAccounts({ requiredSignatures, readonlySigned, readonlyUnsigned, keys, instructions }: WireMessage): Account[] {
+function readAccounts({
+  requiredSignatures,
+  readonlySigned,
+  readonlyUnsigned,
+  keys,
+  instructions,
+}: WireMessage): Account[] {
   const called = new Set(instructions.map(({ program }) => program))
   const named = new Set(instructions.flatMap(({ accounts }) => accounts))
   return keys.map((key, index) => {
@@ -88,7 +117,9 @@ function readAccounts({ requiredSignatures, readonlySigned, readonlyUnsigned, ke
     return {
       address: bs58.encode(key),
       signer,
-      writable: signer ? index < requiredSignatures - readonlySigned : index < keys.length - readonlyUnsigned,
+      writable: signer
+        ? index < requiredSignatures - readonlySigned
+        : index < keys.length - readonlyUnsigned,
       called: called.has(index),
       named: named.has(index),
     }
@@ -96,14 +127,34 @@ function readAccounts({ requiredSignatures, readonlySigned, readonlyUnsigned, ke
 }
 
 function findTransfer(operations: readonly Operation[]): Transfer | null {
-  const [transfer, ...more] = operations.filter((operation) => operation.kind === 'transfer' || operation.kind === 'token_transfer')
+  const [transfer, ...more] = operations.filter(
+    (operation) => operation.kind === 'transfer' || operation.kind === 'token_transfer',
+  )
   const memos = operations.filter((operation) => operation.kind === 'memo')
   const opened = operations.filter((operation) => operation.kind === 'account_opened')
-  if (!transfer || more.length > 0 || memos.length > 1 || operations.some(({ kind }) => kind === 'unknown')) return null
+  if (
+    !transfer ||
+    more.length > 0 ||
+    memos.length > 1 ||
+    operations.some(({ kind }) => kind === 'unknown')
+  )
+    return null
   const memo = memos[0]?.text ?? null
   if (transfer.kind === 'token_transfer') {
     const { authority: sender, mint: asset, destination, amountAtomic } = transfer
-    return { sender, recipient: opened.find(({ account }) => account === destination)?.owner ?? null, asset, amountAtomic, memo }
+    return {
+      sender,
+      recipient: opened.find(({ account }) => account === destination)?.owner ?? null,
+      asset,
+      amountAtomic,
+      memo,
+    }
   }
-  return { sender: transfer.from, recipient: transfer.to, asset: SOLANA_NATIVE, amountAtomic: transfer.lamports, memo }
+  return {
+    sender: transfer.from,
+    recipient: transfer.to,
+    asset: SOLANA_NATIVE,
+    amountAtomic: transfer.lamports,
+    memo,
+  }
 }

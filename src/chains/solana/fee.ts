@@ -37,8 +37,13 @@ export type FeeFacts = {
 
 /** Upper bound of the network's charge in lamports: every signature, and the priority fee of every unit asked for. */
 export function feeBoundAtomic(transaction: FeeFacts): bigint {
-  const units = transaction.unitLimit ?? Math.min(MAX_DEFAULT_UNITS, transaction.instructions * DEFAULT_UNITS_PER_INSTRUCTION)
-  return BigInt(transaction.signatures) * LAMPORTS_PER_SIGNATURE + priorityFeeOfPrice(transaction.unitPriceMicroLamports ?? 0n, BigInt(units))
+  const units =
+    transaction.unitLimit ??
+    Math.min(MAX_DEFAULT_UNITS, transaction.instructions * DEFAULT_UNITS_PER_INSTRUCTION)
+  return (
+    BigInt(transaction.signatures) * LAMPORTS_PER_SIGNATURE +
+    priorityFeeOfPrice(transaction.unitPriceMicroLamports ?? 0n, BigInt(units))
+  )
 }
 
 /** Micro-lamports per unit for a total priority fee. Rounds down: the total is never exceeded. */

@@ -16,10 +16,20 @@ export type ChainTransaction = {
 }
 
 /** A token account before or after a transaction. */
-type TokenBalance = { accountIndex: number; mint: string; owner?: string | undefined; uiTokenAmount: { amount: string } }
+type TokenBalance = {
+  accountIndex: number
+  mint: string
+  owner?: string | undefined
+  uiTokenAmount: { amount: string }
+}
 
 /** How a token account's balance differs after a transaction; an account that was opened had none, one that was closed has none. */
-export type TokenChange = { account: string; mint: string; owner: string | null; changeAtomic: bigint }
+export type TokenChange = {
+  account: string
+  mint: string
+  owner: string | null
+  changeAtomic: bigint
+}
 
 export type LandedFacts = SolanaFacts & {
   signature: string
@@ -38,20 +48,36 @@ export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string
 
 /** Reads what a node says of a landed transaction into the facts that the bytes of one give. */
 export function decodeLanded({ slot, meta, transaction }: ChainTransaction): Landed {
-  if (meta === null) return { ok: false, problem: 'The node does not say how the transaction ended.' }
+  if (meta === null)
+    return { ok: false, problem: 'The node does not say how the transaction ended.' }
   const signatures = transaction.signatures.map((signature) => bs58.decodeUnsafe(signature))
   if (signatures.length > 0x7f || signatures.some((signature) => signature?.length !== 64))
     return { ok: false, problem: 'The node named something that is not a signature.' }
-  const bytes = Uint8Array.from([signatures.length, ...signatures.flatMap((signature) => [...(signature ?? [])]), ...transaction.message.serialize()])
+  const bytes = Uint8Array.from([
+    signatures.length,
+    ...signatures.flatMap((signature) => [...(signature ?? [])]),
+    ...transaction.message.serialize(),
+  ])
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return decoded
-  if (decoded.signature === null) return { ok: false, problem: 'The transaction carries no signature.' }
+  if (decoded.signature === null)
+    return { ok: false, problem: 'The transaction carries no signature.' }
   const succeeded = meta.err === null
   const addresses = decoded.accounts.map(({ address }) => address)
-  return { ...decoded, signature: decoded.signature, succeeded, blockHeight: slot, feeAtomic: BigInt(meta.fee), ...readTokens(addresses, meta) }
+  return {
+    ...decoded,
+    signature: decoded.signature,
+    succeeded,
+    blockHeight: slot,
+    feeAtomic: BigInt(meta.fee),
+    ...readTokens(addresses, meta),
+  }
 }
 
-function readTokens(addresses: readonly string[], meta: NonNullable<ChainTransaction['meta']>): Pick<LandedFacts, 'tokenChanges' | 'tokenOwners'> {
+function readTokens(
+  addresses: readonly string[],
+  meta: NonNullable<ChainTransaction['meta']>,
+): Pick<LandedFacts, 'tokenChanges' | 'tokenOwners'> {
   const [before, after] = [meta.preTokenBalances ?? [], meta.postTokenBalances ?? []]
   const changes = new Map<string, TokenChange>()
   const owners = new Map<string, string>()
@@ -63,15 +89,25 @@ function readTokens(addresses: readonly string[], meta: NonNullable<ChainTransac
       const account = addresses[accountIndex]
       if (account === undefined) continue
       if (owner !== undefined) owners.set(account, owner)
-      const changeAtomic = (changes.get(account)?.changeAtomic ?? 0n) + sign * BigInt(uiTokenAmount.amount)
+      const changeAtomic =
+        (changes.get(account)?.changeAtomic ?? 0n) + sign * BigInt(uiTokenAmount.amount)
       changes.set(account, { account, mint, owner: owner ?? null, changeAtomic })
     }
   }
-  return { tokenChanges: [...changes.values()].filter(({ changeAtomic }) => changeAtomic !== 0n), tokenOwners: owners }
+  return {
+    tokenChanges: [...changes.values()].filter(({ changeAtomic }) => changeAtomic !== 0n),
+    tokenOwners: owners,
+  }
 }
 
 /** Whether the balances moved as the one transfer says: so much less on its source, so much more on its destination, and on no other account. */
 export function movedAsTold(transfer: TokenTransfer, changes: readonly TokenChange[]): boolean {
-  const changeOf = (account: string) => changes.find((change) => change.account === account && change.mint === transfer.mint)?.changeAtomic
-  return changes.length === 2 && changeOf(transfer.source) === -transfer.amountAtomic && changeOf(transfer.destination) === transfer.amountAtomic
+  const changeOf = (account: string) =>
+    changes.find((change) => change.account === account && change.mint === transfer.mint)
+      ?.changeAtomic
+  return (
+    changes.length === 2 &&
+    changeOf(transfer.source) === -transfer.amountAtomic &&
+    changeOf(transfer.destination) === transfer.amountAtomic
+  )
 }

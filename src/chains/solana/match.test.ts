@@ -12,7 +12,14 @@ import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
 import { addressFact, amountFact, fact, moneyOf, networkFact, textFact } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import { failing, solanaFacts, solanaIntent, solanaPayer, solanaReviewed, solanaStranger } from '#testing/chain-payments.ts'
+import {
+  failing,
+  solanaFacts,
+  solanaIntent,
+  solanaPayer,
+  solanaReviewed,
+  solanaStranger,
+} from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeTransaction } from './decode.ts'
@@ -25,8 +32,14 @@ const stranger = solanaStranger.publicKey
 const recipient = new PublicKey(solanaIntent.recipient)
 const parts = {
   limit: ComputeBudgetProgram.setComputeUnitLimit({ units: solanaFacts.unitLimit }),
-  price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: solanaFacts.unitPriceMicroLamports }),
-  transfer: SystemProgram.transfer({ fromPubkey: payer, toPubkey: recipient, lamports: solanaIntent.amountAtomic }),
+  price: ComputeBudgetProgram.setComputeUnitPrice({
+    microLamports: solanaFacts.unitPriceMicroLamports,
+  }),
+  transfer: SystemProgram.transfer({
+    fromPubkey: payer,
+    toPubkey: recipient,
+    lamports: solanaIntent.amountAtomic,
+  }),
   memo: memo(solanaIntent.paymentId),
 }
 const order = [parts.limit, parts.price, parts.transfer, parts.memo]
@@ -47,9 +60,18 @@ function guard(data = [6, 1, 2, 3], accounts: PublicKey[] = [payer]) {
   })
 }
 
-function compile(instructions: TransactionInstruction[], { feePayer = payer, blockhash = solanaFacts.blockhash, legacy = false } = {}) {
-  const message = new TransactionMessage({ payerKey: feePayer, recentBlockhash: blockhash, instructions })
-  return new VersionedTransaction(legacy ? message.compileToLegacyMessage() : message.compileToV0Message())
+function compile(
+  instructions: TransactionInstruction[],
+  { feePayer = payer, blockhash = solanaFacts.blockhash, legacy = false } = {},
+) {
+  const message = new TransactionMessage({
+    payerKey: feePayer,
+    recentBlockhash: blockhash,
+    instructions,
+  })
+  return new VersionedTransaction(
+    legacy ? message.compileToLegacyMessage() : message.compileToV0Message(),
+  )
 }
 
 function sign(transaction: VersionedTransaction, ...signers: Keypair[]): Uint8Array {
@@ -57,7 +79,8 @@ function sign(transaction: VersionedTransaction, ...signers: Keypair[]): Uint8Ar
   return transaction.serialize()
 }
 
-const match = (instructions: TransactionInstruction[], options = {}) => matchTransaction(solanaIntent, compile(instructions).serialize(), options)
+const match = (instructions: TransactionInstruction[], options = {}) =>
+  matchTransaction(solanaIntent, compile(instructions).serialize(), options)
 const replace = (part: keyof typeof parts, ...by: TransactionInstruction[]) =>
   order.flatMap((instruction) => (instruction === parts[part] ? by : [instruction]))
 
@@ -67,7 +90,9 @@ describe('matchTransaction', () => {
   test('holds for the payment that was asked for, with both values of every property as facts', () => {
     const { ok, rows } = matchTransaction(solanaIntent, solanaReviewed, { blockhashKnown: true })
     expect(ok).toBe(true)
-    expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
+    expect(
+      Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]])),
+    ).toEqual({
       network: both(networkFact(solanaIntent.network)),
       sender: both(addressFact(solanaIntent.sender)),
       recipient: both(addressFact(solanaIntent.recipient)),
@@ -80,61 +105,151 @@ describe('matchTransaction', () => {
       feePayer: both(addressFact(solanaIntent.sender)),
       signers: both(addressFact(solanaIntent.sender)),
       memo: both(textFact(solanaIntent.paymentId)),
-      expiry: [fact('recent_blockhash'), { code: 'blockhash', params: { blockhash: solanaFacts.blockhash } }],
+      expiry: [
+        fact('recent_blockhash'),
+        { code: 'blockhash', params: { blockhash: solanaFacts.blockhash } },
+      ],
       instructions: [
-        { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), fact('one_transfer'), fact('one_memo')] } },
-        { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), fact('transfer'), fact('memo')] } },
+        {
+          code: 'list',
+          params: {
+            facts: [
+              fact('compute_limit'),
+              fact('compute_price'),
+              fact('one_transfer'),
+              fact('one_memo'),
+            ],
+          },
+        },
+        {
+          code: 'list',
+          params: {
+            facts: [fact('compute_limit'), fact('compute_price'), fact('transfer'), fact('memo')],
+          },
+        },
       ],
     })
   })
 
   test('holds for the same payment in the older format, in another order, and under the older memo program', () => {
-    expect(matchTransaction(solanaIntent, compile(order, { legacy: true }).serialize()).ok).toBe(true)
+    expect(matchTransaction(solanaIntent, compile(order, { legacy: true }).serialize()).ok).toBe(
+      true,
+    )
     expect(match(order.toReversed()).ok).toBe(true)
     expect(match(replace('memo', memo(solanaIntent.paymentId, [], MEMO_V1_PROGRAM))).ok).toBe(true)
     expect(match(replace('memo', memo(solanaIntent.paymentId, [payer]))).ok).toBe(true)
   })
 
-  const transfer = (to: PublicKey, lamports: bigint, from = payer) => SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
+  const transfer = (to: PublicKey, lamports: bigint, from = payer) =>
+    SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
   const attacks: [string, TransactionInstruction[], string[]][] = [
-    ['a second transfer', [...order, transfer(stranger, 1n)], ['recipient', 'amount', 'asset', 'sender']],
+    [
+      'a second transfer',
+      [...order, transfer(stranger, 1n)],
+      ['recipient', 'amount', 'asset', 'sender'],
+    ],
     [
       'the transfer split in two',
-      [...replace('transfer', transfer(recipient, 1n), transfer(recipient, solanaIntent.amountAtomic - 1n))],
+      [
+        ...replace(
+          'transfer',
+          transfer(recipient, 1n),
+          transfer(recipient, solanaIntent.amountAtomic - 1n),
+        ),
+      ],
       ['sender', 'recipient', 'amount', 'asset'],
     ],
     ['no transfer', replace('transfer'), ['sender', 'recipient', 'amount', 'asset']],
-    ['another recipient', replace('transfer', transfer(stranger, solanaIntent.amountAtomic)), ['recipient']],
-    ['one lamport more', replace('transfer', transfer(recipient, solanaIntent.amountAtomic + 1n)), ['amount']],
-    ['one lamport less', replace('transfer', transfer(recipient, solanaIntent.amountAtomic - 1n)), ['amount']],
-    ['the money of somebody else', replace('transfer', transfer(recipient, solanaIntent.amountAtomic, stranger)), ['sender', 'signers']],
-    ['an extra signer', replace('memo', memo(solanaIntent.paymentId, [stranger])), ['signers', 'memo']],
+    [
+      'another recipient',
+      replace('transfer', transfer(stranger, solanaIntent.amountAtomic)),
+      ['recipient'],
+    ],
+    [
+      'one lamport more',
+      replace('transfer', transfer(recipient, solanaIntent.amountAtomic + 1n)),
+      ['amount'],
+    ],
+    [
+      'one lamport less',
+      replace('transfer', transfer(recipient, solanaIntent.amountAtomic - 1n)),
+      ['amount'],
+    ],
+    [
+      'the money of somebody else',
+      replace('transfer', transfer(recipient, solanaIntent.amountAtomic, stranger)),
+      ['sender', 'signers'],
+    ],
+    [
+      'an extra signer',
+      replace('memo', memo(solanaIntent.paymentId, [stranger])),
+      ['signers', 'memo'],
+    ],
     ['the memo of another payment', replace('memo', memo(`pay_${'4'.repeat(22)}`)), ['memo']],
     ['a memo with a tail', replace('memo', memo(`${solanaIntent.paymentId} `)), ['memo']],
-    ['a memo with a byte order mark', replace('memo', memo(`\ufeff${solanaIntent.paymentId}`)), ['memo']],
+    [
+      'a memo with a byte order mark',
+      replace('memo', memo(`\ufeff${solanaIntent.paymentId}`)),
+      ['memo'],
+    ],
     ['a second memo', [...order, memo('more')], ['memo']],
     ['no memo', replace('memo'), ['memo']],
-    ['units above the cap', replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 60_001 })), ['fee']],
-    ['a fee drained by the price', replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 900_000_000n })), ['fee']],
+    [
+      'units above the cap',
+      replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 60_001 })),
+      ['fee'],
+    ],
+    [
+      'a fee drained by the price',
+      replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 900_000_000n })),
+      ['fee'],
+    ],
     [
       'a price above the cap',
       [
         ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
-        ...replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000_001n })).slice(1),
+        ...replace(
+          'price',
+          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000_001n }),
+        ).slice(1),
       ],
       ['fee'],
     ],
     ['no limit', replace('limit'), ['fee']],
     ['no price', replace('price'), ['fee']],
     ['two prices', [...order, parts.price], ['fee']],
-    ['a durable nonce', [SystemProgram.nonceAdvance({ noncePubkey: stranger, authorizedPubkey: payer }), ...order], ['expiry', 'instructions']],
-    ['an account assigned to a program', [...order, SystemProgram.assign({ accountPubkey: payer, programId: stranger })], ['instructions']],
+    [
+      'a durable nonce',
+      [SystemProgram.nonceAdvance({ noncePubkey: stranger, authorizedPubkey: payer }), ...order],
+      ['expiry', 'instructions'],
+    ],
+    [
+      'an account assigned to a program',
+      [...order, SystemProgram.assign({ accountPubkey: payer, programId: stranger })],
+      ['instructions'],
+    ],
     [
       'an account created',
-      [...order, SystemProgram.createAccount({ fromPubkey: payer, newAccountPubkey: stranger, lamports: 1, space: 0, programId: stranger })],
+      [
+        ...order,
+        SystemProgram.createAccount({
+          fromPubkey: payer,
+          newAccountPubkey: stranger,
+          lamports: 1,
+          space: 0,
+          programId: stranger,
+        }),
+      ],
       ['signers', 'instructions'],
     ],
-    ['another program', [...order, new TransactionInstruction({ programId: stranger, keys: [], data: Buffer.from([]) })], ['instructions']],
+    [
+      'another program',
+      [
+        ...order,
+        new TransactionInstruction({ programId: stranger, keys: [], data: Buffer.from([]) }),
+      ],
+      ['instructions'],
+    ],
     ['a wallet guard before a wallet saw it', [...order, guard()], ['instructions']],
   ]
   test.each(attacks)('blocks %s', (_, instructions, fails) => {
@@ -144,16 +259,36 @@ describe('matchTransaction', () => {
   })
 
   test('blocks another fee payer', () => {
-    expect(failing(matchTransaction(solanaIntent, compile(order, { feePayer: stranger }).serialize()))).toEqual(['feePayer', 'signers'])
+    expect(
+      failing(matchTransaction(solanaIntent, compile(order, { feePayer: stranger }).serialize())),
+    ).toEqual(['feePayer', 'signers'])
   })
 
   test('blocks a recipient from a lookup table, whatever the table says', () => {
-    const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [recipient] }
-    const message = new TransactionMessage({ payerKey: payer, recentBlockhash: solanaFacts.blockhash, instructions: order })
-    const bytes = new VersionedTransaction(message.compileToV0Message([new AddressLookupTableAccount({ key: stranger, state })])).serialize()
+    const state = {
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+      addresses: [recipient],
+    }
+    const message = new TransactionMessage({
+      payerKey: payer,
+      recentBlockhash: solanaFacts.blockhash,
+      instructions: order,
+    })
+    const bytes = new VersionedTransaction(
+      message.compileToV0Message([new AddressLookupTableAccount({ key: stranger, state })]),
+    ).serialize()
     expect(matchTransaction(solanaIntent, bytes)).toMatchObject({
       ok: false,
-      rows: [{ got: { code: 'unreadable', params: { problem: 'The transaction takes accounts from a lookup table.' } } }],
+      rows: [
+        {
+          got: {
+            code: 'unreadable',
+            params: { problem: 'The transaction takes accounts from a lookup table.' },
+          },
+        },
+      ],
     })
   })
 
@@ -171,7 +306,9 @@ describe('matchTransaction', () => {
   })
 
   test('blocks a blockhash that the payer’s network does not know', () => {
-    expect(failing(matchTransaction(solanaIntent, solanaReviewed, { blockhashKnown: false }))).toEqual(['network'])
+    expect(
+      failing(matchTransaction(solanaIntent, solanaReviewed, { blockhashKnown: false })),
+    ).toEqual(['network'])
   })
 
   test('takes signed bytes only with the signature of the sender', () => {
@@ -180,7 +317,17 @@ describe('matchTransaction', () => {
   })
 
   test.each([
-    ['a token', { asset: { ...solanaIntent.asset, native: false, address: stranger.toBase58(), symbol: 'USDC' } }],
+    [
+      'a token',
+      {
+        asset: {
+          ...solanaIntent.asset,
+          native: false,
+          address: stranger.toBase58(),
+          symbol: 'USDC',
+        },
+      },
+    ],
     ['EVM', { network: 'eip155:1' }],
     ['nothing', { amountAtomic: 0n }],
     ['another sender', { sender: stranger.toBase58() }],
@@ -193,12 +340,20 @@ describe('matchTransaction', () => {
 describe('guards of a wallet', () => {
   test('are allowed up to three, anywhere, where the caller says so', () => {
     expect(match([guard(), ...order, guard(), guard()], { allowGuards: true }).ok).toBe(true)
-    expect(failing(match([guard(), guard(), ...order, guard(), guard()], { allowGuards: true }))).toEqual(['instructions'])
+    expect(
+      failing(match([guard(), guard(), ...order, guard(), guard()], { allowGuards: true })),
+    ).toEqual(['instructions'])
   })
 
   test('are not allowed to write, or to be handed the means to pay', () => {
-    for (const data of [[0, 1], [1, 1], []]) expect(failing(match([...order, guard(data)], { allowGuards: true }))).toEqual(['instructions'])
-    const paying = new TransactionInstruction({ ...guard(), keys: [{ pubkey: SystemProgram.programId, isSigner: false, isWritable: false }] })
+    for (const data of [[0, 1], [1, 1], []])
+      expect(failing(match([...order, guard(data)], { allowGuards: true }))).toEqual([
+        'instructions',
+      ])
+    const paying = new TransactionInstruction({
+      ...guard(),
+      keys: [{ pubkey: SystemProgram.programId, isSigner: false, isWritable: false }],
+    })
     expect(failing(match([...order, paying], { allowGuards: true }))).toEqual(['instructions'])
   })
 })
@@ -207,7 +362,12 @@ describe('the digest', () => {
   const digest = matchTransaction(solanaIntent, solanaReviewed).digest
 
   test('stays when a rebuild changes the blockhash and a fee below the cap', () => {
-    const rebuilt = buildPayment({ ...solanaIntent, blockhash: bs58.encode(new Uint8Array(32).fill(9)), unitLimit: 40_000, unitPriceMicroLamports: 1n })
+    const rebuilt = buildPayment({
+      ...solanaIntent,
+      blockhash: bs58.encode(new Uint8Array(32).fill(9)),
+      unitLimit: 40_000,
+      unitPriceMicroLamports: 1n,
+    })
     expect(matchTransaction(solanaIntent, rebuilt).digest).toBe(digest)
   })
 
@@ -216,9 +376,25 @@ describe('the digest', () => {
       match([...order, parts.transfer]),
       match(replace('memo', memo('x'))),
       match(replace('memo', memo(solanaIntent.paymentId, [], MEMO_V1_PROGRAM))),
-      match(replace('transfer', SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: solanaIntent.amountAtomic }))),
-      match(replace('transfer', SystemProgram.transfer({ fromPubkey: payer, toPubkey: recipient, lamports: 1 }))),
-      match(replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 900_000_000n }))),
+      match(
+        replace(
+          'transfer',
+          SystemProgram.transfer({
+            fromPubkey: payer,
+            toPubkey: stranger,
+            lamports: solanaIntent.amountAtomic,
+          }),
+        ),
+      ),
+      match(
+        replace(
+          'transfer',
+          SystemProgram.transfer({ fromPubkey: payer, toPubkey: recipient, lamports: 1 }),
+        ),
+      ),
+      match(
+        replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 900_000_000n })),
+      ),
       matchTransaction(solanaIntent, compile(order, { feePayer: stranger }).serialize()),
       matchTransaction({ ...solanaIntent, maxFeeAtomic: 1n }, solanaReviewed),
       matchTransaction(solanaIntent, new Uint8Array()),
@@ -238,7 +414,11 @@ describe('compareSigned', () => {
       parts.transfer,
       parts.memo,
     ]
-    for (const instructions of [order, [guard(), ...order, guard(), guard([16, 0], [recipient, stranger])], lower]) {
+    for (const instructions of [
+      order,
+      [guard(), ...order, guard(), guard([16, 0], [recipient, stranger])],
+      lower,
+    ]) {
       const result = compare(instructions)
       expect(failing(result)).toEqual([])
       expect(result.digest).toBe(matchTransaction(solanaIntent, solanaReviewed).digest)
@@ -247,12 +427,34 @@ describe('compareSigned', () => {
 
   test.each<[string, TransactionInstruction[], object, string[]]>([
     ['four guards', [guard(), guard(), ...order, guard(), guard()], {}, ['instructions']],
-    ['another blockhash', order, { blockhash: bs58.encode(new Uint8Array(32).fill(9)) }, ['expiry']],
-    ['a higher limit', replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 30_001 })), {}, ['fee']],
-    ['a higher price', replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 50_001 })), {}, ['fee']],
+    [
+      'another blockhash',
+      order,
+      { blockhash: bs58.encode(new Uint8Array(32).fill(9)) },
+      ['expiry'],
+    ],
+    [
+      'a higher limit',
+      replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 30_001 })),
+      {},
+      ['fee'],
+    ],
+    [
+      'a higher price',
+      replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 50_001 })),
+      {},
+      ['fee'],
+    ],
     [
       'another recipient',
-      replace('transfer', SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: solanaIntent.amountAtomic })),
+      replace(
+        'transfer',
+        SystemProgram.transfer({
+          fromPubkey: payer,
+          toPubkey: stranger,
+          lamports: solanaIntent.amountAtomic,
+        }),
+      ),
       {},
       ['recipient', 'instructions'],
     ],
@@ -262,7 +464,12 @@ describe('compareSigned', () => {
       {},
       ['sender', 'recipient', 'amount', 'asset', 'instructions'],
     ],
-    ['the older memo program', replace('memo', memo(solanaIntent.paymentId, [], MEMO_V1_PROGRAM)), {}, ['instructions']],
+    [
+      'the older memo program',
+      replace('memo', memo(solanaIntent.paymentId, [], MEMO_V1_PROGRAM)),
+      {},
+      ['instructions'],
+    ],
     ['the older format', order, { legacy: true }, ['instructions']],
     ['another order', order.toReversed(), {}, ['instructions']],
   ])('refuses %s', (_, instructions, options, fails) => {
@@ -270,9 +477,21 @@ describe('compareSigned', () => {
   })
 
   test('refuses a missing signature, one of another message, and the identity as the signer', () => {
-    expect(failing(compareSigned(solanaIntent, solanaReviewed, solanaReviewed))).toEqual(['signers'])
-    const [signature = new Uint8Array()] = VersionedTransaction.deserialize(sign(compile([guard(), ...order]), solanaPayer)).signatures
-    expect(failing(compareSigned(solanaIntent, solanaReviewed, Uint8Array.from([1, ...signature, ...solanaReviewed.slice(65)])))).toEqual(['signers'])
+    expect(failing(compareSigned(solanaIntent, solanaReviewed, solanaReviewed))).toEqual([
+      'signers',
+    ])
+    const [signature = new Uint8Array()] = VersionedTransaction.deserialize(
+      sign(compile([guard(), ...order]), solanaPayer),
+    ).signatures
+    expect(
+      failing(
+        compareSigned(
+          solanaIntent,
+          solanaReviewed,
+          Uint8Array.from([1, ...signature, ...solanaReviewed.slice(65)]),
+        ),
+      ),
+    ).toEqual(['signers'])
 
     const identity = new Uint8Array(32).with(0, 1)
     const intent = { ...solanaIntent, sender: bs58.encode(identity) }
@@ -288,13 +507,19 @@ describe('compareSigned', () => {
 })
 
 describe('compareLanded', () => {
-  function land(instructions: TransactionInstruction[], meta: ChainTransaction['meta'] = { err: null, fee: 6500 }) {
+  function land(
+    instructions: TransactionInstruction[],
+    meta: ChainTransaction['meta'] = { err: null, fee: 6500 },
+  ) {
     const transaction = VersionedTransaction.deserialize(sign(compile(instructions), solanaPayer))
     return decodeLanded({
       slot: 42,
       blockTime: null,
       meta,
-      transaction: { message: transaction.message, signatures: transaction.signatures.map((signature) => bs58.encode(signature)) },
+      transaction: {
+        message: transaction.message,
+        signatures: transaction.signatures.map((signature) => bs58.encode(signature)),
+      },
     })
   }
 
@@ -306,7 +531,12 @@ describe('compareLanded', () => {
 
   test('reads the same facts as the bytes do', () => {
     const landed = land(order)
-    expect(landed).toMatchObject({ ...decodeTransaction(sign(compile(order), solanaPayer)), succeeded: true, blockHeight: 42, feeAtomic: 6500n })
+    expect(landed).toMatchObject({
+      ...decodeTransaction(sign(compile(order), solanaPayer)),
+      succeeded: true,
+      blockHeight: 42,
+      feeAtomic: 6500n,
+    })
   })
 
   test('holds for the payment, whatever fee the payer signed', () => {
@@ -316,12 +546,17 @@ describe('compareLanded', () => {
       replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10n ** 12n })),
       replace('limit'),
     ]) {
-      expect(compare(instructions)).toMatchObject({ ok: true, digest: matchTransaction(solanaIntent, solanaReviewed).digest })
+      expect(compare(instructions)).toMatchObject({
+        ok: true,
+        digest: matchTransaction(solanaIntent, solanaReviewed).digest,
+      })
     }
   })
 
   test('refuses one that failed, and one that pays something else', () => {
-    expect(failing(compare(order, { err: { InstructionError: [2, { Custom: 1 }] }, fee: 5000 }))).toEqual(['instructions'])
+    expect(
+      failing(compare(order, { err: { InstructionError: [2, { Custom: 1 }] }, fee: 5000 })),
+    ).toEqual(['instructions'])
     expect(failing(compare(replace('memo')))).toEqual(['memo'])
     expect(failing(compare([...order, parts.transfer]))).toContain('amount')
   })
@@ -329,8 +564,17 @@ describe('compareLanded', () => {
   test('does not read one whose end the node does not tell, or without a signature', () => {
     expect(land(order, null)).toMatchObject({ ok: false })
     const { message } = compile(order)
-    const unsigned = { slot: 1, meta: { err: null, fee: 1 }, transaction: { message, signatures: [bs58.encode(new Uint8Array(64))] } }
-    expect(decodeLanded(unsigned)).toEqual({ ok: false, problem: 'The transaction carries no signature.' })
-    expect(decodeLanded({ ...unsigned, transaction: { message, signatures: ['0OIl'] } })).toMatchObject({ ok: false })
+    const unsigned = {
+      slot: 1,
+      meta: { err: null, fee: 1 },
+      transaction: { message, signatures: [bs58.encode(new Uint8Array(64))] },
+    }
+    expect(decodeLanded(unsigned)).toEqual({
+      ok: false,
+      problem: 'The transaction carries no signature.',
+    })
+    expect(
+      decodeLanded({ ...unsigned, transaction: { message, signatures: ['0OIl'] } }),
+    ).toMatchObject({ ok: false })
   })
 })

@@ -1,5 +1,15 @@
 import { SOLANA_NATIVE } from '#contract/address.ts'
-import { addressFact, amountFact, fact, listFact, moneyOf, networkFact, textFact, type MatchFact, type MatchItem } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  listFact,
+  moneyOf,
+  networkFact,
+  textFact,
+  type MatchFact,
+  type MatchItem,
+} from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
@@ -25,15 +35,25 @@ const MAX_GUARDS = 3
  * this amount from the sender to this recipient under this payment's memo, or nothing, and can cost no more than the cap (and, for a
  * token, the rent of the recipient's token account). Where a sponsor is named it costs the sender nothing.
  */
-export function matchTransaction(intent: PaymentIntent, bytes: Uint8Array, options: MatchOptions = {}): Match {
+export function matchTransaction(
+  intent: PaymentIntent,
+  bytes: Uint8Array,
+  options: MatchOptions = {},
+): Match {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
   return conclude(matchRows(intent, decoded, options), meaningOf(intent, decoded))
 }
 
 /** The rows that bytes and landed transactions share. */
-export function matchRows(intent: PaymentIntent, facts: SolanaFacts, options: MatchOptions): MatchRow[] {
-  const { sender, recipient, amount, asset, rent } = intent.asset.native ? solRows(intent, facts.operations) : tokenRows(intent, facts.operations)
+export function matchRows(
+  intent: PaymentIntent,
+  facts: SolanaFacts,
+  options: MatchOptions,
+): MatchRow[] {
+  const { sender, recipient, amount, asset, rent } = intent.asset.native
+    ? solRows(intent, facts.operations)
+    : tokenRows(intent, facts.operations)
   return [
     networkRow(intent, options),
     sender,
@@ -50,20 +70,32 @@ export function matchRows(intent: PaymentIntent, facts: SolanaFacts, options: Ma
   ]
 }
 
-function solRows(intent: PaymentIntent, operations: readonly Operation[]): Omit<TokenRows, 'rent'> & { rent?: undefined } {
+function solRows(
+  intent: PaymentIntent,
+  operations: readonly Operation[],
+): Omit<TokenRows, 'rent'> & { rent?: undefined } {
   const transfers = operations.filter((operation) => operation.kind === 'transfer')
   const tokens = operations.some(({ kind }) => kind === 'token_transfer')
   const one = transfers.length === 1
   const total = transfers.reduce((sum, { lamports }) => sum + lamports, 0n)
   const senders = transfers.map(({ from }) => from)
   const recipients = transfers.map(({ to }) => to)
-  const list = (addresses: readonly string[]) => listFact(addresses.map(addressFact), fact('nobody'))
+  const list = (addresses: readonly string[]) =>
+    listFact(addresses.map(addressFact), fact('nobody'))
   const native = currencyFact(NATIVE_SOL.symbol)
   return {
-    sender: { field: 'sender', ok: senders.length === 1 && senders[0] === intent.sender, expected: addressFact(intent.sender), got: list(senders) },
+    sender: {
+      field: 'sender',
+      ok: senders.length === 1 && senders[0] === intent.sender,
+      expected: addressFact(intent.sender),
+      got: list(senders),
+    },
     recipient: {
       field: 'recipient',
-      ok: recipients.length === 1 && recipients[0] === intent.recipient && recipients[0] !== intent.sender,
+      ok:
+        recipients.length === 1 &&
+        recipients[0] === intent.recipient &&
+        recipients[0] !== intent.sender,
       expected: addressFact(intent.recipient),
       got: list(recipients),
     },
@@ -72,13 +104,22 @@ function solRows(intent: PaymentIntent, operations: readonly Operation[]): Omit<
       ok: one && total === intent.amountAtomic && intent.amountAtomic > 0n,
       expected: amountFact(intent.amountAtomic, intent.asset),
       got:
-        transfers.length > 1 ? { code: 'transfers_total', params: { ...moneyOf(total, NATIVE_SOL), count: transfers.length } } : amountFact(total, NATIVE_SOL),
+        transfers.length > 1
+          ? {
+              code: 'transfers_total',
+              params: { ...moneyOf(total, NATIVE_SOL), count: transfers.length },
+            }
+          : amountFact(total, NATIVE_SOL),
     },
     asset: {
       field: 'asset',
       ok: intent.asset.address === SOLANA_NATIVE && one && !tokens,
       expected: currencyFact(intent.asset.symbol),
-      got: tokens ? fact('any_token') : one ? native : { code: 'not_one_native_transfer', params: { symbol: NATIVE_SOL.symbol } },
+      got: tokens
+        ? fact('any_token')
+        : one
+          ? native
+          : { code: 'not_one_native_transfer', params: { symbol: NATIVE_SOL.symbol } },
     },
   }
 }
@@ -89,7 +130,11 @@ function memoRow({ paymentId, sender }: PaymentIntent, { operations }: SolanaFac
   return {
     field: 'memo',
     // A memo's accounts are signers it asks for; another one than the sender would have to sign.
-    ok: memos.length === 1 && memo?.text === paymentId && memo.signers.every((signer) => signer === sender) && memo.signers.length <= 1,
+    ok:
+      memos.length === 1 &&
+      memo?.text === paymentId &&
+      memo.signers.every((signer) => signer === sender) &&
+      memo.signers.length <= 1,
     expected: textFact(paymentId),
     got: memosFact(memos),
   }
@@ -111,24 +156,43 @@ export function atMostSol(lamports: bigint): MatchFact {
 }
 
 function networkRow({ network }: PaymentIntent, { blockhashKnown }: MatchOptions): MatchRow {
-  const got = blockhashKnown === undefined ? fact('blockhash_decides') : blockhashKnown ? networkFact(network) : fact('unknown_blockhash')
-  return { field: 'network', ok: network.startsWith('solana:') && blockhashKnown !== false, expected: networkFact(network), got }
+  const got =
+    blockhashKnown === undefined
+      ? fact('blockhash_decides')
+      : blockhashKnown
+        ? networkFact(network)
+        : fact('unknown_blockhash')
+  return {
+    field: 'network',
+    ok: network.startsWith('solana:') && blockhashKnown !== false,
+    expected: networkFact(network),
+    got,
+  }
 }
 
 function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFacts): MatchRow {
   const limits = operations.filter((operation) => operation.kind === 'fee_limit')
   const prices = operations.filter((operation) => operation.kind === 'fee_price')
   const maxUnits = intent.asset.native ? MAX_UNITS : MAX_TOKEN_UNITS
-  const capped = limits.every(({ units }) => units <= maxUnits) && prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
+  const capped =
+    limits.every(({ units }) => units <= maxUnits) &&
+    prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
   const stated = limits.length === 1 && prices.length === 1
   if (intent.sponsor !== undefined) {
-    return { field: 'fee', ok: stated && capped, expected: fact('nothing'), got: fact(stated ? 'nothing' : 'free_without_limits') }
+    return {
+      field: 'fee',
+      ok: stated && capped,
+      expected: fact('nothing'),
+      got: fact(stated ? 'nothing' : 'free_without_limits'),
+    }
   }
   return {
     field: 'fee',
     ok: stated && capped && feeBoundAtomic <= intent.maxFeeAtomic,
     expected: atMostSol(intent.maxFeeAtomic),
-    got: stated ? atMostSol(feeBoundAtomic) : { code: 'fee_without_limits', params: moneyOf(feeBoundAtomic, NATIVE_SOL) },
+    got: stated
+      ? atMostSol(feeBoundAtomic)
+      : { code: 'fee_without_limits', params: moneyOf(feeBoundAtomic, NATIVE_SOL) },
   }
 }
 
@@ -136,12 +200,16 @@ function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFac
 function signersRow({ sender, sponsor }: PaymentIntent, facts: SolanaFacts): MatchRow {
   const expected = sponsor === undefined ? [sender] : [sponsor, sender]
   const signature = facts.signatures[facts.signers.indexOf(sender)]
-  const good = facts.form === 'unsigned' || (signature !== undefined && verifySignature(signature, facts.message, sender))
+  const good =
+    facts.form === 'unsigned' ||
+    (signature !== undefined && verifySignature(signature, facts.message, sender))
   return {
     field: 'signers',
     ok: facts.signers.join() === expected.join() && good,
     expected: signersFact(expected),
-    got: good ? signersFact(facts.signers) : { code: 'invalid_signatures', params: { signers: facts.signers } },
+    got: good
+      ? signersFact(facts.signers)
+      : { code: 'invalid_signatures', params: { signers: facts.signers } },
   }
 }
 
@@ -154,23 +222,57 @@ export function blockhashFact(blockhash: string): MatchFact {
 }
 
 function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
-  const durable = operations.some((operation) => operation.kind === 'unknown' && operation.program === SYSTEM_PROGRAM && operation.data[0] === 4)
-  return { field: 'expiry', ok: !durable, expected: fact('recent_blockhash'), got: durable ? fact('durable_nonce') : blockhashFact(blockhash) }
+  const durable = operations.some(
+    (operation) =>
+      operation.kind === 'unknown' &&
+      operation.program === SYSTEM_PROGRAM &&
+      operation.data[0] === 4,
+  )
+  return {
+    field: 'expiry',
+    ok: !durable,
+    expected: fact('recent_blockhash'),
+    got: durable ? fact('durable_nonce') : blockhashFact(blockhash),
+  }
 }
 
-function instructionsRow({ asset, sponsor }: PaymentIntent, facts: SolanaFacts, { allowGuards = false }: MatchOptions): MatchRow {
+function instructionsRow(
+  { asset, sponsor }: PaymentIntent,
+  facts: SolanaFacts,
+  { allowGuards = false }: MatchOptions,
+): MatchRow {
   const { operations } = facts
   const guards = operations.filter(({ kind }) => kind === 'guard').length
-  const opening: readonly Operation['kind'][] = asset.native || sponsor !== undefined ? ['account_opened'] : []
-  const strange: readonly Operation['kind'][] = ['unknown', asset.native ? 'token_transfer' : 'transfer', ...opening]
+  const opening: readonly Operation['kind'][] =
+    asset.native || sponsor !== undefined ? ['account_opened'] : []
+  const strange: readonly Operation['kind'][] = [
+    'unknown',
+    asset.native ? 'token_transfer' : 'transfer',
+    ...opening,
+  ]
   const understood = operations.every(({ kind }) => !strange.includes(kind))
-  const opened: MatchItem[] = !asset.native && sponsor === undefined ? [fact('account_opened_if_missing')] : []
-  const guarded: MatchItem[] = allowGuards ? [{ code: 'wallet_guards_at_most', params: { count: MAX_GUARDS } }] : []
+  const opened: MatchItem[] =
+    !asset.native && sponsor === undefined ? [fact('account_opened_if_missing')] : []
+  const guarded: MatchItem[] = allowGuards
+    ? [{ code: 'wallet_guards_at_most', params: { count: MAX_GUARDS } }]
+    : []
   const transfer = fact(asset.native ? 'one_transfer' : 'one_token_transfer')
   return {
     field: 'instructions',
     ok: understood && guards <= (allowGuards ? MAX_GUARDS : 0) && hasPlainRoles(facts),
-    expected: { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), transfer, fact('one_memo'), ...opened, ...guarded] } },
+    expected: {
+      code: 'list',
+      params: {
+        facts: [
+          fact('compute_limit'),
+          fact('compute_price'),
+          transfer,
+          fact('one_memo'),
+          ...opened,
+          ...guarded,
+        ],
+      },
+    },
     got: listFact(operations.map(operationFact), fact('nothing')),
   }
 }
@@ -193,13 +295,28 @@ function paidAccounts(operation: Operation): string[] {
 
 function readAccounts(operation: Operation): string[] {
   if (operation.kind === 'token_transfer') return [operation.mint]
-  return operation.kind === 'account_opened' ? [operation.owner, operation.mint, operation.program, SYSTEM_PROGRAM] : []
+  return operation.kind === 'account_opened'
+    ? [operation.owner, operation.mint, operation.program, SYSTEM_PROGRAM]
+    : []
 }
 
 /** Everything that matters to the payer and the payee; the blockhash, guards, and a fee below the cap do not. */
-export function meaningOf(intent: PaymentIntent, facts: SolanaFacts, feeAtomic = facts.feeBoundAtomic): string[] {
+export function meaningOf(
+  intent: PaymentIntent,
+  facts: SolanaFacts,
+  feeAtomic = facts.feeBoundAtomic,
+): string[] {
   const within = feeAtomic <= intent.maxFeeAtomic ? intent.maxFeeAtomic : feeAtomic
   const ceiling = intent.sponsor === undefined ? within : 0n
-  const operations = facts.operations.filter(({ kind }) => kind !== 'fee_limit' && kind !== 'fee_price' && kind !== 'guard')
-  return ['solana', intent.network, facts.feePayer, facts.signers.join(), ceiling.toString(), ...operations.map(spellOperation)]
+  const operations = facts.operations.filter(
+    ({ kind }) => kind !== 'fee_limit' && kind !== 'fee_price' && kind !== 'guard',
+  )
+  return [
+    'solana',
+    intent.network,
+    facts.feePayer,
+    facts.signers.join(),
+    ceiling.toString(),
+    ...operations.map(spellOperation),
+  ]
 }

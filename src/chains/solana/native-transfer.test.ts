@@ -1,4 +1,12 @@
-import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { accountOf, openAccount, transferChecked } from '#testing/token-instructions.ts'
 import { decodeTransaction } from './decode.ts'
@@ -15,11 +23,16 @@ const blockhash = stranger.publicKey.toBase58()
 const MEMO = 'pay_1'
 const LAMPORTS = 1_000_000n
 
-const transfer = (from = payer, to = payee.publicKey, lamports = LAMPORTS) => SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
+const transfer = (from = payer, to = payee.publicKey, lamports = LAMPORTS) =>
+  SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
 const memo = (text = MEMO, signers: Keypair[] = []) =>
   new TransactionInstruction({
     programId: new PublicKey(MEMO_PROGRAM),
-    keys: signers.map(({ publicKey }) => ({ pubkey: publicKey, isSigner: true, isWritable: false })),
+    keys: signers.map(({ publicKey }) => ({
+      pubkey: publicKey,
+      isSigner: true,
+      isWritable: false,
+    })),
     data: Buffer.from(text),
   })
 const guard = (accounts: PublicKey[] = []) =>
@@ -38,20 +51,43 @@ const tokens = {
   decimals: 6,
 }
 const units = (limit = 30_000) => ComputeBudgetProgram.setComputeUnitLimit({ units: limit })
-const price = (microLamports = 50_000n) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
+const price = (microLamports = 50_000n) =>
+  ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
 
-type Made = { instructions?: TransactionInstruction[]; feePayer?: Keypair; signers?: Keypair[]; legacy?: boolean }
+type Made = {
+  instructions?: TransactionInstruction[]
+  feePayer?: Keypair
+  signers?: Keypair[]
+  legacy?: boolean
+}
 
 function broken(
-  { instructions = [units(), price(), transfer(), memo()], feePayer = payer, signers = [payer], legacy }: Made,
+  {
+    instructions = [units(), price(), transfer(), memo()],
+    feePayer = payer,
+    signers = [payer],
+    legacy,
+  }: Made,
   terms: Partial<TransferTerms> = {},
 ): TransferRule[] {
-  const message = new TransactionMessage({ payerKey: feePayer.publicKey, recentBlockhash: blockhash, instructions })
-  const transaction = new VersionedTransaction(legacy ? message.compileToLegacyMessage() : message.compileToV0Message())
+  const message = new TransactionMessage({
+    payerKey: feePayer.publicKey,
+    recentBlockhash: blockhash,
+    instructions,
+  })
+  const transaction = new VersionedTransaction(
+    legacy ? message.compileToLegacyMessage() : message.compileToV0Message(),
+  )
   transaction.sign(signers)
   const facts = decodeTransaction(transaction.serialize())
   if (!facts.ok) throw new Error(facts.problem)
-  const rows = checkNativeTransfer(facts, { payTo: payee.publicKey.toBase58(), lamports: LAMPORTS, memo: MEMO, sponsor: null, ...terms })
+  const rows = checkNativeTransfer(facts, {
+    payTo: payee.publicKey.toBase58(),
+    lamports: LAMPORTS,
+    memo: MEMO,
+    sponsor: null,
+    ...terms,
+  })
   return rows.filter(({ ok }) => !ok).map(({ rule }) => rule)
 }
 
@@ -60,26 +96,62 @@ const sponsored = { sponsor: sponsor.publicKey.toBase58() }
 test('a plain transfer, v0 or legacy, with guards anywhere, keeps every rule', () => {
   expect(broken({})).toEqual([])
   expect(broken({ legacy: true })).toEqual([])
-  expect(broken({ instructions: [guard(), units(), price(), guard(), transfer(), memo(), guard()] })).toEqual([])
+  expect(
+    broken({ instructions: [guard(), units(), price(), guard(), transfer(), memo(), guard()] }),
+  ).toEqual([])
   expect(broken({ instructions: [units(), transfer(), memo()] })).toEqual([])
 })
 
 test('a sponsor may pay the network, and may be the payee', () => {
   expect(broken({ feePayer: sponsor, signers: [payer] }, sponsored)).toEqual([])
-  expect(broken({ feePayer: payee, signers: [payer] }, { sponsor: payee.publicKey.toBase58() })).toEqual([])
+  expect(
+    broken({ feePayer: payee, signers: [payer] }, { sponsor: payee.publicKey.toBase58() }),
+  ).toEqual([])
 })
 
 test.each<[string, TransferRule[], Made, Partial<TransferTerms>?]>([
-  ['the fee payer is somebody else', ['fee_payer'], { feePayer: stranger, signers: [stranger, payer] }],
+  [
+    'the fee payer is somebody else',
+    ['fee_payer'],
+    { feePayer: stranger, signers: [stranger, payer] },
+  ],
   ['the fee payer is not the sponsor', ['fee_payer'], {}, sponsored],
-  ['there are three signers', ['signers'], { instructions: [units(), price(), transfer(), memo(MEMO, [stranger, payee])], signers: [payer, stranger, payee] }],
+  [
+    'there are three signers',
+    ['signers'],
+    {
+      instructions: [units(), price(), transfer(), memo(MEMO, [stranger, payee])],
+      signers: [payer, stranger, payee],
+    },
+  ],
   ['the payer has not signed', ['signatures'], { signers: [] }],
-  ['a second signer has not signed', ['signatures'], { instructions: [units(), price(), transfer(), memo(MEMO, [stranger])] }],
-  ['the payer has not signed for the sponsor', ['signatures'], { feePayer: sponsor, signers: [] }, sponsored],
+  [
+    'a second signer has not signed',
+    ['signatures'],
+    { instructions: [units(), price(), transfer(), memo(MEMO, [stranger])] },
+  ],
+  [
+    'the payer has not signed for the sponsor',
+    ['signatures'],
+    { feePayer: sponsor, signers: [] },
+    sponsored,
+  ],
   [
     'a foreign program is called',
     ['programs'],
-    { instructions: [units(), price(), transfer(), memo(), new TransactionInstruction({ programId: stranger.publicKey, keys: [], data: Buffer.from([1]) })] },
+    {
+      instructions: [
+        units(),
+        price(),
+        transfer(),
+        memo(),
+        new TransactionInstruction({
+          programId: stranger.publicKey,
+          keys: [],
+          data: Buffer.from([1]),
+        }),
+      ],
+    },
   ],
   [
     'tokens move beside it',
@@ -90,43 +162,102 @@ test.each<[string, TransferRule[], Made, Partial<TransferTerms>?]>([
         price(),
         transfer(),
         memo(),
-        transferChecked({ ...tokens, authority: payer.publicKey, source: accountOf(payer.publicKey, MINT) }),
+        transferChecked({
+          ...tokens,
+          authority: payer.publicKey,
+          source: accountOf(payer.publicKey, MINT),
+        }),
       ],
     },
   ],
   [
     'tokens of the sponsor move beside it',
     ['programs', 'sponsor_isolated'],
-    { instructions: [units(), price(), transfer(), memo(), transferChecked(tokens)], feePayer: sponsor },
+    {
+      instructions: [units(), price(), transfer(), memo(), transferChecked(tokens)],
+      feePayer: sponsor,
+    },
     sponsored,
   ],
   [
     'the sponsor opens a token account',
     ['programs', 'sponsor_isolated'],
     {
-      instructions: [units(), price(), transfer(), memo(), openAccount({ payer: sponsor.publicKey, owner: stranger.publicKey, mint: MINT })],
+      instructions: [
+        units(),
+        price(),
+        transfer(),
+        memo(),
+        openAccount({ payer: sponsor.publicKey, owner: stranger.publicKey, mint: MINT }),
+      ],
       feePayer: sponsor,
     },
     sponsored,
   ],
-  ['there are four guards', ['programs'], { instructions: [units(), price(), transfer(), memo(), guard(), guard(), guard(), guard()] }],
-  ['the compute limit is above the cap', ['compute_units'], { instructions: [units(60_001), price(), transfer(), memo()] }],
+  [
+    'there are four guards',
+    ['programs'],
+    { instructions: [units(), price(), transfer(), memo(), guard(), guard(), guard(), guard()] },
+  ],
+  [
+    'the compute limit is above the cap',
+    ['compute_units'],
+    { instructions: [units(60_001), price(), transfer(), memo()] },
+  ],
   ['there is no compute limit', ['compute_units'], { instructions: [price(), transfer(), memo()] }],
-  ['the compute price is above the cap', ['compute_price'], { instructions: [units(), price(50_001n), transfer(), memo()] }],
-  ['there are two transfers', ['one_transfer'], { instructions: [units(), price(), transfer(), transfer(payer, stranger.publicKey), memo()] }],
+  [
+    'the compute price is above the cap',
+    ['compute_price'],
+    { instructions: [units(), price(50_001n), transfer(), memo()] },
+  ],
+  [
+    'there are two transfers',
+    ['one_transfer'],
+    { instructions: [units(), price(), transfer(), transfer(payer, stranger.publicKey), memo()] },
+  ],
   [
     'another system instruction stands beside it',
     ['one_transfer'],
-    { instructions: [units(), price(), transfer(), SystemProgram.assign({ accountPubkey: payer.publicKey, programId: stranger.publicKey }), memo()] },
+    {
+      instructions: [
+        units(),
+        price(),
+        transfer(),
+        SystemProgram.assign({ accountPubkey: payer.publicKey, programId: stranger.publicKey }),
+        memo(),
+      ],
+    },
   ],
   [
     'a nonce is advanced',
     ['one_transfer'],
-    { instructions: [SystemProgram.nonceAdvance({ noncePubkey: stranger.publicKey, authorizedPubkey: payer.publicKey }), units(), transfer(), memo()] },
+    {
+      instructions: [
+        SystemProgram.nonceAdvance({
+          noncePubkey: stranger.publicKey,
+          authorizedPubkey: payer.publicKey,
+        }),
+        units(),
+        transfer(),
+        memo(),
+      ],
+    },
   ],
-  ['it goes to somebody else', ['destination'], { instructions: [units(), price(), transfer(payer, stranger.publicKey), memo()] }],
-  ['it is too little', ['lamports'], { instructions: [units(), price(), transfer(payer, payee.publicKey, LAMPORTS - 1n), memo()] }],
-  ['it is too much', ['lamports'], { instructions: [units(), price(), transfer(payer, payee.publicKey, LAMPORTS + 1n), memo()] }],
+  [
+    'it goes to somebody else',
+    ['destination'],
+    { instructions: [units(), price(), transfer(payer, stranger.publicKey), memo()] },
+  ],
+  [
+    'it is too little',
+    ['lamports'],
+    { instructions: [units(), price(), transfer(payer, payee.publicKey, LAMPORTS - 1n), memo()] },
+  ],
+  [
+    'it is too much',
+    ['lamports'],
+    { instructions: [units(), price(), transfer(payer, payee.publicKey, LAMPORTS + 1n), memo()] },
+  ],
   [
     'the sponsor pays',
     ['source', 'sponsor_isolated'],
@@ -136,13 +267,29 @@ test.each<[string, TransferRule[], Made, Partial<TransferTerms>?]>([
   [
     'a guard names the sponsor',
     ['sponsor_isolated'],
-    { instructions: [units(), price(), transfer(), memo(), guard([sponsor.publicKey])], feePayer: sponsor },
+    {
+      instructions: [units(), price(), transfer(), memo(), guard([sponsor.publicKey])],
+      feePayer: sponsor,
+    },
     sponsored,
   ],
-  ['a memo names the sponsor', ['sponsor_isolated'], { instructions: [units(), price(), transfer(), memo(MEMO, [sponsor])], feePayer: sponsor }, sponsored],
+  [
+    'a memo names the sponsor',
+    ['sponsor_isolated'],
+    { instructions: [units(), price(), transfer(), memo(MEMO, [sponsor])], feePayer: sponsor },
+    sponsored,
+  ],
   ['there is no memo', ['memo'], { instructions: [units(), price(), transfer()] }],
-  ['there are two memos', ['memo'], { instructions: [units(), price(), transfer(), memo(), memo()] }],
-  ['the memo is another', ['memo'], { instructions: [units(), price(), transfer(), memo('pay_2')] }],
+  [
+    'there are two memos',
+    ['memo'],
+    { instructions: [units(), price(), transfer(), memo(), memo()] },
+  ],
+  [
+    'the memo is another',
+    ['memo'],
+    { instructions: [units(), price(), transfer(), memo('pay_2')] },
+  ],
 ])('when %s the rule %j is broken', (_, rules, made, terms) => {
   expect(broken(made, terms)).toEqual(rules)
 })

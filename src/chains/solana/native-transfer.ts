@@ -2,7 +2,16 @@ import { addressFact, fact, listFact, textFact, type CheckFact } from '#contract
 import { SYSTEM_PROGRAM } from './programs.ts'
 import type { SolanaFacts } from './decode.ts'
 import type { Operation } from './operations.ts'
-import { DEFAULT_COMPUTE_CAPS, holdSigners, holdUnits, MAX_GUARDS, memoTexts, pricesFact, readSurroundings, type ComputeCaps } from './signed-rules.ts'
+import {
+  DEFAULT_COMPUTE_CAPS,
+  holdSigners,
+  holdUnits,
+  MAX_GUARDS,
+  memoTexts,
+  pricesFact,
+  readSurroundings,
+  type ComputeCaps,
+} from './signed-rules.ts'
 
 /** The rules of a native SOL transfer that one party signs and another broadcasts, in the order they are checked. */
 export const TRANSFER_RULES = [
@@ -32,39 +41,76 @@ export type TransferTerms = {
 export type RuleRow = { rule: TransferRule; ok: boolean; expected: CheckFact; got: CheckFact }
 
 /** Holds a transaction against every rule. All must hold: one that does not may cost the sponsor, or pay somebody else. */
-export function checkNativeTransfer(facts: SolanaFacts, terms: TransferTerms, caps: ComputeCaps = DEFAULT_COMPUTE_CAPS): RuleRow[] {
+export function checkNativeTransfer(
+  facts: SolanaFacts,
+  terms: TransferTerms,
+  caps: ComputeCaps = DEFAULT_COMPUTE_CAPS,
+): RuleRow[] {
   const { operations } = facts
   const transfers = operations.filter((operation) => operation.kind === 'transfer')
   const { memos, units, prices, guards } = readSurroundings(facts)
-  const strangers = operations.flatMap((operation) => (isStrange(operation) ? [operation.program] : []))
-  const otherSystem = operations.filter((operation) => operation.kind === 'unknown' && operation.program === SYSTEM_PROGRAM).length
+  const strangers = operations.flatMap((operation) =>
+    isStrange(operation) ? [operation.program] : [],
+  )
+  const otherSystem = operations.filter(
+    (operation) => operation.kind === 'unknown' && operation.program === SYSTEM_PROGRAM,
+  ).length
   const [transfer] = transfers
   const payer = transfer?.from ?? null
   const isolated = isIsolated(facts, terms)
   const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
-  const row = (rule: TransferRule, ok: boolean, [expected, got]: readonly [CheckFact, CheckFact]): RuleRow => ({ rule, ok, expected, got })
+  const row = (
+    rule: TransferRule,
+    ok: boolean,
+    [expected, got]: readonly [CheckFact, CheckFact],
+  ): RuleRow => ({ rule, ok, expected, got })
   return [
     { rule: 'fee_payer', ...signed.fee_payer },
     { rule: 'signers', ...signed.signers },
     { rule: 'signatures', ...signed.signatures },
     row('programs', strangers.length === 0 && guards <= MAX_GUARDS, [
       { code: 'only_transfer', params: { guards: MAX_GUARDS } },
-      listFact(strangers.map(addressFact), { code: 'wallet_guards', params: { count: guards } } as const),
+      listFact(strangers.map(addressFact), {
+        code: 'wallet_guards',
+        params: { count: guards },
+      } as const),
     ]),
     { rule: 'compute_units', ...holdUnits(units, caps) },
-    row('compute_price', prices.length <= 1 && prices.every((price) => price <= caps.microLamports), [
-      { code: 'price_at_most', params: { microLamports: caps.microLamports.toString() } },
-      pricesFact(prices),
-    ]),
+    row(
+      'compute_price',
+      prices.length <= 1 && prices.every((price) => price <= caps.microLamports),
+      [
+        { code: 'price_at_most', params: { microLamports: caps.microLamports.toString() } },
+        pricesFact(prices),
+      ],
+    ),
     row('one_transfer', transfers.length === 1 && otherSystem === 0, [
       fact('one_transfer'),
-      { code: 'transfers_and_others', params: { transfers: transfers.length, others: otherSystem } },
+      {
+        code: 'transfers_and_others',
+        params: { transfers: transfers.length, others: otherSystem },
+      },
     ]),
-    row('destination', transfer?.to === terms.payTo, [addressFact(terms.payTo), transfer ? addressFact(transfer.to) : fact('nobody')]),
-    row('lamports', transfer?.lamports === terms.lamports, [lamportsFact(terms.lamports), lamportsFact(transfer?.lamports ?? 0n)]),
-    row('source', payer !== null && payer !== terms.sponsor && payer !== terms.payTo, [fact('payer'), payer === null ? fact('nobody') : addressFact(payer)]),
-    row('sponsor_isolated', isolated, [fact('fee_payer_unnamed'), fact(isolated ? 'in_no_instruction' : 'in_an_instruction')]),
-    row('memo', memos.length === 1 && memos[0]?.text === terms.memo, [textFact(terms.memo), memoTexts(memos)]),
+    row('destination', transfer?.to === terms.payTo, [
+      addressFact(terms.payTo),
+      transfer ? addressFact(transfer.to) : fact('nobody'),
+    ]),
+    row('lamports', transfer?.lamports === terms.lamports, [
+      lamportsFact(terms.lamports),
+      lamportsFact(transfer?.lamports ?? 0n),
+    ]),
+    row('source', payer !== null && payer !== terms.sponsor && payer !== terms.payTo, [
+      fact('payer'),
+      payer === null ? fact('nobody') : addressFact(payer),
+    ]),
+    row('sponsor_isolated', isolated, [
+      fact('fee_payer_unnamed'),
+      fact(isolated ? 'in_no_instruction' : 'in_an_instruction'),
+    ]),
+    row('memo', memos.length === 1 && memos[0]?.text === terms.memo, [
+      textFact(terms.memo),
+      memoTexts(memos),
+    ]),
   ]
 }
 
@@ -73,7 +119,9 @@ function lamportsFact(lamports: bigint): CheckFact {
 }
 
 /** Of a program that has no part in a transfer of SOL; the token programs are among them, however well they are understood elsewhere. */
-function isStrange(operation: Operation): operation is Extract<Operation, { kind: 'unknown' | 'token_transfer' | 'account_opened' }> {
+function isStrange(
+  operation: Operation,
+): operation is Extract<Operation, { kind: 'unknown' | 'token_transfer' | 'account_opened' }> {
   if (operation.kind === 'token_transfer' || operation.kind === 'account_opened') return true
   return operation.kind === 'unknown' && operation.program !== SYSTEM_PROGRAM
 }

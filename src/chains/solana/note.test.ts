@@ -1,6 +1,19 @@
-import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { failing, solanaFacts, solanaIntent, solanaPayer, solanaStranger } from '#testing/chain-payments.ts'
+import {
+  failing,
+  solanaFacts,
+  solanaIntent,
+  solanaPayer,
+  solanaStranger,
+} from '#testing/chain-payments.ts'
 import type { PaymentIntent } from '../intent.ts'
 import { compareSignedNote, matchNote } from './note.ts'
 import { MEMO_PROGRAM } from './programs.ts'
@@ -19,16 +32,32 @@ const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 })
 const plain = [limit, price, memo(TEXT)]
 
 function compile(instructions: TransactionInstruction[], feePayer = payee): VersionedTransaction {
-  return new VersionedTransaction(new TransactionMessage({ payerKey: feePayer, recentBlockhash: solanaFacts.blockhash, instructions }).compileToV0Message())
+  return new VersionedTransaction(
+    new TransactionMessage({
+      payerKey: feePayer,
+      recentBlockhash: solanaFacts.blockhash,
+      instructions,
+    }).compileToV0Message(),
+  )
 }
 
-const wrong = (instructions: TransactionInstruction[], feePayer = payee) => failing(matchNote(intent, compile(instructions, feePayer).serialize()))
+const wrong = (instructions: TransactionInstruction[], feePayer = payee) =>
+  failing(matchNote(intent, compile(instructions, feePayer).serialize()))
 
 test('a note is one memo of the payee, and moves nothing', () => {
   expect(wrong(plain)).toEqual([])
   expect(wrong([limit, price, memo('another')])).toEqual(['memo'])
   expect(wrong([limit, price, memo(TEXT), memo(TEXT)])).toEqual(['memo'])
-  expect(wrong([...plain, SystemProgram.transfer({ fromPubkey: payee, toPubkey: solanaStranger.publicKey, lamports: 1 })])).toEqual(['amount', 'instructions'])
+  expect(
+    wrong([
+      ...plain,
+      SystemProgram.transfer({
+        fromPubkey: payee,
+        toPubkey: solanaStranger.publicKey,
+        lamports: 1,
+      }),
+    ]),
+  ).toEqual(['amount', 'instructions'])
   expect(wrong([limit, price, memo(TEXT, solanaStranger.publicKey)])).toEqual(['signers', 'memo'])
   expect(wrong(plain, solanaStranger.publicKey)).toEqual(['sender', 'signers'])
   expect(wrong([limit, memo(TEXT)])).toEqual(['fee'])
@@ -40,7 +69,11 @@ test('what comes back from the wallet is the same note, signed', () => {
   transaction.sign([solanaPayer])
   expect(failing(compareSignedNote(intent, bytes, transaction.serialize()))).toEqual([])
   expect(failing(compareSignedNote(intent, bytes, bytes))).toEqual(['signers'])
-  const dearer = compile([limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000 }), memo(TEXT)])
+  const dearer = compile([
+    limit,
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000 }),
+    memo(TEXT),
+  ])
   dearer.sign([solanaPayer])
   expect(failing(compareSignedNote(intent, bytes, dearer.serialize()))).toEqual(['fee'])
 })

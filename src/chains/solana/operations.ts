@@ -1,5 +1,14 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { addressFact, amountFact, countFact, fact, listFact, textFact, type MatchItem, type SharedFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  countFact,
+  fact,
+  listFact,
+  textFact,
+  type MatchItem,
+  type SharedFact,
+} from '#contract/facts.ts'
 import { NATIVE_SOL, type Asset } from '#contract/network.ts'
 import type { Step } from '../match.ts'
 import {
@@ -13,7 +22,13 @@ import {
   TOKEN_PROGRAM,
   TOKEN_PROGRAMS,
 } from './programs.ts'
-import { nameTokenInstruction, readAccountOpened, readTokenTransfer, type AccountOpened, type TokenTransfer } from './token-instructions.ts'
+import {
+  nameTokenInstruction,
+  readAccountOpened,
+  readTokenTransfer,
+  type AccountOpened,
+  type TokenTransfer,
+} from './token-instructions.ts'
 
 /** One instruction with its accounts as addresses. */
 export type Instruction = { program: string; accounts: readonly string[]; data: Uint8Array }
@@ -43,12 +58,21 @@ function readKnown({ program, accounts, data }: Instruction): Operation | undefi
   switch (program) {
     case COMPUTE_BUDGET_PROGRAM:
       if (accounts.length > 0) return undefined
-      if (tag === 2 && data.length === 5) return { kind: 'fee_limit', units: Number(readLittleEndian(data.subarray(1))) }
-      if (tag === 3 && data.length === 9) return { kind: 'fee_price', microLamports: readLittleEndian(data.subarray(1)) }
+      if (tag === 2 && data.length === 5)
+        return { kind: 'fee_limit', units: Number(readLittleEndian(data.subarray(1))) }
+      if (tag === 3 && data.length === 9)
+        return { kind: 'fee_price', microLamports: readLittleEndian(data.subarray(1)) }
       return undefined
     case SYSTEM_PROGRAM: {
       const [from, to, ...more] = accounts
-      if (data.length !== 12 || readLittleEndian(data.subarray(0, 4)) !== 2n || !from || !to || more.length > 0) return undefined
+      if (
+        data.length !== 12 ||
+        readLittleEndian(data.subarray(0, 4)) !== 2n ||
+        !from ||
+        !to ||
+        more.length > 0
+      )
+        return undefined
       return { kind: 'transfer', from, to, lamports: readLittleEndian(data.subarray(4)) }
     }
     case TOKEN_PROGRAM:
@@ -63,7 +87,12 @@ function readKnown({ program, accounts, data }: Instruction): Operation | undefi
     }
     case LIGHTHOUSE_PROGRAM:
       // Without these programs among its accounts it can call none of them, and so move nothing of a signer, whatever its instruction is.
-      if (tag === undefined || tag < FIRST_ASSERTION || accounts.some((account) => MOVERS.includes(account))) return undefined
+      if (
+        tag === undefined ||
+        tag < FIRST_ASSERTION ||
+        accounts.some((account) => MOVERS.includes(account))
+      )
+        return undefined
       return { kind: 'guard', assertion: tag, accounts, data }
     default:
       return undefined
@@ -89,31 +118,61 @@ export function describeOperation(operation: Operation, tokens: readonly Asset[]
     case 'fee_limit':
       return { kind, facts: { units: countFact(operation.units) } }
     case 'fee_price':
-      return { kind, facts: { price: { code: 'price_per_unit', params: { microLamports: operation.microLamports.toString() } } } }
+      return {
+        kind,
+        facts: {
+          price: {
+            code: 'price_per_unit',
+            params: { microLamports: operation.microLamports.toString() },
+          },
+        },
+      }
     case 'transfer':
       return {
         kind,
-        facts: { from: addressFact(operation.from), to: addressFact(operation.to), amount: amountFact(operation.lamports, NATIVE_SOL) },
+        facts: {
+          from: addressFact(operation.from),
+          to: addressFact(operation.to),
+          amount: amountFact(operation.lamports, NATIVE_SOL),
+        },
       }
     case 'token_transfer': {
       const { source: from, destination: to, mint, amountAtomic, decimals } = operation
       const symbol = tokens.find(({ address }) => address === mint)?.symbol
       const amount =
         symbol === undefined
-          ? ({ code: 'token_amount', params: { amountAtomic: amountAtomic.toString(), decimals, token: null } } as const)
+          ? ({
+              code: 'token_amount',
+              params: { amountAtomic: amountAtomic.toString(), decimals, token: null },
+            } as const)
           : amountFact(amountAtomic, { symbol, decimals })
-      return { kind, facts: { from: addressFact(from), to: addressFact(to), amount, token: addressFact(mint) } }
+      return {
+        kind,
+        facts: { from: addressFact(from), to: addressFact(to), amount, token: addressFact(mint) },
+      }
     }
     case 'account_opened': {
       const { account, owner, mint, payer } = operation
-      return { kind, facts: { account: addressFact(account), owner: addressFact(owner), token: addressFact(mint), payer: addressFact(payer) } }
+      return {
+        kind,
+        facts: {
+          account: addressFact(account),
+          owner: addressFact(owner),
+          token: addressFact(mint),
+          payer: addressFact(payer),
+        },
+      }
     }
     case 'memo':
       return { kind, facts: { text: textFact(operation.text) } }
     case 'guard':
       return {
         kind,
-        facts: { program: textFact('Lighthouse'), assertion: countFact(operation.assertion), accounts: countFact(operation.accounts.length) },
+        facts: {
+          program: textFact('Lighthouse'),
+          assertion: countFact(operation.assertion),
+          accounts: countFact(operation.accounts.length),
+        },
       }
     case 'unknown':
       return {
@@ -130,13 +189,20 @@ export function describeOperation(operation: Operation, tokens: readonly Asset[]
 
 function nameUnknown(operation: { program: string; data: Uint8Array }): { call?: MatchItem } {
   const named = nameTokenInstruction(operation)
-  return named === undefined ? {} : { call: { code: 'token_instruction', params: { program: operation.program, ...named } } }
+  return named === undefined
+    ? {}
+    : { call: { code: 'token_instruction', params: { program: operation.program, ...named } } }
 }
 
 /** What an operation is, for a list of all. */
 export function operationFact(operation: Operation): MatchItem {
   if (operation.kind !== 'unknown') return operationKind(operation)
-  return nameUnknown(operation).call ?? { code: 'unknown_instruction', params: { program: operation.program } }
+  return (
+    nameUnknown(operation).call ?? {
+      code: 'unknown_instruction',
+      params: { program: operation.program },
+    }
+  )
 }
 
 const KINDS = {
@@ -158,6 +224,10 @@ export function operationKind({ kind }: Operation) {
 /** The operation in text that is the same for the same operation only. */
 export function spellOperation(operation: Operation): string {
   return JSON.stringify(operation, (_, value: unknown) =>
-    value instanceof Uint8Array ? bytesToHex(value) : typeof value === 'bigint' ? value.toString() : value,
+    value instanceof Uint8Array
+      ? bytesToHex(value)
+      : typeof value === 'bigint'
+        ? value.toString()
+        : value,
   )
 }

@@ -15,13 +15,26 @@ const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 test('takes the signature of the signer and no other', () => {
   expect(verifySignature(signature, message, signer)).toBe(true)
-  expect(verifySignature(signature, message, bs58.encode(ed25519.getPublicKey(secret.with(0, 6))))).toBe(false)
+  expect(
+    verifySignature(signature, message, bs58.encode(ed25519.getPublicKey(secret.with(0, 6)))),
+  ).toBe(false)
   fc.assert(
-    fc.property(fc.nat(511), (bit) => !verifySignature(signature.with(bit >> 3, (signature[bit >> 3] ?? 0) ^ (1 << (bit & 7))), message, signer)),
+    fc.property(
+      fc.nat(511),
+      (bit) =>
+        !verifySignature(
+          signature.with(bit >> 3, (signature[bit >> 3] ?? 0) ^ (1 << (bit & 7))),
+          message,
+          signer,
+        ),
+    ),
     { numRuns: 200 },
   )
   fc.assert(
-    fc.property(fc.uint8Array(), (other) => verifySignature(signature, other, signer) === (String(other) === String(message))),
+    fc.property(
+      fc.uint8Array(),
+      (other) => verifySignature(signature, other, signer) === (String(other) === String(message)),
+    ),
     { numRuns: 200 },
   )
 })
@@ -41,14 +54,26 @@ test('refuses every key of small order, and a nonce point of small order', () =>
     '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
   ]) {
     const point = Uint8Array.from(Buffer.from(hex, 'hex'))
-    expect(verifySignature(Uint8Array.from([...IDENTITY, ...new Uint8Array(32)]), message, bs58.encode(point))).toBe(false)
-    expect(verifySignature(Uint8Array.from([...point, ...signature.subarray(32)]), message, signer)).toBe(false)
+    expect(
+      verifySignature(
+        Uint8Array.from([...IDENTITY, ...new Uint8Array(32)]),
+        message,
+        bs58.encode(point),
+      ),
+    ).toBe(false)
+    expect(
+      verifySignature(Uint8Array.from([...point, ...signature.subarray(32)]), message, signer),
+    ).toBe(false)
   }
 })
 
 test('refuses a scalar that is not reduced: the twin of a good signature', () => {
-  const scalar = signature.subarray(32).reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n) + ORDER
-  const twin = Uint8Array.from([...signature.subarray(0, 32), ...Array.from({ length: 32 }, (_, index) => Number((scalar >> BigInt(8 * index)) & 0xffn))])
+  const scalar =
+    signature.subarray(32).reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n) + ORDER
+  const twin = Uint8Array.from([
+    ...signature.subarray(0, 32),
+    ...Array.from({ length: 32 }, (_, index) => Number((scalar >> BigInt(8 * index)) & 0xffn)),
+  ])
   expect(verifySignature(twin, message, signer)).toBe(false)
 })
 
@@ -56,5 +81,7 @@ test('refuses what has not the right size or spelling, without a throw', () => {
   expect(verifySignature(signature.subarray(1), message, signer)).toBe(false)
   expect(verifySignature(signature, message, 'not base58 0OIl')).toBe(false)
   expect(verifySignature(signature, message, bs58.encode(new Uint8Array(31)))).toBe(false)
-  expect(verifySignature(signature, message, bs58.encode(new Uint8Array(32).fill(0xff)))).toBe(false)
+  expect(verifySignature(signature, message, bs58.encode(new Uint8Array(32).fill(0xff)))).toBe(
+    false,
+  )
 })

@@ -1,4 +1,11 @@
-import { addressFact, countFact, fact, listFact, textFact, type CheckFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  countFact,
+  fact,
+  listFact,
+  textFact,
+  type CheckFact,
+} from '#contract/facts.ts'
 import type { SolanaFacts } from './decode.ts'
 import { verifySignature } from './signature.ts'
 
@@ -18,8 +25,12 @@ export const MAX_GUARDS = 3
 export function readSurroundings({ operations }: SolanaFacts) {
   return {
     memos: operations.filter((operation) => operation.kind === 'memo'),
-    units: operations.flatMap((operation) => (operation.kind === 'fee_limit' ? [operation.units] : [])),
-    prices: operations.flatMap((operation) => (operation.kind === 'fee_price' ? [operation.microLamports] : [])),
+    units: operations.flatMap((operation) =>
+      operation.kind === 'fee_limit' ? [operation.units] : [],
+    ),
+    prices: operations.flatMap((operation) =>
+      operation.kind === 'fee_price' ? [operation.microLamports] : [],
+    ),
     guards: operations.filter(({ kind }) => kind === 'guard').length,
   }
 }
@@ -27,16 +38,34 @@ export function readSurroundings({ operations }: SolanaFacts) {
 type Held = { ok: boolean; expected: CheckFact; got: CheckFact }
 
 /** Who pays the network, and that everybody has signed but who pays it for the payer. `feePayer`: who must be. */
-export function holdSigners(facts: SolanaFacts, { feePayer, sponsor }: { feePayer: string | null; sponsor: string | null }) {
+export function holdSigners(
+  facts: SolanaFacts,
+  { feePayer, sponsor }: { feePayer: string | null; sponsor: string | null },
+) {
   const { signers, signatures, message } = facts
-  const missing = signers.filter((signer, index) => signer !== sponsor && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
+  const missing = signers.filter(
+    (signer, index) =>
+      signer !== sponsor &&
+      !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer),
+  )
   return {
-    fee_payer: { ok: facts.feePayer === feePayer, expected: feePayer === null ? fact('nobody') : addressFact(feePayer), got: addressFact(facts.feePayer) },
-    signers: { ok: signers.length <= MAX_SIGNERS, expected: { code: 'signers_at_most', params: { count: MAX_SIGNERS } }, got: countFact(signers.length) },
+    fee_payer: {
+      ok: facts.feePayer === feePayer,
+      expected: feePayer === null ? fact('nobody') : addressFact(feePayer),
+      got: addressFact(facts.feePayer),
+    },
+    signers: {
+      ok: signers.length <= MAX_SIGNERS,
+      expected: { code: 'signers_at_most', params: { count: MAX_SIGNERS } },
+      got: countFact(signers.length),
+    },
     signatures: {
       ok: missing.length === 0,
       expected: fact('all_signatures'),
-      got: missing.length === 0 ? fact('all_signed') : { code: 'signatures_missing', params: { signers: missing } },
+      got:
+        missing.length === 0
+          ? fact('all_signed')
+          : { code: 'signatures_missing', params: { signers: missing } },
     },
   } satisfies Record<string, Held>
 }
@@ -51,7 +80,10 @@ export function memoTexts(memos: readonly { text: string }[]): CheckFact {
 /** Micro-lamports for a compute unit, as a transaction states them. */
 export function pricesFact(prices: readonly bigint[]): CheckFact {
   return listFact(
-    prices.map((price) => ({ code: 'price' as const, params: { microLamports: price.toString() } })),
+    prices.map((price) => ({
+      code: 'price' as const,
+      params: { microLamports: price.toString() },
+    })),
     fact('none'),
   )
 }

@@ -18,7 +18,10 @@ const known = new Map<string, { address: string; bump: number }>()
  * mint alone, so it is worked out here and never taken from anybody.
  * @returns `bump`: how far the search went, from 255 down; opening the account repeats the search on the chain
  */
-export function associatedTokenAccount({ owner, mint, program }: Holding): { address: string; bump: number } {
+export function associatedTokenAccount({ owner, mint, program }: Holding): {
+  address: string
+  bump: number
+} {
   const key = `${owner} ${program} ${mint}`
   const derived = known.get(key) ?? derive([owner, program, mint].map((part) => bs58.decode(part)))
   known.delete(key)

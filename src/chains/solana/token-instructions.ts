@@ -17,7 +17,14 @@ export type TokenTransfer = {
 }
 
 /** Opens the associated token account of an owner if it is missing; does nothing if it is there. */
-export type AccountOpened = { kind: 'account_opened'; payer: string; account: string; owner: string; mint: string; program: string }
+export type AccountOpened = {
+  kind: 'account_opened'
+  payer: string
+  account: string
+  owner: string
+  mint: string
+  program: string
+}
 
 type Instruction = { program: string; accounts: readonly string[]; data: Uint8Array }
 
@@ -25,20 +32,52 @@ const TRANSFER_CHECKED = 12
 const CREATE_IDEMPOTENT = 1
 
 /** `TransferChecked` with a single authority. Further accounts would be a multisig's signers or a transfer hook's: not understood here. */
-export function readTokenTransfer({ program, accounts, data }: Instruction): TokenTransfer | undefined {
+export function readTokenTransfer({
+  program,
+  accounts,
+  data,
+}: Instruction): TokenTransfer | undefined {
   const [source, mint, destination, authority, ...more] = accounts
-  if (!TOKEN_PROGRAMS.includes(program) || data[0] !== TRANSFER_CHECKED || data.length !== 10) return undefined
+  if (!TOKEN_PROGRAMS.includes(program) || data[0] !== TRANSFER_CHECKED || data.length !== 10)
+    return undefined
   if (!source || !mint || !destination || !authority || more.length > 0) return undefined
   const amountAtomic = new DataView(data.buffer, data.byteOffset).getBigUint64(1, true)
-  return { kind: 'token_transfer', program, source, mint, destination, authority, amountAtomic, decimals: data[9] ?? 0 }
+  return {
+    kind: 'token_transfer',
+    program,
+    source,
+    mint,
+    destination,
+    authority,
+    amountAtomic,
+    decimals: data[9] ?? 0,
+  }
 }
 
 /** `CreateIdempotent` of the very account that follows from owner, mint and program; any other would be refused by the chain as well. */
-export function readAccountOpened({ program: called, accounts, data }: Instruction): AccountOpened | undefined {
+export function readAccountOpened({
+  program: called,
+  accounts,
+  data,
+}: Instruction): AccountOpened | undefined {
   const [payer, account, owner, mint, system, program, ...more] = accounts
-  if (called !== ASSOCIATED_TOKEN_PROGRAM || data.length !== 1 || data[0] !== CREATE_IDEMPOTENT) return undefined
-  if (!payer || !account || !owner || !mint || system !== SYSTEM_PROGRAM || !program || more.length > 0) return undefined
-  if (!TOKEN_PROGRAMS.includes(program) || associatedTokenAccount({ owner, mint, program }).address !== account) return undefined
+  if (called !== ASSOCIATED_TOKEN_PROGRAM || data.length !== 1 || data[0] !== CREATE_IDEMPOTENT)
+    return undefined
+  if (
+    !payer ||
+    !account ||
+    !owner ||
+    !mint ||
+    system !== SYSTEM_PROGRAM ||
+    !program ||
+    more.length > 0
+  )
+    return undefined
+  if (
+    !TOKEN_PROGRAMS.includes(program) ||
+    associatedTokenAccount({ owner, mint, program }).address !== account
+  )
+    return undefined
   return { kind: 'account_opened', payer, account, owner, mint, program }
 }
 
@@ -76,8 +115,13 @@ const NAMES: Readonly<Record<number, TokenInstructionName>> = {
 export type NamedInstruction = { name: TokenInstructionName | null; number: number | null }
 
 /** What an instruction of a token program is named; undefined for other programs. */
-export function nameTokenInstruction({ program, data }: Pick<Instruction, 'program' | 'data'>): NamedInstruction | undefined {
+export function nameTokenInstruction({
+  program,
+  data,
+}: Pick<Instruction, 'program' | 'data'>): NamedInstruction | undefined {
   const number = data[0] ?? null
   if (program === ASSOCIATED_TOKEN_PROGRAM) return { name: 'associated_account', number }
-  return TOKEN_PROGRAMS.includes(program) ? { name: NAMES[number ?? -1] ?? null, number } : undefined
+  return TOKEN_PROGRAMS.includes(program)
+    ? { name: NAMES[number ?? -1] ?? null, number }
+    : undefined
 }

@@ -1,7 +1,25 @@
-import { addressFact, amountFact, countFact, fact, listFact, textFact, type CheckFact, type MoneyAsset } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  countFact,
+  fact,
+  listFact,
+  textFact,
+  type CheckFact,
+  type MoneyAsset,
+} from '#contract/facts.ts'
 import type { SolanaFacts } from './decode.ts'
 import { operationKind } from './operations.ts'
-import { DEFAULT_COMPUTE_CAPS, holdSigners, holdUnits, MAX_GUARDS, memoTexts, pricesFact, readSurroundings, type ComputeCaps } from './signed-rules.ts'
+import {
+  DEFAULT_COMPUTE_CAPS,
+  holdSigners,
+  holdUnits,
+  MAX_GUARDS,
+  memoTexts,
+  pricesFact,
+  readSurroundings,
+  type ComputeCaps,
+} from './signed-rules.ts'
 import { associatedTokenAccount } from './token-account.ts'
 
 /** The rules of a token's transfer that the payer signs and others broadcast, in the order they are checked. */
@@ -42,50 +60,83 @@ const KNOWN: readonly string[] = ['fee_limit', 'fee_price', 'token_transfer', 'm
  * Holds a transaction against every rule. All must hold: one that does not may cost the sponsor, or pay somebody else.
  * @see scheme_exact_svm.md, "Facilitator Verification Rules (MUST)"
  */
-export function checkTokenPayment(facts: SolanaFacts, terms: TokenTerms, caps: ComputeCaps = DEFAULT_COMPUTE_CAPS): TokenRuleRow[] {
+export function checkTokenPayment(
+  facts: SolanaFacts,
+  terms: TokenTerms,
+  caps: ComputeCaps = DEFAULT_COMPUTE_CAPS,
+): TokenRuleRow[] {
   const { operations } = facts
   const transfers = operations.filter((operation) => operation.kind === 'token_transfer')
   const { memos, units, prices, guards } = readSurroundings(facts)
   const strangers = operations.filter(({ kind }) => !KNOWN.includes(kind))
   const [transfer] = transfers
   const payer = transfer?.authority ?? null
-  const accountOf = (owner: string) => (transfer ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address : null)
+  const accountOf = (owner: string) =>
+    transfer
+      ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address
+      : null
   const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
   const payee = accountOf(terms.payTo)
   const isolated = isIsolated(facts, terms.sponsor)
   const first = operations.slice(0, 3)
   const inOrder = first.map(({ kind }) => kind).join() === 'fee_limit,fee_price,token_transfer'
-  const row = (rule: TokenRule, ok: boolean, [expected, got]: readonly [CheckFact, CheckFact]): TokenRuleRow => ({ rule, ok, expected, got })
+  const row = (
+    rule: TokenRule,
+    ok: boolean,
+    [expected, got]: readonly [CheckFact, CheckFact],
+  ): TokenRuleRow => ({ rule, ok, expected, got })
   return [
     { rule: 'fee_payer', ...signed.fee_payer },
     { rule: 'signers', ...signed.signers },
     { rule: 'signatures', ...signed.signatures },
     row('programs', strangers.length === 0 && guards <= MAX_GUARDS, [
       { code: 'only_token_transfer', params: { guards: MAX_GUARDS } },
-      strangers.length > 0 ? { code: 'other_instructions', params: { count: strangers.length } } : { code: 'wallet_guards', params: { count: guards } },
+      strangers.length > 0
+        ? { code: 'other_instructions', params: { count: strangers.length } }
+        : { code: 'wallet_guards', params: { count: guards } },
     ]),
     { rule: 'compute_units', ...holdUnits(units, caps) },
-    row('compute_price', prices.length === 1 && prices.every((price) => price <= caps.microLamports), [
-      { code: 'one_price_at_most', params: { microLamports: caps.microLamports.toString() } },
-      pricesFact(prices),
-    ]),
+    row(
+      'compute_price',
+      prices.length === 1 && prices.every((price) => price <= caps.microLamports),
+      [
+        { code: 'one_price_at_most', params: { microLamports: caps.microLamports.toString() } },
+        pricesFact(prices),
+      ],
+    ),
     row('order', inOrder, [
-      { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), fact('token_transfer')] } },
+      {
+        code: 'list',
+        params: { facts: [fact('compute_limit'), fact('compute_price'), fact('token_transfer')] },
+      },
       listFact(first.map(operationKind), fact('nothing')),
     ]),
-    row('one_transfer', transfers.length === 1, [fact('one_transfer'), countFact(transfers.length)]),
+    row('one_transfer', transfers.length === 1, [
+      fact('one_transfer'),
+      countFact(transfers.length),
+    ]),
     row('mint', transfer?.mint === terms.mint, [addressFact(terms.mint), orNone(transfer?.mint)]),
-    row('destination', transfer !== undefined && transfer.destination === payee, [orNone(payee), orNone(transfer?.destination)]),
+    row('destination', transfer !== undefined && transfer.destination === payee, [
+      orNone(payee),
+      orNone(transfer?.destination),
+    ]),
     row('amount', transfer?.amountAtomic === terms.amountAtomic, [
       amountFact(terms.amountAtomic, terms),
       transfer ? amountFact(transfer.amountAtomic, terms) : fact('none'),
     ]),
     // Whoever signs pays from an account of its own, and neither sponsor nor payee pays the payee.
-    row('source', transfer !== undefined && transfer.source === accountOf(transfer.authority) && payer !== terms.sponsor && payer !== terms.payTo, [
-      fact('own_token_account'),
-      orNone(transfer?.source),
+    row(
+      'source',
+      transfer !== undefined &&
+        transfer.source === accountOf(transfer.authority) &&
+        payer !== terms.sponsor &&
+        payer !== terms.payTo,
+      [fact('own_token_account'), orNone(transfer?.source)],
+    ),
+    row('sponsor_isolated', isolated, [
+      fact('fee_payer_unnamed'),
+      fact(isolated ? 'in_no_instruction' : 'in_an_instruction'),
     ]),
-    row('sponsor_isolated', isolated, [fact('fee_payer_unnamed'), fact(isolated ? 'in_no_instruction' : 'in_an_instruction')]),
     row('memo', memos.length <= 1 && (terms.memo === null || memos[0]?.text === terms.memo), [
       terms.memo === null ? fact('at_most_one') : textFact(terms.memo),
       memoTexts(memos),
@@ -99,5 +150,8 @@ function orNone(address: string | null | undefined): CheckFact {
 
 /** The sponsor signs whatever stands here, so no instruction names it, not even to be paid. */
 function isIsolated({ accounts }: SolanaFacts, sponsor: string | null): boolean {
-  return sponsor === null || accounts.every(({ address, named, called }) => address !== sponsor || (!named && !called))
+  return (
+    sponsor === null ||
+    accounts.every(({ address, named, called }) => address !== sponsor || (!named && !called))
+  )
 }

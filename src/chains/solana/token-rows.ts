@@ -1,4 +1,12 @@
-import { addressFact, amountFact, fact, listFact, moneyOf, type MatchFact, type MatchItem } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  listFact,
+  moneyOf,
+  type MatchFact,
+  type MatchItem,
+} from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { MatchRow } from '../match.ts'
@@ -36,29 +44,45 @@ export function tokenRows(intent: PaymentIntent, operations: readonly Operation[
 }
 
 function senderRow({ sender }: PaymentIntent, transfers: readonly TokenTransfer[]): MatchRow {
-  const payers = transfers.map(({ authority, source, mint, program }): { ok: boolean; told: MatchItem } => {
-    const own = associatedTokenAccount({ owner: authority, mint, program }).address === source
-    const told: MatchItem = own ? addressFact(authority) : { code: 'account_of_authority', params: { authority, account: source } }
-    return { ok: own && authority === sender, told }
-  })
+  const payers = transfers.map(
+    ({ authority, source, mint, program }): { ok: boolean; told: MatchItem } => {
+      const own = associatedTokenAccount({ owner: authority, mint, program }).address === source
+      const told: MatchItem = own
+        ? addressFact(authority)
+        : { code: 'account_of_authority', params: { authority, account: source } }
+      return { ok: own && authority === sender, told }
+    },
+  )
   const got = listFact(
     payers.map(({ told }) => told),
     fact('nobody'),
   )
-  return { field: 'sender', ok: payers.length === 1 && payers.every(({ ok }) => ok), expected: addressFact(sender), got }
+  return {
+    field: 'sender',
+    ok: payers.length === 1 && payers.every(({ ok }) => ok),
+    expected: addressFact(sender),
+    got,
+  }
 }
 
-type Parties = { transfers: readonly TokenTransfer[]; opened: readonly AccountOpened[]; plain: readonly string[] }
+type Parties = {
+  transfers: readonly TokenTransfer[]
+  opened: readonly AccountOpened[]
+  plain: readonly string[]
+}
 
 function recipientRow(intent: PaymentIntent, { transfers, opened, plain }: Parties): MatchRow {
   const { recipient, sender, asset } = intent
   const owners = transfers.map(({ destination, mint, program }) => {
-    if (associatedTokenAccount({ owner: recipient, mint, program }).address === destination) return recipient
+    if (associatedTokenAccount({ owner: recipient, mint, program }).address === destination)
+      return recipient
     return opened.find(({ account }) => account === destination)?.owner ?? null
   })
   const told = transfers.map(({ destination }, index): MatchItem => {
     const owner = owners[index] ?? null
-    return owner === null ? { code: 'token_account_owner', params: { account: destination } } : addressFact(owner)
+    return owner === null
+      ? { code: 'token_account_owner', params: { account: destination } }
+      : addressFact(owner)
   })
   const got = listFact([...told, ...plain.map(addressFact)], fact('nobody'))
   const [only, ...more] = [...owners, ...plain]
@@ -66,32 +90,65 @@ function recipientRow(intent: PaymentIntent, { transfers, opened, plain }: Parti
   return { field: 'recipient', ok, expected: addressFact(recipient), got }
 }
 
-function amountRow({ amountAtomic, asset }: PaymentIntent, transfers: readonly TokenTransfer[], only: TokenTransfer | undefined): MatchRow {
+function amountRow(
+  { amountAtomic, asset }: PaymentIntent,
+  transfers: readonly TokenTransfer[],
+  only: TokenTransfer | undefined,
+): MatchRow {
   const told = transfers.map(({ amountAtomic: atomic, decimals, mint }): MatchItem => {
     if (mint === asset.address) return amountFact(atomic, { symbol: asset.symbol, decimals })
-    return { code: 'token_amount', params: { amountAtomic: atomic.toString(), decimals, token: mint } }
+    return {
+      code: 'token_amount',
+      params: { amountAtomic: atomic.toString(), decimals, token: mint },
+    }
   })
   return {
     field: 'amount',
-    ok: only !== undefined && only.amountAtomic === amountAtomic && amountAtomic > 0n && only.decimals === asset.decimals,
+    ok:
+      only !== undefined &&
+      only.amountAtomic === amountAtomic &&
+      amountAtomic > 0n &&
+      only.decimals === asset.decimals,
     expected: amountFact(amountAtomic, asset),
     got: listFact(told, fact('nothing')),
   }
 }
 
 /** Only the recipient's own account, for this very transfer, may be opened with the sender's money. */
-function rentRow(intent: PaymentIntent, opened: readonly AccountOpened[], transfer: TokenTransfer | undefined): MatchRow {
-  const expected = { code: 'rent_at_most', params: moneyOf(MAX_TOKEN_ACCOUNT_RENT, NATIVE_SOL) } as const
+function rentRow(
+  intent: PaymentIntent,
+  opened: readonly AccountOpened[],
+  transfer: TokenTransfer | undefined,
+): MatchRow {
+  const expected = {
+    code: 'rent_at_most',
+    params: moneyOf(MAX_TOKEN_ACCOUNT_RENT, NATIVE_SOL),
+  } as const
   const [account, ...more] = opened
   if (!account) return { field: 'rent', ok: true, expected, got: fact('account_exists') }
   const { payer, owner, mint, program, account: address } = account
-  const meant = payer === intent.sender && owner === intent.recipient && mint === intent.asset.address
-  const ok = more.length === 0 && meant && address === transfer?.destination && program === transfer.program
-  return { field: 'rent', ok, expected, got: ok ? expected : { code: 'token_accounts_of', params: { owners: opened.map((each) => each.owner) } } }
+  const meant =
+    payer === intent.sender && owner === intent.recipient && mint === intent.asset.address
+  const ok =
+    more.length === 0 && meant && address === transfer?.destination && program === transfer.program
+  return {
+    field: 'rent',
+    ok,
+    expected,
+    got: ok
+      ? expected
+      : { code: 'token_accounts_of', params: { owners: opened.map((each) => each.owner) } },
+  }
 }
 
 /** `program`: which token program moves it. */
-function mintFact({ asset }: PaymentIntent, { mint, program }: { mint: string; program?: string }): MatchFact {
+function mintFact(
+  { asset }: PaymentIntent,
+  { mint, program }: { mint: string; program?: string },
+): MatchFact {
   const symbol = mint === asset.address ? asset.symbol : null
-  return { code: 'token', params: { address: mint, symbol, token2022: program === TOKEN_2022_PROGRAM } }
+  return {
+    code: 'token',
+    params: { address: mint, symbol, token2022: program === TOKEN_2022_PROGRAM },
+  }
 }

@@ -20,12 +20,20 @@ export function readTokenAccount({ owner, data }: AccountData): TokenAccount | u
   if (!TOKEN_PROGRAMS.includes(owner) || (data.length !== ACCOUNT_BYTES && !long)) return undefined
   const state = data[108]
   if (state !== 1 && state !== 2) return undefined
-  return { mint: keyAt(data, 0), owner: keyAt(data, 32), amountAtomic: viewOf(data).getBigUint64(64, true), frozen: state === 2 }
+  return {
+    mint: keyAt(data, 0),
+    owner: keyAt(data, 32),
+    amountAtomic: viewOf(data).getBigUint64(64, true),
+    frozen: state === 2,
+  }
 }
 
 /** Whether the account is the mint of a token. */
 export function isMintAccount({ owner, data }: AccountData): boolean {
-  return TOKEN_PROGRAMS.includes(owner) && (data.length === MINT_BYTES || (data.length > KIND_OFFSET && data[KIND_OFFSET] === KIND.mint))
+  return (
+    TOKEN_PROGRAMS.includes(owner) &&
+    (data.length === MINT_BYTES || (data.length > KIND_OFFSET && data[KIND_OFFSET] === KIND.mint))
+  )
 }
 
 /** One extension of a Token-2022 account, by its number. */

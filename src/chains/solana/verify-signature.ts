@@ -15,7 +15,11 @@ export function isSignedBySolana(wallet: string, message: string, signature: str
   const publicKey = bs58.decodeUnsafe(wallet)
   if (bytes?.length !== 64 || publicKey?.length !== 32) return false
   try {
-    if (ed25519.Point.fromBytes(publicKey).isSmallOrder() || ed25519.Point.fromBytes(bytes.subarray(0, 32)).isSmallOrder()) return false
+    if (
+      ed25519.Point.fromBytes(publicKey).isSmallOrder() ||
+      ed25519.Point.fromBytes(bytes.subarray(0, 32)).isSmallOrder()
+    )
+      return false
     return ed25519.verify(bytes, utf8ToBytes(message), publicKey, { zip215: false })
   } catch {
     // Not a point on the curve: an address no one can sign for.

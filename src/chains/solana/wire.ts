@@ -28,20 +28,26 @@ export class WireProblem extends Error {
 
 /** @throws WireProblem with a sentence for the reader */
 export function readTransaction(bytes: Uint8Array): WireTransaction {
-  if (bytes.length > MAX_WIRE_BYTES) throw new WireProblem(`The transaction is larger than ${MAX_WIRE_BYTES} bytes.`)
+  if (bytes.length > MAX_WIRE_BYTES)
+    throw new WireProblem(`The transaction is larger than ${MAX_WIRE_BYTES} bytes.`)
   const reader = new Reader(bytes)
   const signatures = reader.list(() => reader.take(64))
   const message = readMessage(reader)
   if (reader.left > 0) throw new WireProblem(`${reader.left} bytes follow the transaction.`)
   if (signatures.length !== message.requiredSignatures)
-    throw new WireProblem(`The message asks for ${message.requiredSignatures} signatures and ${signatures.length} are there.`)
+    throw new WireProblem(
+      `The message asks for ${message.requiredSignatures} signatures and ${signatures.length} are there.`,
+    )
   return { signatures, message }
 }
 
 function readMessage(reader: Reader): WireMessage {
   const first = reader.byte()
   const version = first < 0x80 ? 'legacy' : 0
-  if (first > 0x80) throw new WireProblem(`The message has the version ${first - 0x80}, which this program does not know.`)
+  if (first > 0x80)
+    throw new WireProblem(
+      `The message has the version ${first - 0x80}, which this program does not know.`,
+    )
   const requiredSignatures = version === 'legacy' ? first : reader.byte()
   const message = {
     version,
@@ -56,29 +62,52 @@ function readMessage(reader: Reader): WireMessage {
       data: reader.bytes(),
     })),
   } satisfies WireMessage
-  if (version === 0 && reader.byte() !== 0) throw new WireProblem('The transaction takes accounts from a lookup table.')
+  if (version === 0 && reader.byte() !== 0)
+    throw new WireProblem('The transaction takes accounts from a lookup table.')
   refuseDisorder(message)
   return message
 }
 
 /** What the cluster itself refuses before it runs anything. */
-function refuseDisorder({ requiredSignatures, readonlySigned, readonlyUnsigned, keys, instructions }: WireMessage): void {
-  if (readonlySigned >= requiredSignatures) throw new WireProblem('Nobody can pay the fee: the first signer is not writable.')
-  if (requiredSignatures + readonlyUnsigned > keys.length) throw new WireProblem('The header counts more accounts than there are.')
-  if (new Set(keys.map(String)).size !== keys.length) throw new WireProblem('An account is listed twice.')
+function refuseDisorder({
+  requiredSignatures,
+  readonlySigned,
+  readonlyUnsigned,
+  keys,
+  instructions,
+}: WireMessage): void {
+  if (readonlySigned >= requiredSignatures)
+    throw new WireProblem('Nobody can pay the fee: the first signer is not writable.')
+  if (requiredSignatures + readonlyUnsigned > keys.length)
+    throw new WireProblem('The header counts more accounts than there are.')
+  if (new Set(keys.map(String)).size !== keys.length)
+    throw new WireProblem('An account is listed twice.')
   for (const { program, accounts } of instructions) {
     if (program === 0) throw new WireProblem('The fee payer is called as a program.')
-    if (program >= keys.length || accounts.some((index) => index >= keys.length)) throw new WireProblem('An instruction names an account that is not listed.')
+    if (program >= keys.length || accounts.some((index) => index >= keys.length))
+      throw new WireProblem('An instruction names an account that is not listed.')
   }
 }
 
 export function writeTransaction({ signatures, message }: WireTransaction): Uint8Array {
-  return Uint8Array.from([...compactLength(signatures.length), ...signatures.flatMap((signature) => [...signature]), ...writeMessage(message)])
+  return Uint8Array.from([
+    ...compactLength(signatures.length),
+    ...signatures.flatMap((signature) => [...signature]),
+    ...writeMessage(message),
+  ])
 }
 
 /** The bytes that signers sign. */
 export function writeMessage(message: WireMessage): Uint8Array {
-  const { version, requiredSignatures, readonlySigned, readonlyUnsigned, keys, blockhash, instructions } = message
+  const {
+    version,
+    requiredSignatures,
+    readonlySigned,
+    readonlyUnsigned,
+    keys,
+    blockhash,
+    instructions,
+  } = message
   return Uint8Array.from([
     ...(version === 0 ? [0x80] : []),
     requiredSignatures,
@@ -88,7 +117,13 @@ export function writeMessage(message: WireMessage): Uint8Array {
     ...keys.flatMap((key) => [...key]),
     ...blockhash,
     ...compactLength(instructions.length),
-    ...instructions.flatMap(({ program, accounts, data }) => [program, ...compactLength(accounts.length), ...accounts, ...compactLength(data.length), ...data]),
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      program,
+      ...compactLength(accounts.length),
+      ...accounts,
+      ...compactLength(data.length),
+      ...data,
+    ]),
     ...(version === 0 ? [0] : []),
   ])
 }

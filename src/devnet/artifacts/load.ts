@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 
-const hex = v.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value))
+const hex = v.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value),
+)
 
 /** A contract to deploy: code with constructor. */
 const Deployable = v.object({ bytecode: hex })

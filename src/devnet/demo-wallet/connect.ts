@@ -8,7 +8,11 @@ export async function chooseAccount(family: Family): Promise<Person | undefined>
   const answer = await ask({
     title: 'Connect this page?',
     explanation: `${location.host} will see the address of the account you choose, and may ask you to sign.`,
-    choices: people.map((person) => ({ label: person.name, detail: person[family].address, value: person.name })),
+    choices: people.map((person) => ({
+      label: person.name,
+      detail: person[family].address,
+      value: person.name,
+    })),
     approve: 'Connect',
   })
   if (answer === undefined) return undefined

@@ -30,26 +30,42 @@ const Call = v.object({
 type Signing = { person: Person; chainId: number }
 
 /** `eth_sendTransaction`: shows it, signs it here, sends it through the local node. */
-export async function sendTransaction({ person, chainId }: Signing, [input]: readonly unknown[]): Promise<Hex> {
+export async function sendTransaction(
+  { person, chainId }: Signing,
+  [input]: readonly unknown[],
+): Promise<Hex> {
   const call = read(Call, input)
   mustOwn(person, call.from)
   if (call.chainId !== undefined && call.chainId !== BigInt(chainId))
-    throw new ProviderError(-32602, `This wallet is on chain ${chainId}, the transaction on ${call.chainId}.`)
+    throw new ProviderError(
+      -32602,
+      `This wallet is on chain ${chainId}, the transaction on ${call.chainId}.`,
+    )
   const value = call.value ?? 0n
-  const plain = { from: call.from, ...(call.to && { to: call.to }), value: `0x${value.toString(16)}`, data: call.data }
+  const plain = {
+    from: call.from,
+    ...(call.to && { to: call.to }),
+    value: `0x${value.toString(16)}`,
+    data: call.data,
+  }
   const gas = call.gas ?? (await nodeQuantity('eth_estimateGas', [plain]))
   const gasPrice = call.gasPrice ?? (await nodeQuantity('eth_gasPrice', []))
   const maxFeePerGas = call.maxFeePerGas ?? gasPrice * 2n
-  const maxPriorityFeePerGas = call.maxPriorityFeePerGas ?? (maxFeePerGas < gasPrice ? maxFeePerGas : gasPrice)
+  const maxPriorityFeePerGas =
+    call.maxPriorityFeePerGas ?? (maxFeePerGas < gasPrice ? maxFeePerGas : gasPrice)
   const answer = await ask({
     title: 'Send this payment?',
     explanation: `From ${person.name}, on the local network.`,
-    facts: [...(await describeCall({ to: call.to, value, data: call.data })), ['Network fee at most', `${formatAmount(gas * maxFeePerGas, 18)} ETH`]],
+    facts: [
+      ...(await describeCall({ to: call.to, value, data: call.data })),
+      ['Network fee at most', `${formatAmount(gas * maxFeePerGas, 18)} ETH`],
+    ],
     approve: 'Approve',
   })
   if (answer === undefined) throw refused()
   // The person may have waited: the nonce is the one of this moment, unless the page named it.
-  const nonce = call.nonce ?? (await nodeQuantity('eth_getTransactionCount', [call.from, 'pending']))
+  const nonce =
+    call.nonce ?? (await nodeQuantity('eth_getTransactionCount', [call.from, 'pending']))
   const signed = await person.evm.signTransaction({
     type: 'eip1559',
     chainId,
@@ -65,7 +81,15 @@ export async function sendTransaction({ person, chainId }: Signing, [input]: rea
 }
 
 /** A transfer of a token that the wallet knows is told in its units; any other data as it is. */
-async function describeCall({ to, value, data }: { to: Hex | undefined; value: bigint; data: Hex }): Promise<(readonly [string, string])[]> {
+async function describeCall({
+  to,
+  value,
+  data,
+}: {
+  to: Hex | undefined
+  value: bigint
+  data: Hex
+}): Promise<(readonly [string, string])[]> {
   const { tokens } = await setup()
   const token = to && tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase())
   const transfer = token && value === 0n ? readTransferCall(data) : undefined
@@ -75,11 +99,18 @@ async function describeCall({ to, value, data }: { to: Hex | undefined; value: b
       ['To', transfer.recipient],
       ['Token', token.address],
     ]
-  return [['Amount', `${formatAmount(value, 18)} ETH`], ['To', to ?? 'A new contract'], ...(data === '0x' ? [] : ([['Data', data]] as const))]
+  return [
+    ['Amount', `${formatAmount(value, 18)} ETH`],
+    ['To', to ?? 'A new contract'],
+    ...(data === '0x' ? [] : ([['Data', data]] as const)),
+  ]
 }
 
 /** `personal_sign`: the text first, then who signs. */
-export async function signMessage({ person }: Signing, [message, address]: readonly unknown[]): Promise<Hex> {
+export async function signMessage(
+  { person }: Signing,
+  [message, address]: readonly unknown[],
+): Promise<Hex> {
   mustOwn(person, read(hex, address))
   const raw = read(v.string(), message)
   const bytes = isHex(raw, { strict: true }) ? hexToBytes(raw) : new TextEncoder().encode(raw)
@@ -95,13 +126,22 @@ const TypedData = v.object({
 })
 
 /** `eth_signTypedData_v4`: who signs first, then the data as JSON. */
-export async function signTypedData({ person, chainId }: Signing, [address, json]: readonly unknown[]): Promise<Hex> {
+export async function signTypedData(
+  { person, chainId }: Signing,
+  [address, json]: readonly unknown[],
+): Promise<Hex> {
   mustOwn(person, read(hex, address))
   const data = read(TypedData, typeof json === 'string' ? JSON.parse(json) : json)
   const { chainId: domainChain } = data.domain
   if (domainChain !== undefined && Number(domainChain) !== chainId)
-    throw new ProviderError(-32602, `This wallet is on chain ${chainId}, the data on ${String(domainChain)}.`)
-  await confirmSigning(person, JSON.stringify({ domain: data.domain, [data.primaryType]: data.message }, null, 2))
+    throw new ProviderError(
+      -32602,
+      `This wallet is on chain ${chainId}, the data on ${String(domainChain)}.`,
+    )
+  await confirmSigning(
+    person,
+    JSON.stringify({ domain: data.domain, [data.primaryType]: data.message }, null, 2),
+  )
   return person.evm.signTypedData(data)
 }
 
@@ -120,11 +160,13 @@ export function refused(): ProviderError {
 }
 
 function mustOwn(person: Person, address: Hex): void {
-  if (address.toLowerCase() !== person.evm.address.toLowerCase()) throw new ProviderError(4100, 'This page is not connected to that account.')
+  if (address.toLowerCase() !== person.evm.address.toLowerCase())
+    throw new ProviderError(4100, 'This page is not connected to that account.')
 }
 
 function read<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, input)
-  if (!result.success) throw new ProviderError(-32602, `The request is malformed: ${result.issues[0].message}`)
+  if (!result.success)
+    throw new ProviderError(-32602, `The request is malformed: ${result.issues[0].message}`)
   return result.output
 }

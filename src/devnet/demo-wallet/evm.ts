@@ -49,7 +49,10 @@ const methods: Readonly<Record<string, Method>> = {
 }
 
 async function request(input: unknown): Promise<unknown> {
-  const { method, params } = v.parse(v.object({ method: v.string(), params: v.optional(v.unknown(), []) }), input)
+  const { method, params } = v.parse(
+    v.object({ method: v.string(), params: v.optional(v.unknown(), []) }),
+    input,
+  )
   const own = methods[method]
   if (own) return own(Array.isArray(params) ? params : [params])
   if (READS.test(method)) return node(method, params)
@@ -79,13 +82,21 @@ async function signing() {
 
 async function permissions(): Promise<unknown> {
   const known = await accounts()
-  return known.length === 0 ? [] : [{ parentCapability: 'eth_accounts', caveats: [{ type: 'restrictReturnedAccounts', value: known }] }]
+  return known.length === 0
+    ? []
+    : [
+        {
+          parentCapability: 'eth_accounts',
+          caveats: [{ type: 'restrictReturnedAccounts', value: known }],
+        },
+      ]
 }
 
 async function mustBeLocal(parameter: unknown, code: number): Promise<void> {
   const { chainId } = v.parse(ChainParameter, parameter)
   const local = (await setup()).evm.chainId
-  if (Number(chainId) !== local) throw new ProviderError(code, `This wallet knows the local network (chain ${local}) only.`)
+  if (Number(chainId) !== local)
+    throw new ProviderError(code, `This wallet knows the local network (chain ${local}) only.`)
 }
 
 const provider = {
@@ -104,10 +115,16 @@ const provider = {
 /** Tells the page of this wallet by EIP-6963, now and whenever it asks. */
 export function announceEvm(): void {
   const detail = Object.freeze({
-    info: Object.freeze({ uuid: crypto.randomUUID(), name: NAME, icon: ICON, rdns: 'local.paydesk.demo' }),
+    info: Object.freeze({
+      uuid: crypto.randomUUID(),
+      name: NAME,
+      icon: ICON,
+      rdns: 'local.paydesk.demo',
+    }),
     provider: Object.freeze(provider),
   })
-  const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+  const announce = () =>
+    window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
   window.addEventListener('eip6963:requestProvider', announce)
   announce()
 }

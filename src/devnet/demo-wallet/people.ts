@@ -5,7 +5,9 @@ import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Family } from '#contract/address.ts'
 import { Asset } from '#contract/network.ts'
 
-const hex = v.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value))
+const hex = v.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value),
+)
 
 const Config = v.object({
   tokens: v.array(Asset),
@@ -13,11 +15,18 @@ const Config = v.object({
   evm: v.object({ chainId: v.number(), rpcUrl: v.string() }),
 })
 
-export type Person = { name: string; evm: PrivateKeyAccount; solana: { address: string; publicKey: Uint8Array; sign: (message: Uint8Array) => Uint8Array } }
+export type Person = {
+  name: string
+  evm: PrivateKeyAccount
+  solana: { address: string; publicKey: Uint8Array; sign: (message: Uint8Array) => Uint8Array }
+}
 
 export type Setup = { people: Person[]; tokens: Asset[]; evm: { chainId: number; rpcUrl: string } }
 
-const source = new URL('demo-wallet.json', document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : location.href)
+const source = new URL(
+  'demo-wallet.json',
+  document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : location.href,
+)
 let loading: Promise<Setup> | undefined
 
 /** The accounts and the node of this machine, read at first need. */
@@ -47,7 +56,11 @@ function solanaAccount(secretKey: string): Person['solana'] {
   const bytes = bs58.decode(secretKey)
   const seed = bytes.slice(0, 32)
   const publicKey = bytes.slice(32)
-  return { address: bs58.encode(publicKey), publicKey, sign: (message) => ed25519.sign(message, seed) }
+  return {
+    address: bs58.encode(publicKey),
+    publicKey,
+    sign: (message) => ed25519.sign(message, seed),
+  }
 }
 
 const REMEMBERED = 'paydesk.demo-wallet'

@@ -15,7 +15,9 @@ export class ProviderError extends Error {
 }
 
 const Answer = v.union([
-  v.object({ error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.unknown()) }) }),
+  v.object({
+    error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.unknown()) }),
+  }),
   v.object({ result: v.unknown() }),
 ])
 
@@ -32,7 +34,8 @@ export async function node(method: string, params: unknown): Promise<unknown> {
     throw new ProviderError(4900, 'The local network cannot be reached.', String(error))
   })
   const answer = v.parse(Answer, await response.json())
-  if ('error' in answer) throw new ProviderError(answer.error.code, answer.error.message, answer.error.data)
+  if ('error' in answer)
+    throw new ProviderError(answer.error.code, answer.error.message, answer.error.data)
   return answer.result
 }
 

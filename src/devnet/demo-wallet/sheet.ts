@@ -37,7 +37,11 @@ function show(question: Question): Promise<Answer> {
   title.tabIndex = -1
   const form = element('form')
   form.method = 'dialog'
-  form.append(element('p', { className: 'brand', text: NAME }), title, element('p', { id: 'explanation', text: question.explanation }))
+  form.append(
+    element('p', { className: 'brand', text: NAME }),
+    title,
+    element('p', { id: 'explanation', text: question.explanation }),
+  )
   if (question.facts) form.append(facts(question.facts))
   if (question.text !== undefined) form.append(readable(question.text))
   if (question.choices) form.append(choices(question.choices))
@@ -75,7 +79,17 @@ function show(question: Question): Promise<Answer> {
 
 /** An extension's window is not part of the page: no click, focus or Escape in here may close or steal from the page's own dialogs. */
 function isolate(dialog: HTMLDialogElement, onEscape: () => void): () => void {
-  for (const type of ['pointerdown', 'mousedown', 'touchstart', 'click', 'focusin', 'focusout', 'wheel', 'keydown', 'keyup'] as const) {
+  for (const type of [
+    'pointerdown',
+    'mousedown',
+    'touchstart',
+    'click',
+    'focusin',
+    'focusout',
+    'wheel',
+    'keydown',
+    'keyup',
+  ] as const) {
     dialog.addEventListener(type, (event) => event.stopPropagation())
   }
   const escape = (event: KeyboardEvent) => {
@@ -90,7 +104,8 @@ function isolate(dialog: HTMLDialogElement, onEscape: () => void): () => void {
 
 function facts(rows: NonNullable<Question['facts']>): HTMLElement {
   const list = element('dl')
-  for (const [label, value] of rows) list.append(element('dt', { text: label }), element('dd', { text: value }))
+  for (const [label, value] of rows)
+    list.append(element('dt', { text: label }), element('dd', { text: value }))
   return list
 }
 

@@ -1,4 +1,9 @@
-import { SolanaSignMessage, SolanaSignTransaction, type SolanaSignMessageFeature, type SolanaSignTransactionFeature } from '@solana/wallet-standard-features'
+import {
+  SolanaSignMessage,
+  SolanaSignTransaction,
+  type SolanaSignMessageFeature,
+  type SolanaSignTransactionFeature,
+} from '@solana/wallet-standard-features'
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import {
   StandardConnect,
@@ -22,14 +27,26 @@ import { writeSignature } from './solana-signature.ts'
 const CHAINS = ['solana:devnet'] as const
 const FEATURES = [SolanaSignTransaction, SolanaSignMessage] as const
 
-type Features = StandardConnectFeature & StandardDisconnectFeature & StandardEventsFeature & SolanaSignTransactionFeature & SolanaSignMessageFeature
+type Features = StandardConnectFeature &
+  StandardDisconnectFeature &
+  StandardEventsFeature &
+  SolanaSignTransactionFeature &
+  SolanaSignMessageFeature
 
 let accounts: readonly WalletAccount[] = []
 const changeListeners = new Set<StandardEventsListeners['change']>()
 
 function setAccounts(person: Person | undefined): void {
   accounts = person
-    ? [Object.freeze({ address: person.solana.address, publicKey: person.solana.publicKey, chains: CHAINS, features: FEATURES, label: person.name })]
+    ? [
+        Object.freeze({
+          address: person.solana.address,
+          publicKey: person.solana.publicKey,
+          chains: CHAINS,
+          features: FEATURES,
+          label: person.name,
+        }),
+      ]
     : []
   for (const listener of changeListeners) listener({ accounts })
 }
@@ -39,7 +56,8 @@ const features: Features = {
     version: '1.0.0',
     connect: async ({ silent } = {}) => {
       if (accounts.length === 0) {
-        const person = (await connected('solana')) ?? (silent ? undefined : await chooseAccount('solana'))
+        const person =
+          (await connected('solana')) ?? (silent ? undefined : await chooseAccount('solana'))
         if (!person && !silent) throw refused()
         setAccounts(person)
       }
@@ -96,24 +114,48 @@ const features: Features = {
 
 /** What the transaction does, read from its bytes. */
 async function describe(transaction: Uint8Array, person: Person): Promise<Question> {
-  const common = { title: 'Sign this payment?', explanation: `From ${person.name}, on the local network.`, approve: 'Approve' }
+  const common = {
+    title: 'Sign this payment?',
+    explanation: `From ${person.name}, on the local network.`,
+    approve: 'Approve',
+  }
   const decoded = decodeTransaction(transaction, (await setup()).tokens)
-  if (!decoded.ok) return { ...common, title: 'Sign this transaction?', explanation: `This wallet cannot read it: ${decoded.problem}` }
+  if (!decoded.ok)
+    return {
+      ...common,
+      title: 'Sign this transaction?',
+      explanation: `This wallet cannot read it: ${decoded.problem}`,
+    }
   const { transfer, feePayer, feeBoundAtomic, steps } = decoded
-  const fee = ['Network fee at most', `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`] as const
+  const fee = [
+    'Network fee at most',
+    `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`,
+  ] as const
   if (!transfer || transfer.recipient === null || transfer.asset !== SOLANA_NATIVE) {
     const rows = steps.flatMap(({ kind, facts }) =>
-      Object.entries(facts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, renderMatchFact(value)] as const),
+      Object.entries(facts).map(
+        ([label, value]) =>
+          [`${kind.replaceAll('_', ' ')}: ${label}`, renderMatchFact(value)] as const,
+      ),
     )
     return { ...common, title: 'Sign this transaction?', facts: [...rows, fee] }
   }
   const memo = transfer.memo === null ? [] : [['Memo', transfer.memo] as const]
-  return { ...common, facts: [['Amount', `${formatAmount(transfer.amountAtomic, 9)} SOL`], ['To', transfer.recipient], ...memo, fee] }
+  return {
+    ...common,
+    facts: [
+      ['Amount', `${formatAmount(transfer.amountAtomic, 9)} SOL`],
+      ['To', transfer.recipient],
+      ...memo,
+      fee,
+    ],
+  }
 }
 
 async function signerOf(account: WalletAccount): Promise<Person> {
   const person = await connected('solana')
-  if (person?.solana.address !== account.address) throw new Error('This page is not connected to that account.')
+  if (person?.solana.address !== account.address)
+    throw new Error('This page is not connected to that account.')
   return person
 }
 

@@ -19,7 +19,12 @@ const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
   net = stack.use(
-    await Devnet.create({ programs: { service: true, bff: false, web: false, seller: false }, seed: false, evmBlockTimeSeconds: 0.5, slotTimeMs: 100 }),
+    await Devnet.create({
+      programs: { service: true, bff: false, web: false, seller: false },
+      seed: false,
+      evmBlockTimeSeconds: 0.5,
+      slotTimeMs: 100,
+    }),
   )
 })
 
@@ -38,7 +43,11 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
 
 /** Starts an example as its reader would. @returns the lines that it prints, while it prints them */
 function start(name: string, env: Record<string, string>): string[] {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`${name}/main.ts`, import.meta.url))], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL(`${name}/main.ts`, import.meta.url))],
+    { env, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   stack.defer(async () => {
     const gone = new Promise((resolve) => child.once('exit', resolve))
     child.kill()
@@ -73,12 +82,23 @@ function buyer() {
     async sendPayment({ payTo, amountAtomic }) {
       const wallet = createWalletClient({ account, transport: http(net.evm.rpcUrl) })
       const fees = { maxFeePerGas: parseGwei('10'), maxPriorityFeePerGas: parseGwei('1') }
-      const hash = await wallet.sendTransaction({ chain: null, to: payTo as Hex, value: amountAtomic, ...fees })
-      await createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 }).waitForTransactionReceipt({ hash })
+      const hash = await wallet.sendTransaction({
+        chain: null,
+        to: payTo as Hex,
+        value: amountAtomic,
+        ...fees,
+      })
+      await createPublicClient({
+        transport: http(net.evm.rpcUrl),
+        pollingInterval: 100,
+      }).waitForTransactionReceipt({ hash })
       return hash
     },
   })
-  return wrapFetchWithPayment(fetch, new x402Client().register('eip155:31337', scheme).setSpendControls(false))
+  return wrapFetchWithPayment(
+    fetch,
+    new x402Client().register('eip155:31337', scheme).setSpendControls(false),
+  )
 }
 
 test('a server of its own hands proofs to the service', { timeout: 120_000 }, async () => {
@@ -87,37 +107,52 @@ test('a server of its own hands proofs to the service', { timeout: 120_000 }, as
   expect([response.status, await response.text()]).toEqual([200, 'The article.'])
 })
 
-test('a server of @x402/hono has the service as its facilitator', { timeout: 120_000 }, async () => {
-  const url = await run('x402-hono')
-  const response = await buyer()(url)
-  expect([response.status, await response.text()]).toEqual([200, 'The article.'])
-  const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
-  expect(settled).toMatchObject({ success: true, payer: net.wallets.buyer.evm.address })
-})
+test(
+  'a server of @x402/hono has the service as its facilitator',
+  { timeout: 120_000 },
+  async () => {
+    const url = await run('x402-hono')
+    const response = await buyer()(url)
+    expect([response.status, await response.text()]).toEqual([200, 'The article.'])
+    const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
+    expect(settled).toMatchObject({ success: true, payer: net.wallets.buyer.evm.address })
+  },
+)
 
-test('a program hears of a payment as it happens, and the commands of the document work on it', { timeout: 120_000 }, async () => {
-  const lines = start('events', environment())
-  await eventually(
-    () => Promise.resolve(lines),
-    (printed) => printed.includes('subscribed'),
-  )
-  await buyer()(await run('receive'))
-  const confirmed = /^(pay_\w+) confirmed 0\.01 ETH$/m
-  const printed = await eventually(
-    () => Promise.resolve(lines.join('\n')),
-    (all) => confirmed.test(all),
-  )
-  const paymentId = confirmed.exec(printed)?.[1] ?? ''
+test(
+  'a program hears of a payment as it happens, and the commands of the document work on it',
+  { timeout: 120_000 },
+  async () => {
+    const lines = start('events', environment())
+    await eventually(
+      () => Promise.resolve(lines),
+      (printed) => printed.includes('subscribed'),
+    )
+    await buyer()(await run('receive'))
+    const confirmed = /^(pay_\w+) confirmed 0\.01 ETH$/m
+    const printed = await eventually(
+      () => Promise.resolve(lines.join('\n')),
+      (all) => confirmed.test(all),
+    )
+    const paymentId = confirmed.exec(printed)?.[1] ?? ''
 
-  const document = readFileSync(new URL('../../../docs/INTEGRATION.md', import.meta.url), 'utf8')
-  const commands = [...document.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, command = '']) => command)
-  const answers = await Promise.all(commands.map((command) => runShell(command, environment({ PAYMENT_ID: paymentId }))))
-  expect(answers).toEqual([
-    expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
-    expect.objectContaining({ success: true, transfers: [] }),
-    expect.objectContaining({ success: true, payments: expect.arrayContaining([expect.objectContaining({ paymentId })]) }),
-  ])
-})
+    const document = readFileSync(new URL('../../../docs/INTEGRATION.md', import.meta.url), 'utf8')
+    const commands = [...document.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
+      ([, command = '']) => command,
+    )
+    const answers = await Promise.all(
+      commands.map((command) => runShell(command, environment({ PAYMENT_ID: paymentId }))),
+    )
+    expect(answers).toEqual([
+      expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
+      expect.objectContaining({ success: true, transfers: [] }),
+      expect.objectContaining({
+        success: true,
+        payments: expect.arrayContaining([expect.objectContaining({ paymentId })]),
+      }),
+    ])
+  },
+)
 
 /** Runs a command of a document, and reads the JSON that it prints. */
 async function runShell(command: string, env: Record<string, string>): Promise<unknown> {

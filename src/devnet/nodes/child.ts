@@ -58,7 +58,8 @@ export class Supervised implements AsyncDisposable {
   /** Ends the process the hard way; resolves when it is back and answers. */
   async kill(): Promise<void> {
     const child = this.#child
-    if (!child || child.exitCode !== null || child.signalCode !== null) throw new Error(`${this.#command.name} does not run.`)
+    if (!child || child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${this.#command.name} does not run.`)
     const gone = exited(child)
     child.kill('SIGKILL')
     await gone
@@ -94,7 +95,12 @@ export class Supervised implements AsyncDisposable {
     const [file = command, ...rest] = [...DIE_WITH_PARENT, command, ...args]
     // A group of its own: Ctrl-C in the terminal reaches the devnet only, which then ends its programs in order.
     // Its environment is what stands here: a DATABASE_URL of the caller's shell must not reach it.
-    const child = spawn(file, rest, { env: { PATH: '/usr/bin:/bin', HOME: homedir(), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn(file, rest, {
+      env: { PATH: '/usr/bin:/bin', HOME: homedir(), ...env },
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
     this.#child = child
     const lines: string[] = []
     const waiting = new Set<(line: string) => void>()
@@ -152,7 +158,9 @@ export class Supervised implements AsyncDisposable {
         return
       } catch (error) {
         if (this.#stopping) return
-        this.#options.say(`${this.#command.name} did not come back: ${error instanceof Error ? error.message : String(error)}`)
+        this.#options.say(
+          `${this.#command.name} did not come back: ${error instanceof Error ? error.message : String(error)}`,
+        )
         await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS))
       }
     }
@@ -160,7 +168,8 @@ export class Supervised implements AsyncDisposable {
 }
 
 function exited(child: ChildProcess): Promise<string> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(describeExit(child))
+  if (child.exitCode !== null || child.signalCode !== null)
+    return Promise.resolve(describeExit(child))
   return new Promise((resolve) => {
     child.once('exit', () => resolve(describeExit(child)))
     child.once('error', (error) => resolve(error.message))

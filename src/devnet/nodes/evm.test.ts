@@ -16,7 +16,8 @@ let dir: string
 let port: number
 let node: EvmNode
 
-const start = () => EvmNode.start({ dir, port, blockTimeSeconds: 0.1, say: (line) => said.push(line) })
+const start = () =>
+  EvmNode.start({ dir, port, blockTimeSeconds: 0.1, say: (line) => said.push(line) })
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-evm-'))
@@ -40,14 +41,23 @@ const usdcAbi = parseAbi([
   'function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ])
-const domain = { name: 'USD Coin', version: '2', chainId: EVM_CHAIN_ID, verifyingContract: EVM_TOKENS.USDC.address }
+const domain = {
+  name: 'USD Coin',
+  version: '2',
+  chainId: EVM_CHAIN_ID,
+  verifyingContract: EVM_TOKENS.USDC.address,
+}
 const usdc = { address: EVM_TOKENS.USDC.address, abi: usdcAbi } as const
 
 test('a payment lands and moves exactly its amount', async () => {
   const before = await node.client.getBalance({ address: seller.evm.address })
-  const hash = await node.wallet(buyer.evm.privateKey).sendTransaction({ to: seller.evm.address, value: parseEther('0.01') })
+  const hash = await node
+    .wallet(buyer.evm.privateKey)
+    .sendTransaction({ to: seller.evm.address, value: parseEther('0.01') })
   expect((await node.client.waitForTransactionReceipt({ hash })).status).toBe('success')
-  expect((await node.client.getBalance({ address: seller.evm.address })) - before).toBe(parseEther('0.01'))
+  expect((await node.client.getBalance({ address: seller.evm.address })) - before).toBe(
+    parseEther('0.01'),
+  )
 })
 
 test('Permit2 is the mainnet code, and Multicall3 stands where programs look for it', async () => {
@@ -69,35 +79,81 @@ test('the USDC takes an EIP-3009 authorization once, from anybody, and an EIP-26
     validBefore: 9_999_999_999n,
     nonce: keccak256(toHex('first')),
   }
-  const fields = (text: string) => text.split(', ').map((field) => ({ type: field.split(' ')[0] ?? '', name: field.split(' ')[1] ?? '' }))
+  const fields = (text: string) =>
+    text
+      .split(', ')
+      .map((field) => ({ type: field.split(' ')[0] ?? '', name: field.split(' ')[1] ?? '' }))
   const signature = await account.signTypedData({
     domain,
-    types: { TransferWithAuthorization: fields('address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce') },
+    types: {
+      TransferWithAuthorization: fields(
+        'address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce',
+      ),
+    },
     primaryType: 'TransferWithAuthorization',
     message: authorization,
   })
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
-  const hash = await wallet.writeContract({ ...usdc, functionName: 'transferWithAuthorization', args })
+  const hash = await wallet.writeContract({
+    ...usdc,
+    functionName: 'transferWithAuthorization',
+    args,
+  })
   expect((await node.client.waitForTransactionReceipt({ hash })).status).toBe('success')
-  expect(await node.client.readContract({ ...usdc, functionName: 'balanceOf', args: [seller.evm.address] })).toBe(1_500_000n)
-  await expect(wallet.writeContract({ ...usdc, functionName: 'transferWithAuthorization', args })).rejects.toThrow('revert')
+  expect(
+    await node.client.readContract({
+      ...usdc,
+      functionName: 'balanceOf',
+      args: [seller.evm.address],
+    }),
+  ).toBe(1_500_000n)
+  await expect(
+    wallet.writeContract({ ...usdc, functionName: 'transferWithAuthorization', args }),
+  ).rejects.toThrow('revert')
 
-  const permit = { owner: account.address, spender: seller.evm.address, value: 7n, nonce: 0n, deadline: 9_999_999_999n }
-  const types = { Permit: fields('address owner, address spender, uint256 value, uint256 nonce, uint256 deadline') }
-  const permitSignature = await account.signTypedData({ domain, types, primaryType: 'Permit', message: permit })
-  const [r, s, v]: [Hex, Hex, number] = [`0x${permitSignature.slice(2, 66)}`, `0x${permitSignature.slice(66, 130)}`, Number(`0x${permitSignature.slice(130)}`)]
+  const permit = {
+    owner: account.address,
+    spender: seller.evm.address,
+    value: 7n,
+    nonce: 0n,
+    deadline: 9_999_999_999n,
+  }
+  const types = {
+    Permit: fields(
+      'address owner, address spender, uint256 value, uint256 nonce, uint256 deadline',
+    ),
+  }
+  const permitSignature = await account.signTypedData({
+    domain,
+    types,
+    primaryType: 'Permit',
+    message: permit,
+  })
+  const [r, s, v]: [Hex, Hex, number] = [
+    `0x${permitSignature.slice(2, 66)}`,
+    `0x${permitSignature.slice(66, 130)}`,
+    Number(`0x${permitSignature.slice(130)}`),
+  ]
   const permitHash = await wallet.writeContract({
     ...usdc,
     functionName: 'permit',
     args: [permit.owner, permit.spender, permit.value, permit.deadline, v, r, s],
   })
   expect((await node.client.waitForTransactionReceipt({ hash: permitHash })).status).toBe('success')
-  expect(await node.client.readContract({ ...usdc, functionName: 'allowance', args: [account.address, seller.evm.address] })).toBe(7n)
+  expect(
+    await node.client.readContract({
+      ...usdc,
+      functionName: 'allowance',
+      args: [account.address, seller.evm.address],
+    }),
+  ).toBe(7n)
 })
 
 test('a stopped node comes back with its receipts and balances, a killed one by itself', async () => {
-  const hash = await node.wallet(buyer.evm.privateKey).sendTransaction({ to: seller.evm.address, value: 1n })
+  const hash = await node
+    .wallet(buyer.evm.privateKey)
+    .sendTransaction({ to: seller.evm.address, value: 1n })
   const receipt = await node.client.waitForTransactionReceipt({ hash })
   const balance = await node.client.getBalance({ address: seller.evm.address })
   await node[Symbol.asyncDispose]()

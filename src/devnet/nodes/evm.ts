@@ -59,10 +59,30 @@ export class EvmNode implements AsyncDisposable {
     const fresh = !existsSync(state)
     // Anvil keeps old states under its home and forgets them there when it is killed.
     await rm(join(options.dir, '.foundry'), { recursive: true, force: true })
-    const args = ['--host', '127.0.0.1', '--port', String(options.port), '--silent', '--hardfork', 'osaka', '--chain-id', String(EVM_CHAIN_ID)]
-    args.push('--mnemonic', DEVNET_MNEMONIC, '--accounts', String(ACCOUNTS), '--slots-in-an-epoch', '1', '--block-time', String(options.blockTimeSeconds))
+    const args = [
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(options.port),
+      '--silent',
+      '--hardfork',
+      'osaka',
+      '--chain-id',
+      String(EVM_CHAIN_ID),
+    ]
+    args.push(
+      '--mnemonic',
+      DEVNET_MNEMONIC,
+      '--accounts',
+      String(ACCOUNTS),
+      '--slots-in-an-epoch',
+      '1',
+      '--block-time',
+      String(options.blockTimeSeconds),
+    )
     args.push('--state', state, '--state-interval', '1')
-    if (fresh && options.genesisTime !== undefined) args.push('--timestamp', String(options.genesisTime))
+    if (fresh && options.genesisTime !== undefined)
+      args.push('--timestamp', String(options.genesisTime))
     const node = await Supervised.start(
       { name: 'EVM node', command: anvilPath(), args, env: { HOME: options.dir } },
       { ready: () => untilAnswers(rpcUrl(options.port)), say: options.say },
@@ -117,7 +137,8 @@ async function untilAnswers(url: string): Promise<void> {
   for (;;) {
     const id = await client.getChainId().catch(() => undefined)
     if (id === EVM_CHAIN_ID) return
-    if (id !== undefined) throw new Error(`Port of ${url} answers with chain ${id}, expected ${EVM_CHAIN_ID}.`)
+    if (id !== undefined)
+      throw new Error(`Port of ${url} answers with chain ${id}, expected ${EVM_CHAIN_ID}.`)
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS))
   }
 }
@@ -127,6 +148,9 @@ function anvilPath(): string {
   try {
     return createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')
   } catch (cause) {
-    throw new Error(`There is no embedded EVM node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.35 or newer.`, { cause })
+    throw new Error(
+      `There is no embedded EVM node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.35 or newer.`,
+      { cause },
+    )
   }
 }

@@ -12,6 +12,8 @@ test('the mnemonic gives the accounts that MetaMask and Phantom import', () => {
 })
 
 test('nobody shares an account', () => {
-  const everyone = [...Object.values(devnetWallets()), ...seedPayers()].flatMap(({ evm, solana }) => [evm.address, solana.address])
+  const everyone = [...Object.values(devnetWallets()), ...seedPayers()].flatMap(
+    ({ evm, solana }) => [evm.address, solana.address],
+  )
   expect(new Set(everyone).size).toBe(everyone.length)
 })

@@ -26,12 +26,24 @@ export type Wallets = {
 }
 
 /** Account numbers of the mnemonic. The payers of the seeded history follow the named ones. */
-const ACCOUNT = { buyer: 0, seller: 1, managed: 2, firstPayer: 3, facilitator: 18, deployer: 19 } as const
+const ACCOUNT = {
+  buyer: 0,
+  seller: 1,
+  managed: 2,
+  firstPayer: 3,
+  facilitator: 18,
+  deployer: 19,
+} as const
 
 export const PAYER_COUNT = 11
 
 export function devnetWallets(): Wallets {
-  return { buyer: wallet(ACCOUNT.buyer), seller: wallet(ACCOUNT.seller), managed: wallet(ACCOUNT.managed), facilitator: wallet(ACCOUNT.facilitator) }
+  return {
+    buyer: wallet(ACCOUNT.buyer),
+    seller: wallet(ACCOUNT.seller),
+    managed: wallet(ACCOUNT.managed),
+    facilitator: wallet(ACCOUNT.facilitator),
+  }
 }
 
 /** The other customers in the seeded history. */
@@ -56,7 +68,10 @@ function wallet(account: number): Wallet {
   const publicKey = ed25519.getPublicKey(seed)
   return {
     evm: { address: evm.address, privateKey: toHex(privateKey) },
-    solana: { address: bs58.encode(publicKey), secretKey: bs58.encode(Buffer.concat([seed, publicKey])) },
+    solana: {
+      address: bs58.encode(publicKey),
+      secretKey: bs58.encode(Buffer.concat([seed, publicKey])),
+    },
   }
 }
 

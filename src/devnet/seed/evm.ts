@@ -14,7 +14,11 @@ const PRIORITY_FEE_PER_GAS = 100_000_000n
 const OFFERED_BLOCKS = 60
 
 /** Makes the EVM payments of the history: real transactions, each in a block whose time lies in the past. */
-export async function makeEvmHistory(node: EvmNode, planned: readonly PlannedPayment[], now: number): Promise<Outcome[]> {
+export async function makeEvmHistory(
+  node: EvmNode,
+  planned: readonly PlannedPayment[],
+  now: number,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const nonces = new Map<Hex, number>()
   for (const payment of planned) outcomes.push(await make(node, payment, nonces))
@@ -23,9 +27,14 @@ export async function makeEvmHistory(node: EvmNode, planned: readonly PlannedPay
   return outcomes
 }
 
-async function make({ client }: EvmNode, payment: PlannedPayment, nonces: Map<Hex, number>): Promise<Outcome> {
+async function make(
+  { client }: EvmNode,
+  payment: PlannedPayment,
+  nonces: Map<Hex, number>,
+): Promise<Outcome> {
   const account = privateKeyToAccount(payment.sender.evm.privateKey)
-  const nonce = nonces.get(account.address) ?? (await client.getTransactionCount({ address: account.address }))
+  const nonce =
+    nonces.get(account.address) ?? (await client.getTransactionCount({ address: account.address }))
   const builtHeight = Number(await client.getBlockNumber())
   const bytes = buildPayment({
     paymentId: payment.paymentId,
@@ -39,24 +48,49 @@ async function make({ client }: EvmNode, payment: PlannedPayment, nonces: Map<He
     maxFeePerGas: MAX_FEE_PER_GAS,
     maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS,
   })
-  const built = { payment, unsignedTransaction: Buffer.from(bytes).toString('base64'), nonce, builtHeight, lastValidBlockHeight: builtHeight + OFFERED_BLOCKS }
+  const built = {
+    payment,
+    unsignedTransaction: Buffer.from(bytes).toString('base64'),
+    nonce,
+    builtHeight,
+    lastValidBlockHeight: builtHeight + OFFERED_BLOCKS,
+  }
   if (payment.outcome === 'expired') return { ...built, signature: null, landed: null }
 
-  const fields = { maxFeePerGas: MAX_FEE_PER_GAS, maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS, gas: GAS, value: payment.amountAtomic }
-  const signed = await account.signTransaction({ ...fields, type: 'eip1559', chainId: EVM_CHAIN_ID, nonce, to: payment.recipient.evm.address })
+  const fields = {
+    maxFeePerGas: MAX_FEE_PER_GAS,
+    maxPriorityFeePerGas: PRIORITY_FEE_PER_GAS,
+    gas: GAS,
+    value: payment.amountAtomic,
+  }
+  const signed = await account.signTransaction({
+    ...fields,
+    type: 'eip1559',
+    chainId: EVM_CHAIN_ID,
+    nonce,
+    to: payment.recipient.evm.address,
+  })
   // It was sent and dropped: the payer's next payment takes its nonce.
   if (payment.outcome === 'failed') return { ...built, signature: keccak256(signed), landed: null }
 
   // Should the node's own clock make a block in between, that one takes this time and the payment's comes a second later.
-  await client.setNextBlockTimestamp({ timestamp: BigInt(Math.floor(payment.createdAt / 1000) + 15) })
+  await client.setNextBlockTimestamp({
+    timestamp: BigInt(Math.floor(payment.createdAt / 1000) + 15),
+  })
   const hash = await client.sendRawTransaction({ serializedTransaction: signed })
   await client.mine({ blocks: 1 })
   nonces.set(account.address, nonce + 1)
   const receipt = await client.getTransactionReceipt({ hash })
-  if (receipt.status !== 'success') throw new Error(`The payment ${payment.paymentId} of the history reverted.`)
+  if (receipt.status !== 'success')
+    throw new Error(`The payment ${payment.paymentId} of the history reverted.`)
   return {
     ...built,
     signature: hash,
-    landed: { failure: null, blockHeight: Number(receipt.blockNumber), blockHash: receipt.blockHash, feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice },
+    landed: {
+      failure: null,
+      blockHeight: Number(receipt.blockNumber),
+      blockHash: receipt.blockHash,
+      feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
+    },
   }
 }

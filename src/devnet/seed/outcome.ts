@@ -11,5 +11,10 @@ export type Outcome = {
   /** Null: never signed. */
   signature: string | null
   /** Null: never landed. */
-  landed: { failure: string | null; blockHeight: number; blockHash: string | null; feeAtomic: bigint } | null
+  landed: {
+    failure: string | null
+    blockHeight: number
+    blockHash: string | null
+    feeAtomic: bigint
+  } | null
 }

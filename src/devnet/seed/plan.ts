@@ -26,19 +26,58 @@ const SEED = 402
 const WEEK = [1, 4, 4, 3, 4, 3, 2] as const
 
 const PRODUCTS = [
-  { resource: 'https://journal.example/articles/settlement-without-banks', product: 'Article', ether: [2, 8], sol: [20, 60] },
-  { resource: 'https://journal.example/articles/the-price-of-finality', product: 'Article', ether: [2, 8], sol: [20, 60] },
-  { resource: 'https://journal.example/issues/2026-autumn', product: 'Quarterly issue', ether: [10, 25], sol: [100, 250] },
-  { resource: 'https://journal.example/archive/full-text', product: 'Archive access', ether: [20, 60], sol: [300, 900] },
-  { resource: 'https://data.journal.example/v1/fees.csv', product: 'Dataset', ether: [5, 15], sol: [50, 150] },
-  { resource: 'https://data.journal.example/v1/blocks?days=30', product: 'Dataset', ether: [5, 15], sol: [50, 150] },
-  { resource: 'https://journal.example/membership/yearly', product: 'Membership', ether: [80, 150], sol: [1_000, 2_500] },
+  {
+    resource: 'https://journal.example/articles/settlement-without-banks',
+    product: 'Article',
+    ether: [2, 8],
+    sol: [20, 60],
+  },
+  {
+    resource: 'https://journal.example/articles/the-price-of-finality',
+    product: 'Article',
+    ether: [2, 8],
+    sol: [20, 60],
+  },
+  {
+    resource: 'https://journal.example/issues/2026-autumn',
+    product: 'Quarterly issue',
+    ether: [10, 25],
+    sol: [100, 250],
+  },
+  {
+    resource: 'https://journal.example/archive/full-text',
+    product: 'Archive access',
+    ether: [20, 60],
+    sol: [300, 900],
+  },
+  {
+    resource: 'https://data.journal.example/v1/fees.csv',
+    product: 'Dataset',
+    ether: [5, 15],
+    sol: [50, 150],
+  },
+  {
+    resource: 'https://data.journal.example/v1/blocks?days=30',
+    product: 'Dataset',
+    ether: [5, 15],
+    sol: [50, 150],
+  },
+  {
+    resource: 'https://journal.example/membership/yearly',
+    product: 'Membership',
+    ether: [80, 150],
+    sol: [1_000, 2_500],
+  },
 ] as const
 
 const EVERY_NTH = { expired: 19, failed: 44, sent: 12, direct: 15 } as const
 
 /** The same sixty days each time, ending `now`: what differs is only where they lie in time. */
-export function planHistory(wallets: Wallets, payers: readonly Wallet[], now: number): PlannedPayment[] {
+export function planHistory(
+  wallets: Wallets,
+  payers: readonly Wallet[],
+  now: number,
+): PlannedPayment[] {
   const random = new Random(SEED)
   const times = planTimes(random, now)
   return times.map((createdAt, index) => planPayment(random, { index, createdAt, wallets, payers }))
@@ -59,7 +98,8 @@ function planTimes(random: Random, now: number): number[] {
   }
   times.sort((a, b) => a - b)
   // A block holds one payment of the history, and blocks are at least seconds apart.
-  for (let index = 1; index < times.length; index++) times[index] = Math.max(times[index] ?? 0, (times[index - 1] ?? 0) + 60_000)
+  for (let index = 1; index < times.length; index++)
+    times[index] = Math.max(times[index] ?? 0, (times[index - 1] ?? 0) + 60_000)
   return times
 }
 
@@ -83,8 +123,17 @@ function planPayment(random: Random, { index, createdAt, wallets, payers }: Plac
     recipient: sent ? customer : wallets.seller,
     amountAtomic: thousandths * (family === 'evm' ? 10n ** 15n : 10n ** 6n),
     resource: sent || index % EVERY_NTH.direct === 3 ? null : product.resource,
-    metadata: sent ? { referenceId: `RET-${1001 + index}`, note: 'Returned to the customer' } : index % EVERY_NTH.direct === 3 ? null : order,
-    outcome: index % EVERY_NTH.failed === 20 ? 'failed' : index % EVERY_NTH.expired === 11 ? 'expired' : 'paid',
+    metadata: sent
+      ? { referenceId: `RET-${1001 + index}`, note: 'Returned to the customer' }
+      : index % EVERY_NTH.direct === 3
+        ? null
+        : order,
+    outcome:
+      index % EVERY_NTH.failed === 20
+        ? 'failed'
+        : index % EVERY_NTH.expired === 11
+          ? 'expired'
+          : 'paid',
   }
 }
 

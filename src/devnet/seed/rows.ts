@@ -15,7 +15,11 @@ const EXPIRY_NOTICED_MS = 75_000
 const STEPS = { pending: 14_000, confirmed: 17_000, finalized: 31_000 } as const
 
 /** Writes the history into the service's database, payments and events in the order of their times. */
-export async function insertHistory(db: Database, accountId: string, outcomes: readonly Outcome[]): Promise<void> {
+export async function insertHistory(
+  db: Database,
+  accountId: string,
+  outcomes: readonly Outcome[],
+): Promise<void> {
   const rows = outcomes.map((outcome) => toRow(accountId, outcome))
   const events = rows.flatMap((row) => row.events).sort((a, b) => a.at.getTime() - b.at.getTime())
   await db.transaction(async (tx) => {
@@ -29,15 +33,41 @@ function toRow(accountId: string, outcome: Outcome): { payment: NewPayment; even
   const evm = planned.family === 'evm'
   const asset = evm ? NATIVE_ETH : NATIVE_SOL
   const after = (ms: number) => new Date(planned.createdAt + ms)
-  const steps: { status: PaymentStatus; at: Date; source: EventSource; blockHeight: number | null }[] = [
-    { status: 'created', at: after(0), source: 'service', blockHeight: null },
-  ]
-  if (outcome.signature !== null) steps.push({ status: 'pending', at: after(STEPS.pending), source: 'client', blockHeight: null })
+  const steps: {
+    status: PaymentStatus
+    at: Date
+    source: EventSource
+    blockHeight: number | null
+  }[] = [{ status: 'created', at: after(0), source: 'service', blockHeight: null }]
+  if (outcome.signature !== null)
+    steps.push({ status: 'pending', at: after(STEPS.pending), source: 'client', blockHeight: null })
   if (landed && landed.failure === null) {
-    steps.push({ status: 'confirmed', at: after(STEPS.confirmed), source: 'watcher', blockHeight: landed.blockHeight })
-    steps.push({ status: 'finalized', at: after(STEPS.finalized), source: 'watcher', blockHeight: landed.blockHeight })
-  } else if (landed) steps.push({ status: 'failed', at: after(STEPS.confirmed), source: 'watcher', blockHeight: landed.blockHeight })
-  else steps.push({ status: outcome.signature === null ? 'expired' : 'failed', at: after(EXPIRY_NOTICED_MS), source: 'watcher', blockHeight: null })
+    steps.push({
+      status: 'confirmed',
+      at: after(STEPS.confirmed),
+      source: 'watcher',
+      blockHeight: landed.blockHeight,
+    })
+    steps.push({
+      status: 'finalized',
+      at: after(STEPS.finalized),
+      source: 'watcher',
+      blockHeight: landed.blockHeight,
+    })
+  } else if (landed)
+    steps.push({
+      status: 'failed',
+      at: after(STEPS.confirmed),
+      source: 'watcher',
+      blockHeight: landed.blockHeight,
+    })
+  else
+    steps.push({
+      status: outcome.signature === null ? 'expired' : 'failed',
+      at: after(EXPIRY_NOTICED_MS),
+      source: 'watcher',
+      blockHeight: null,
+    })
   const last = steps.at(-1)
   if (!last) throw new Error('A payment has at least one event.')
 
@@ -76,5 +106,7 @@ function toRow(accountId: string, outcome: Outcome): { payment: NewPayment; even
 
 function failureOf({ landed, signature }: Outcome): string | null {
   if (landed) return landed.failure
-  return signature === null ? null : 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
+  return signature === null
+    ? null
+    : 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
 }

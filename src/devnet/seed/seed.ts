@@ -17,11 +17,18 @@ export function genesisTime(now: number): number {
  * are real transactions of today, and only the service's rows bear the day: the local node cannot make blocks of the past.
  * @returns how many
  */
-export async function seedHistory(chains: { evm: EvmNode; solana: SolanaNode }, db: Database, accountId: string): Promise<number> {
+export async function seedHistory(
+  chains: { evm: EvmNode; solana: SolanaNode },
+  db: Database,
+  accountId: string,
+): Promise<number> {
   const now = Date.now()
   const planned = planHistory(devnetWallets(), seedPayers(), now)
   const of = (family: 'evm' | 'solana') => planned.filter((payment) => payment.family === family)
-  const [evm, solana] = await Promise.all([makeEvmHistory(chains.evm, of('evm'), now), makeSolanaHistory(chains.solana.connection, of('solana'))])
+  const [evm, solana] = await Promise.all([
+    makeEvmHistory(chains.evm, of('evm'), now),
+    makeSolanaHistory(chains.solana.connection, of('solana')),
+  ])
   await insertHistory(db, accountId, [...evm, ...solana])
   return planned.length
 }

@@ -18,7 +18,10 @@ const STATUS_BATCH = 256
 const SHORT_UNIT_LIMIT = 500
 
 /** Makes the Solana payments of the history: real transactions, landing now. A node of this chain cannot make blocks of the past. */
-export async function makeSolanaHistory(connection: Connection, planned: readonly PlannedPayment[]): Promise<Outcome[]> {
+export async function makeSolanaHistory(
+  connection: Connection,
+  planned: readonly PlannedPayment[],
+): Promise<Outcome[]> {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed')
   const builtHeight = await connection.getSlot('confirmed')
   const built = planned.map((payment) => build(payment, blockhash))
@@ -26,12 +29,27 @@ export async function makeSolanaHistory(connection: Connection, planned: readonl
   await land(connection, signed)
   return Promise.all(
     built.map(async ({ payment, unsigned, signature }): Promise<Outcome> => {
-      const facts = { payment, unsignedTransaction: Buffer.from(unsigned).toString('base64'), nonce: null, builtHeight, lastValidBlockHeight }
+      const facts = {
+        payment,
+        unsignedTransaction: Buffer.from(unsigned).toString('base64'),
+        nonce: null,
+        builtHeight,
+        lastValidBlockHeight,
+      }
       if (payment.outcome === 'expired') return { ...facts, signature: null, landed: null }
-      const transaction = await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
-      if (!transaction?.meta) throw new Error(`The payment ${payment.paymentId} of the history landed and cannot be found.`)
+      const transaction = await connection.getTransaction(signature, {
+        commitment: 'confirmed',
+        maxSupportedTransactionVersion: 0,
+      })
+      if (!transaction?.meta)
+        throw new Error(
+          `The payment ${payment.paymentId} of the history landed and cannot be found.`,
+        )
       const { err, fee } = transaction.meta
-      if ((err === null) !== (payment.outcome === 'paid')) throw new Error(`The payment ${payment.paymentId} of the history ended otherwise than planned.`)
+      if ((err === null) !== (payment.outcome === 'paid'))
+        throw new Error(
+          `The payment ${payment.paymentId} of the history ended otherwise than planned.`,
+        )
       return {
         ...facts,
         signature,
@@ -62,7 +80,10 @@ function build(payment: PlannedPayment, blockhash: string): Built {
     unitPriceMicroLamports: UNIT_PRICE_MICRO_LAMPORTS,
   })
   const transaction = VersionedTransaction.deserialize(unsigned)
-  const signature = ed25519.sign(transaction.message.serialize(), bs58.decode(sender.solana.secretKey).subarray(0, 32))
+  const signature = ed25519.sign(
+    transaction.message.serialize(),
+    bs58.decode(sender.solana.secretKey).subarray(0, 32),
+  )
   transaction.signatures = [signature]
   return { payment, unsigned, bytes: transaction.serialize(), signature: bs58.encode(signature) }
 }
@@ -73,12 +94,19 @@ async function land(connection: Connection, signed: readonly Built[]): Promise<v
   let open = signed
   let sentAt = 0
   while (open.length > 0) {
-    if (Date.now() > deadline) throw new Error(`${open.length} payments of the history did not land within ${LAND_WITHIN_MS / 1000} s.`)
+    if (Date.now() > deadline)
+      throw new Error(
+        `${open.length} payments of the history did not land within ${LAND_WITHIN_MS / 1000} s.`,
+      )
     if (Date.now() - sentAt > SEND_AGAIN_AFTER_MS) {
-      await Promise.allSettled(open.map(({ bytes }) => connection.sendRawTransaction(bytes, { skipPreflight: true })))
+      await Promise.allSettled(
+        open.map(({ bytes }) => connection.sendRawTransaction(bytes, { skipPreflight: true })),
+      )
       sentAt = Date.now()
     }
-    const { value } = await connection.getSignatureStatuses(open.slice(0, STATUS_BATCH).map(({ signature }) => signature))
+    const { value } = await connection.getSignatureStatuses(
+      open.slice(0, STATUS_BATCH).map(({ signature }) => signature),
+    )
     open = open.filter((_, index) => !value[index])
     if (open.length > 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }

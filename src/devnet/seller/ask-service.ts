@@ -15,7 +15,10 @@ export type Question = {
   expiresAt?: number
 }
 
-export type Payment = Pick<v.InferOutput<typeof ReceiveBody>, 'paymentId' | 'signature' | 'network' | 'sender'>
+export type Payment = Pick<
+  v.InferOutput<typeof ReceiveBody>,
+  'paymentId' | 'signature' | 'network' | 'sender'
+>
 export type Verdict =
   | { state: 'paid'; payment: Payment }
   | { state: 'pending'; payment: Payment }

@@ -1,12 +1,22 @@
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import { USDC_DOMAIN_VERSION } from '../tokens/evm.ts'
-import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from '#x402/methods.ts'
+import {
+  EIP3009_METHOD,
+  NATIVE_TRANSFER_METHOD,
+  PERMIT2_METHOD,
+  SIGNED_TRANSACTION_METHOD,
+  TXID_METHOD,
+} from '#x402/methods.ts'
 import type { Product } from './seller.ts'
 import { readPage } from './page.ts'
 import type { Offer } from './quote.ts'
 
 /** `feePayer`: who pays Solana for those who pay in tokens; undefined when nobody does. */
-type Shop = { networks: readonly Network[]; payTo: { evm: string; solana: string }; feePayer: () => Promise<string | undefined> }
+type Shop = {
+  networks: readonly Network[]
+  payTo: { evm: string; solana: string }
+  feePayer: () => Promise<string | undefined>
+}
 
 const PAGES = [
   { name: 'settlement-without-banks', title: 'Settlement without banks', prices: { ETH: '0.01' } },
@@ -14,12 +24,23 @@ const PAGES = [
   { name: 'reading-a-402', title: 'Reading a 402', prices: { USDC: '1' } },
 ] as const
 
-const ISSUE = { title: 'The first issue', prices: { ETH: '0.025', WETH: '0.025', SOL: '0.25', USDC: '2.5' } } as const
+const ISSUE = {
+  title: 'The first issue',
+  prices: { ETH: '0.025', WETH: '0.025', SOL: '0.25', USDC: '2.5' },
+} as const
 
 /** What the dashboard suggests to try. */
 export const SHOWN = [
-  ...PAGES.map(({ name, title, prices }) => ({ name: title, path: `/articles/${name}`, description: `An article for ${spellPrice(prices)}.` })),
-  { name: ISSUE.title, path: '/issues/1', description: 'The three articles, for ETH, WETH, SOL or USDC.' },
+  ...PAGES.map(({ name, title, prices }) => ({
+    name: title,
+    path: `/articles/${name}`,
+    description: `An article for ${spellPrice(prices)}.`,
+  })),
+  {
+    name: ISSUE.title,
+    path: '/issues/1',
+    description: 'The three articles, for ETH, WETH, SOL or USDC.',
+  },
   {
     name: 'A page that fails after it was paid',
     path: '/articles/the-price-of-finality?demo=error-after-payment',
@@ -35,7 +56,12 @@ function spellPrice(prices: Readonly<Record<string, string>>): string {
 
 /** Three articles, each for another currency, and the issue that holds them all, for any of them. */
 export function createCatalog(shop: Shop): Product[] {
-  const articles = PAGES.map(({ name, title, prices }) => ({ name, title, content: readPage([name], title), prices }))
+  const articles = PAGES.map(({ name, title, prices }) => ({
+    name,
+    title,
+    content: readPage([name], title),
+    prices,
+  }))
   const issue = {
     name: 'issue',
     ...ISSUE,
@@ -44,12 +70,19 @@ export function createCatalog(shop: Shop): Product[] {
       ISSUE.title,
     ),
   }
-  return [...articles.map((article): Product => toProduct(`/articles/${article.name}`, article, shop)), toProduct('/issues/1', issue, shop)]
+  return [
+    ...articles.map((article): Product => toProduct(`/articles/${article.name}`, article, shop)),
+    toProduct('/issues/1', issue, shop),
+  ]
 }
 
 type Page = { title: string; content: string; prices: Readonly<Record<string, string>> }
 
-function toProduct(path: Product['path'], { title, content, prices }: Page, { networks, payTo, feePayer }: Shop): Product {
+function toProduct(
+  path: Product['path'],
+  { title, content, prices }: Page,
+  { networks, payTo, feePayer }: Shop,
+): Product {
   const offers = (sponsor: string | undefined) =>
     networks.flatMap((network) =>
       Object.entries(prices).flatMap(([symbol, amount]) => {
@@ -66,14 +99,29 @@ function toProduct(path: Product['path'], { title, content, prices }: Page, { ne
           : []
       }),
     )
-  return { path, title, mimeType: 'text/html; charset=utf-8', content, offers: async () => offers(await feePayer()) }
+  return {
+    path,
+    title,
+    mimeType: 'text/html; charset=utf-8',
+    content,
+    offers: async () => offers(await feePayer()),
+  }
 }
 
 /** The best way first: payers take the first entry that they can pay. */
-function methodsOf(network: Network, asset: Asset, feePayer: string | undefined): Pick<Offer, 'method' | 'extra'>[] {
+function methodsOf(
+  network: Network,
+  asset: Asset,
+  feePayer: string | undefined,
+): Pick<Offer, 'method' | 'extra'>[] {
   const evm = familyOf(network.network) === 'evm'
-  if (asset.native) return (evm ? [TXID_METHOD, SIGNED_TRANSACTION_METHOD] : [NATIVE_TRANSFER_METHOD, TXID_METHOD]).map((method) => ({ method }))
+  if (asset.native)
+    return (
+      evm ? [TXID_METHOD, SIGNED_TRANSACTION_METHOD] : [NATIVE_TRANSFER_METHOD, TXID_METHOD]
+    ).map((method) => ({ method }))
   if (!evm) return feePayer === undefined ? [] : [{ method: undefined, extra: { feePayer } }]
   // The name and version are those of the token's signing domain.
-  return asset.symbol === 'USDC' ? [{ method: EIP3009_METHOD, extra: { name: asset.name, version: USDC_DOMAIN_VERSION } }] : [{ method: PERMIT2_METHOD }]
+  return asset.symbol === 'USDC'
+    ? [{ method: EIP3009_METHOD, extra: { name: asset.name, version: USDC_DOMAIN_VERSION } }]
+    : [{ method: PERMIT2_METHOD }]
 }

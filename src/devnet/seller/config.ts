@@ -20,7 +20,13 @@ const Env = v.object({
 /** What the shop is told by its environment. @throws Error that names the variable */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const result = v.safeParse(Env, env)
-  if (!result.success) throw new Error(`${v.getDotPath(result.issues[0]) ?? 'The environment'}: ${result.issues[0].message}`)
+  if (!result.success)
+    throw new Error(
+      `${v.getDotPath(result.issues[0]) ?? 'The environment'}: ${result.issues[0].message}`,
+    )
   const { NETWORKS_FILE, ...config } = result.output
-  return { ...config, networks: v.parse(v.array(Network), JSON.parse(readFileSync(NETWORKS_FILE, 'utf8'))) }
+  return {
+    ...config,
+    networks: v.parse(v.array(Network), JSON.parse(readFileSync(NETWORKS_FILE, 'utf8'))),
+  }
 }

@@ -24,5 +24,7 @@ function double(text: string): string {
   const [whole = '0', fraction = ''] = text.split('.')
   const digits = (BigInt(whole + fraction) * 2n).toString().padStart(fraction.length + 1, '0')
   const point = digits.length - fraction.length
-  return fraction === '' ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0+$/, '')
+  return fraction === ''
+    ? digits
+    : `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0+$/, '')
 }

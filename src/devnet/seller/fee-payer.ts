@@ -2,7 +2,14 @@ import * as v from 'valibot'
 import { familyOf } from '#contract/network.ts'
 import type { Service } from './ask-service.ts'
 
-const Supported = v.object({ kinds: v.array(v.object({ network: v.string(), extra: v.optional(v.object({ feePayer: v.optional(v.string()) })) })) })
+const Supported = v.object({
+  kinds: v.array(
+    v.object({
+      network: v.string(),
+      extra: v.optional(v.object({ feePayer: v.optional(v.string()) })),
+    }),
+  ),
+})
 
 /** A service that just started may have told nobody yet. */
 const KNOWN_MS = 30_000
@@ -11,7 +18,8 @@ const KNOWN_MS = 30_000
 export function readFeePayer({ url, apiKey }: Service): () => Promise<string | undefined> {
   let known: { at: number; feePayer: Promise<string | undefined> } | undefined
   return async () => {
-    if (!known || performance.now() - known.at > KNOWN_MS) known = { at: performance.now(), feePayer: ask(url, apiKey) }
+    if (!known || performance.now() - known.at > KNOWN_MS)
+      known = { at: performance.now(), feePayer: ask(url, apiKey) }
     const feePayer = await known.feePayer
     // What could not be read is read again at the next visit.
     if (feePayer === undefined) known = undefined
@@ -21,9 +29,14 @@ export function readFeePayer({ url, apiKey }: Service): () => Promise<string | u
 
 async function ask(url: string, apiKey: string): Promise<string | undefined> {
   try {
-    const response = await fetch(`${url}/facilitator/supported`, { headers: { authorization: `Bearer ${apiKey}` }, signal: AbortSignal.timeout(3_000) })
+    const response = await fetch(`${url}/facilitator/supported`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      signal: AbortSignal.timeout(3_000),
+    })
     const { kinds } = v.parse(Supported, await response.json())
-    return kinds.find(({ network, extra }) => familyOf(network) === 'solana' && extra?.feePayer !== undefined)?.extra?.feePayer
+    return kinds.find(
+      ({ network, extra }) => familyOf(network) === 'solana' && extra?.feePayer !== undefined,
+    )?.extra?.feePayer
   } catch {
     return undefined
   }

@@ -12,7 +12,9 @@ const payTo = { evm: config.PAY_TO_EVM, solana: config.PAY_TO_SOLANA }
 const products = createCatalog({ networks, payTo, feePayer: readFeePayer(service) })
 const { fetch } = createSeller({ url: config.URL, service, networks, products })
 
-const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, ({ port }) => console.log(JSON.stringify({ msg: 'listening', port })))
+const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, ({ port }) =>
+  console.log(JSON.stringify({ msg: 'listening', port })),
+)
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     server.close(() => process.exit(0))

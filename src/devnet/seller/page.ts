@@ -7,7 +7,9 @@ h2{font-size:1.25rem;margin:2rem 0 .5rem}p{margin:0 0 1rem}code{font-size:.9em}
 
 /** Articles as one page. */
 export function readPage(names: readonly string[], title: string): string {
-  const text = names.map((name) => readFileSync(new URL(`articles/${name}.html`, import.meta.url), 'utf8')).join('<hr>\n')
+  const text = names
+    .map((name) => readFileSync(new URL(`articles/${name}.html`, import.meta.url), 'utf8'))
+    .join('<hr>\n')
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style></head>

@@ -39,13 +39,21 @@ export class Quotes {
    * The requirements of one visit. Each visit has a resource and a memo of its own: a payment binds to this visit and no other, and whoever
    * reads the memo on the chain does not know the resource.
    */
-  write(offers: readonly Offer[], visit: { url: URL; now: number }): { url: string; accepts: Requirements[] } {
+  write(
+    offers: readonly Offer[],
+    visit: { url: URL; now: number },
+  ): { url: string; accepts: Requirements[] } {
     const url = new URL(visit.url)
     const nonce = randomBytes(16).toString('base64url')
     url.searchParams.set(ORDER, `${nonce}.${this.#code(['order', visit.url.href, nonce])}`)
     const memo = this.#createMemo(url.pathname)
     const notBefore = Math.floor(visit.now / 1000)
-    return { url: url.href, accepts: offers.map((offer) => this.#sign(url.href, requirementsOf(offer, { memo, notBefore }))) }
+    return {
+      url: url.href,
+      accepts: offers.map((offer) =>
+        this.#sign(url.href, requirementsOf(offer, { memo, notBefore })),
+      ),
+    }
   }
 
   /** Whether these terms were offered for this resource, whatever they cost today. */
@@ -72,18 +80,27 @@ export class Quotes {
   }
 
   #sign(url: string, requirements: Requirements): Requirements {
-    return { ...requirements, extra: { ...requirements.extra, quote: this.#code(terms(url, requirements)) } }
+    return {
+      ...requirements,
+      extra: { ...requirements.extra, quote: this.#code(terms(url, requirements)) },
+    }
   }
 
   #code(parts: readonly unknown[]): string {
-    return createHmac('sha256', this.#secret).update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
+    return createHmac('sha256', this.#secret)
+      .update(JSON.stringify(parts))
+      .digest('base64url')
+      .slice(0, 22)
   }
 }
 
 /** The query parameter that makes the resource of each visit another one. */
 export const ORDER = 'order'
 
-function requirementsOf({ network, asset, method, amount, payTo, confirmations, extra }: Offer, visit: { memo: string; notBefore: number }): Requirements {
+function requirementsOf(
+  { network, asset, method, amount, payTo, confirmations, extra }: Offer,
+  visit: { memo: string; notBefore: number },
+): Requirements {
   const parsed = parseAmount(amount, asset.decimals)
   if (!parsed.ok) throw new Error(`The price ${amount} is no amount of ${asset.symbol}.`)
   const { memo, notBefore } = visit
@@ -107,9 +124,23 @@ function requirementsOf({ network, asset, method, amount, payTo, confirmations, 
   }
 }
 
-function terms(url: string, { scheme, network, amount, asset, payTo, extra }: Requirements): unknown[] {
+function terms(
+  url: string,
+  { scheme, network, amount, asset, payTo, extra }: Requirements,
+): unknown[] {
   const { assetTransferMethod, memo, notBefore, expiresAt } = extra
-  return [url, scheme, network, amount, asset, payTo, assetTransferMethod ?? null, memo ?? null, notBefore, expiresAt]
+  return [
+    url,
+    scheme,
+    network,
+    amount,
+    asset,
+    payTo,
+    assetTransferMethod ?? null,
+    memo ?? null,
+    notBefore,
+    expiresAt,
+  ]
 }
 
 function same(a: string, b: string): boolean {

@@ -10,23 +10,38 @@ import type { Question } from './ask-service.ts'
 import { ORDER, type Offer, type Quotes } from './quote.ts'
 
 /** `readable: false`: what came is no x402 payment at all. */
-export type Read = { ok: true; question: Question } | { ok: false; readable: boolean; reason: string; message: string }
+export type Read =
+  | { ok: true; question: Question }
+  | { ok: false; readable: boolean; reason: string; message: string }
 
 type Visit = { header: string; url: URL; offers: readonly Offer[] }
 
 /** What a payment says it pays for becomes a question to the service, when the seller did offer that. */
-export function readPayment({ header, url, offers }: Visit, { quotes, networks }: { quotes: Quotes; networks: readonly Network[] }): Read {
+export function readPayment(
+  { header, url, offers }: Visit,
+  { quotes, networks }: { quotes: Quotes; networks: readonly Network[] },
+): Read {
   const decoded = decodePayload(header)
-  if (!decoded.ok) return { ok: false, readable: false, reason: 'malformed', message: decoded.problem }
+  if (!decoded.ok)
+    return { ok: false, readable: false, reason: 'malformed', message: decoded.problem }
   const { payload: payment } = decoded
   const accepted = acceptedOf(payment)
   if (!accepted) return fromOffers(payment, { header, url, offers }, quotes)
   const { requirements, resource } = accepted
   // Who was built a payment for this resource, by whatever service, echoes what that service knows of it.
-  if (requirements.extra.quote === undefined && isSameProduct(resource, url) && quotes.holdsOrder(url, resource))
+  if (
+    requirements.extra.quote === undefined &&
+    isSameProduct(resource, url) &&
+    quotes.holdsOrder(url, resource)
+  )
     return fromOrder(payment, { header, requirements, resource, offers })
   if (!isSameProduct(resource, url) || !quotes.holds({ url: resource }, requirements)) {
-    return { ok: false, readable: true, reason: 'resource_mismatch', message: 'This payment is not for an offer of this page.' }
+    return {
+      ok: false,
+      readable: true,
+      reason: 'resource_mismatch',
+      message: 'This payment is not for an offer of this page.',
+    }
   }
   const network = readNetwork(requirements.network, payment.x402Version)
   const asset = assetOf(networks, network, requirements.asset)
@@ -50,24 +65,50 @@ export function readPayment({ header, url, offers }: Visit, { quotes, networks }
 }
 
 /** The terms a payment names: version 2 echoes them, a proof of version 1 carries its offer, other payments of version 1 name none. */
-function acceptedOf(payment: PaymentPayload): { requirements: Requirements; resource: string } | undefined {
-  if (payment.x402Version === 2) return { requirements: payment.accepted, resource: payment.resource?.url ?? '' }
+function acceptedOf(
+  payment: PaymentPayload,
+): { requirements: Requirements; resource: string } | undefined {
+  if (payment.x402Version === 2)
+    return { requirements: payment.accepted, resource: payment.resource?.url ?? '' }
   const offer = v.safeParse(RequirementsV1, payment.payload.offer)
   if (!offer.success) return undefined
   const { requirements, resource } = fromV1(offer.output)
   return { requirements, resource: resource.url }
 }
 
-type Order = { header: string; requirements: Requirements; resource: string; offers: readonly Offer[] }
+type Order = {
+  header: string
+  requirements: Requirements
+  resource: string
+  offers: readonly Offer[]
+}
 
 /** A payment that is bound to a visit, but not to its terms, is held against today's price. */
-function fromOrder(payment: PaymentPayload, { header, requirements, resource, offers }: Order): Read {
+function fromOrder(
+  payment: PaymentPayload,
+  { header, requirements, resource, offers }: Order,
+): Read {
   const network = readNetwork(requirements.network, payment.x402Version)
   const method = methodOf(payment)
-  const offer = offers.find((entry) => entry.network === network && entry.asset.address === requirements.asset && entry.method === method)
+  const offer = offers.find(
+    (entry) =>
+      entry.network === network &&
+      entry.asset.address === requirements.asset &&
+      entry.method === method,
+  )
   if (!offer) return unknownOffer()
   const { amount: expectedAmount, payTo: walletAddress } = offer
-  return { ok: true, question: { walletAddress, paymentProof: header, expectedAmount, network: offer.network, asset: offer.asset.address, resource } }
+  return {
+    ok: true,
+    question: {
+      walletAddress,
+      paymentProof: header,
+      expectedAmount,
+      network: offer.network,
+      asset: offer.asset.address,
+      resource,
+    },
+  }
 }
 
 /** A payment of version 1 that names no terms is held against today's price. */
@@ -75,10 +116,16 @@ function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quo
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
   const transaction = readTransaction(payment)
   const native = transaction?.ok && transaction.operations.some(({ kind }) => kind === 'transfer')
-  const fitting = offers.filter((offer) => offer.network === network && (transaction ? offer.asset.native === native : offer.method === methodOf(payment)))
+  const fitting = offers.filter(
+    (offer) =>
+      offer.network === network &&
+      (transaction ? offer.asset.native === native : offer.method === methodOf(payment)),
+  )
   const [offer] = fitting
   if (!offer) return unknownOffer()
-  const memo = transaction?.ok ? transaction.operations.find((operation) => operation.kind === 'memo')?.text : undefined
+  const memo = transaction?.ok
+    ? transaction.operations.find((operation) => operation.kind === 'memo')?.text
+    : undefined
   return {
     ok: true,
     question: {
@@ -93,7 +140,9 @@ function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quo
 }
 
 /** The Solana transaction within a payment, where there is one. */
-function readTransaction(payment: PaymentPayload): ReturnType<typeof decodeTransaction> | undefined {
+function readTransaction(
+  payment: PaymentPayload,
+): ReturnType<typeof decodeTransaction> | undefined {
   const { transaction } = payment.payload
   const bytes = typeof transaction === 'string' ? decodeBase64(transaction) : undefined
   return bytes && decodeTransaction(bytes)
@@ -107,11 +156,20 @@ function isSameProduct(resource: string, url: URL): boolean {
   return paid.href === url.href
 }
 
-function assetOf(networks: readonly Network[], id: string | undefined, name: string): Asset | undefined {
+function assetOf(
+  networks: readonly Network[],
+  id: string | undefined,
+  name: string,
+): Asset | undefined {
   const network = networks.find((candidate) => candidate.network === id)
   return network && findAsset(network, name)
 }
 
 function unknownOffer(): Read {
-  return { ok: false, readable: true, reason: 'unsupported_method', message: 'This page does not offer to be paid that way.' }
+  return {
+    ok: false,
+    readable: true,
+    reason: 'unsupported_method',
+    message: 'This page does not offer to be paid that way.',
+  }
 }

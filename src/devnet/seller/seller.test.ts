@@ -1,5 +1,11 @@
 import { Connection, VersionedTransaction } from '@solana/web3.js'
-import { createPublicClient, createWalletClient, http, type Hex, type TypedDataDefinition } from 'viem'
+import {
+  createPublicClient,
+  createWalletClient,
+  http,
+  type Hex,
+  type TypedDataDefinition,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPayment } from '#chains/solana/build.ts'
@@ -18,9 +24,17 @@ let evm: ReturnType<typeof createPublicClient>
 let solana: Connection
 
 beforeAll(async () => {
-  net = await Devnet.create({ programs: { service: true, bff: false, web: false, seller: true }, seed: false, evmBlockTimeSeconds: 0.5, slotTimeMs: 100 })
+  net = await Devnet.create({
+    programs: { service: true, bff: false, web: false, seller: true },
+    seed: false,
+    evmBlockTimeSeconds: 0.5,
+    slotTimeMs: 100,
+  })
   evm = createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 })
-  solana = new Connection(net.solana.rpcUrl, { commitment: 'confirmed', wsEndpoint: net.solana.wsUrl })
+  solana = new Connection(net.solana.rpcUrl, {
+    commitment: 'confirmed',
+    wsEndpoint: net.solana.wsUrl,
+  })
 })
 
 afterAll(() => net?.[Symbol.asyncDispose]())
@@ -28,10 +42,16 @@ afterAll(() => net?.[Symbol.asyncDispose]())
 const ETH = '/articles/settlement-without-banks'
 const SOL = '/articles/the-price-of-finality'
 
-type Bill = { resource: ResourceInfo; accepts: Requirements[]; v1: { accepts: RequirementsV1[] }; error: string }
+type Bill = {
+  resource: ResourceInfo
+  accepts: Requirements[]
+  v1: { accepts: RequirementsV1[] }
+  error: string
+}
 
 const read = (value: string | null) => JSON.parse(Buffer.from(value ?? '', 'base64').toString())
-const visit = (path: string, headers: Record<string, string> = {}) => fetch(`${net.urls.seller}${path}`, { headers })
+const visit = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${net.urls.seller}${path}`, { headers })
 const pay = (path: string, header: string) => visit(path, { 'payment-signature': header })
 
 async function bill(path: string): Promise<Bill> {
@@ -53,18 +73,33 @@ function entry(accepts: readonly Requirements[], method: string): Requirements {
 async function sendEther({ payTo, amount }: { payTo: string; amount: string }): Promise<Hex> {
   const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const wallet = createWalletClient({ account, transport: http(net.evm.rpcUrl) })
-  const hash = await wallet.sendTransaction({ chain: null, to: payTo as Hex, value: BigInt(amount) })
+  const hash = await wallet.sendTransaction({
+    chain: null,
+    to: payTo as Hex,
+    value: BigInt(amount),
+  })
   await evm.waitForTransactionReceipt({ hash })
   return hash
 }
 
 /** The header of a buyer who sent ether and signs what for. */
-async function proveEther({ resource, accepts }: Pick<Bill, 'resource' | 'accepts'>, txRef: Hex): Promise<string> {
+async function proveEther(
+  { resource, accepts }: Pick<Bill, 'resource' | 'accepts'>,
+  txRef: Hex,
+): Promise<string> {
   const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const accepted = entry(accepts, 'txid')
   const { network, asset, payTo, maxTimeoutSeconds, amount } = accepted
   const data: TypedDataDefinition = proofTypedData(
-    { network, from: account.address, payTo, asset, amountAtomic: BigInt(amount), maxTimeoutSeconds, resource },
+    {
+      network,
+      from: account.address,
+      payTo,
+      asset,
+      amountAtomic: BigInt(amount),
+      maxTimeoutSeconds,
+      resource,
+    },
     txRef,
   )
   const signature = await account.signTypedData(data)
@@ -72,11 +107,21 @@ async function proveEther({ resource, accepts }: Pick<Bill, 'resource' | 'accept
     x402Version: 2,
     resource,
     accepted,
-    payload: { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: account.address, signature },
+    payload: {
+      type: 'payment-proof',
+      alg: 'ES256K',
+      format: 'eip712',
+      txRef,
+      from: account.address,
+      signature,
+    },
   })
 }
 
-async function signSol(accepted: { payTo: string; amount: string }, memo: string): Promise<Uint8Array> {
+async function signSol(
+  accepted: { payTo: string; amount: string },
+  memo: string,
+): Promise<Uint8Array> {
   const buyer = solanaKeypair(net.wallets.buyer.solana)
   const { blockhash } = await solana.getLatestBlockhash()
   const bytes = buildPayment({
@@ -106,20 +151,35 @@ async function paid(path: string, header: string): Promise<Response> {
 describe('the bill', () => {
   test('says the same in both versions, and is another one at each visit', async () => {
     const first = await bill(ETH)
-    expect(first.resource.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/articles\/settlement-without-banks\?order=[\w-]{22}\.[\w-]{22}$/)
+    expect(first.resource.url).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/articles\/settlement-without-banks\?order=[\w-]{22}\.[\w-]{22}$/,
+    )
     const asked = { network: 'eip155:31337', payTo: net.wallets.seller.evm.address }
     expect(first.accepts).toMatchObject([
-      { ...asked, amount: '10000000000000000', extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } },
-      { ...asked, amount: '10000000000000000', extra: { assetTransferMethod: 'signed-transaction' } },
+      {
+        ...asked,
+        amount: '10000000000000000',
+        extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' },
+      },
+      {
+        ...asked,
+        amount: '10000000000000000',
+        extra: { assetTransferMethod: 'signed-transaction' },
+      },
     ])
-    expect(first.v1.accepts).toMatchObject([{ ...asked, maxAmountRequired: '10000000000000000', resource: first.resource.url }, {}])
+    expect(first.v1.accepts).toMatchObject([
+      { ...asked, maxAmountRequired: '10000000000000000', resource: first.resource.url },
+      {},
+    ])
     expect((await bill(ETH)).resource.url).not.toBe(first.resource.url)
   })
 
   test('may name several currencies, of which the buyer chooses one', async () => {
     const { accepts } = await bill('/issues/1')
     expect(new Set(accepts.map(({ network }) => network)).size).toBe(2)
-    expect(new Set(accepts.map(({ extra }) => extra.symbol))).toEqual(new Set(['ETH', 'WETH', 'SOL', 'USDC']))
+    expect(new Set(accepts.map(({ extra }) => extra.symbol))).toEqual(
+      new Set(['ETH', 'WETH', 'SOL', 'USDC']),
+    )
     expect(accepts.filter(({ extra }) => extra.symbol === 'USDC')).toHaveLength(2)
   })
 
@@ -127,32 +187,50 @@ describe('the bill', () => {
     const preflight = await fetch(`${net.urls.seller}${ETH}`, { method: 'OPTIONS' })
     expect(preflight.status).toBe(204)
     const allowed = preflight.headers.get('access-control-allow-headers') ?? ''
-    for (const header of ['x-payment', 'payment-signature', 'idempotency-key', 'access-control-expose-headers']) expect(allowed).toContain(header)
+    for (const header of [
+      'x-payment',
+      'payment-signature',
+      'idempotency-key',
+      'access-control-expose-headers',
+    ])
+      expect(allowed).toContain(header)
     const exposed = (await visit(ETH)).headers.get('access-control-expose-headers') ?? ''
-    for (const header of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE']) expect(exposed).toContain(header)
+    for (const header of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE'])
+      expect(exposed).toContain(header)
   })
 })
 
 describe('ether', () => {
-  test('buys the page, and the same payment gets the same page again, also from a shop that was killed in between', { timeout: 60_000 }, async () => {
-    const asked = await bill(ETH)
-    const balance = () => evm.getBalance({ address: net.wallets.seller.evm.address })
-    const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
-    const before = await balance()
-    const response = await paid(ETH, header)
-    expect(response.status).toBe(200)
-    expect(response.headers.get('cache-control')).toBe('no-store')
-    const told = read(response.headers.get('payment-response'))
-    expect(told).toMatchObject({ success: true, network: 'eip155:31337', payer: net.wallets.buyer.evm.address, transaction: expect.stringMatching(/^0x/) })
-    expect(response.headers.get('x-payment-response')).toBe(response.headers.get('payment-response'))
-    const page = await response.text()
-    expect(page).toContain('The transfer is the settlement.')
+  test(
+    'buys the page, and the same payment gets the same page again, also from a shop that was killed in between',
+    { timeout: 60_000 },
+    async () => {
+      const asked = await bill(ETH)
+      const balance = () => evm.getBalance({ address: net.wallets.seller.evm.address })
+      const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
+      const before = await balance()
+      const response = await paid(ETH, header)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      const told = read(response.headers.get('payment-response'))
+      expect(told).toMatchObject({
+        success: true,
+        network: 'eip155:31337',
+        payer: net.wallets.buyer.evm.address,
+        transaction: expect.stringMatching(/^0x/),
+      })
+      expect(response.headers.get('x-payment-response')).toBe(
+        response.headers.get('payment-response'),
+      )
+      const page = await response.text()
+      expect(page).toContain('The transfer is the settlement.')
 
-    await net.seller.kill()
-    const again = await pay(ETH, header)
-    expect([again.status, await again.text()]).toEqual([200, page])
-    expect(await balance()).toBe(before)
-  })
+      await net.seller.kill()
+      const again = await pay(ETH, header)
+      expect([again.status, await again.text()]).toEqual([200, page])
+      expect(await balance()).toBe(before)
+    },
+  )
 
   test('pays by version 1', async () => {
     const { v1 } = await bill(ETH)
@@ -161,10 +239,28 @@ describe('ether', () => {
     const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
     const txRef = await sendEther({ payTo: offer.payTo, amount: offer.maxAmountRequired })
     const { network, asset, payTo, maxTimeoutSeconds, resource, description, mimeType } = offer
-    const terms = { network, from: account.address, payTo, asset, amountAtomic: BigInt(offer.maxAmountRequired), maxTimeoutSeconds }
-    const data: TypedDataDefinition = offerProofTypedData({ ...terms, networkName: network, resource: { url: resource, description, mimeType } }, txRef)
+    const terms = {
+      network,
+      from: account.address,
+      payTo,
+      asset,
+      amountAtomic: BigInt(offer.maxAmountRequired),
+      maxTimeoutSeconds,
+    }
+    const data: TypedDataDefinition = offerProofTypedData(
+      { ...terms, networkName: network, resource: { url: resource, description, mimeType } },
+      txRef,
+    )
     const signature = await account.signTypedData(data)
-    const payload = { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: account.address, signature, offer }
+    const payload = {
+      type: 'payment-proof',
+      alg: 'ES256K',
+      format: 'eip712',
+      txRef,
+      from: account.address,
+      signature,
+      offer,
+    }
     const header = encodeHeader({ x402Version: 1, scheme: 'exact', network, payload })
     const response = await eventually(
       () => visit(ETH, { 'x-payment': header }),
@@ -187,23 +283,41 @@ describe('ether', () => {
 
   test('at terms that the shop never offered buys nothing', async () => {
     const asked = await bill(ETH)
-    const cheap = { ...asked, accepts: asked.accepts.map((accepted) => ({ ...accepted, amount: '1' })) }
-    const response = await pay(ETH, await proveEther(cheap, await sendEther(entry(cheap.accepts, 'txid'))))
+    const cheap = {
+      ...asked,
+      accepts: asked.accepts.map((accepted) => ({ ...accepted, amount: '1' })),
+    }
+    const response = await pay(
+      ETH,
+      await proveEther(cheap, await sendEther(entry(cheap.accepts, 'txid'))),
+    )
     expect((await readBill(response)).error).toBe('This payment is not for an offer of this page.')
   })
 })
 
 describe('SOL', () => {
-  test.each([1, 2] as const)('signed by the buyer is sent by the service and buys the page, version %i', async (version) => {
-    const { resource, accepts } = await bill(SOL)
-    const accepted = entry(accepts, 'native-transfer')
-    const payload = { transaction: encodeBase64(await signSol(accepted, String(accepted.extra.memo))) }
-    const { network } = accepted
-    const header = encodeHeader(version === 2 ? { x402Version: 2, resource, accepted, payload } : { x402Version: 1, scheme: 'exact', network, payload })
-    const response = await paid(SOL, header)
-    expect([response.status, (await response.text()).includes('It only moves the moment')]).toEqual([200, true])
-    expect((await pay(SOL, header)).status).toBe(200)
-  })
+  test.each([1, 2] as const)(
+    'signed by the buyer is sent by the service and buys the page, version %i',
+    async (version) => {
+      const { resource, accepts } = await bill(SOL)
+      const accepted = entry(accepts, 'native-transfer')
+      const payload = {
+        transaction: encodeBase64(await signSol(accepted, String(accepted.extra.memo))),
+      }
+      const { network } = accepted
+      const header = encodeHeader(
+        version === 2
+          ? { x402Version: 2, resource, accepted, payload }
+          : { x402Version: 1, scheme: 'exact', network, payload },
+      )
+      const response = await paid(SOL, header)
+      expect([
+        response.status,
+        (await response.text()).includes('It only moves the moment'),
+      ]).toEqual([200, true])
+      expect((await pay(SOL, header)).status).toBe(200)
+    },
+  )
 
   test('sent by the buyer through a payment of this service buys what it was made for', async () => {
     const { resource, accepts } = await bill(SOL)
@@ -211,17 +325,32 @@ describe('SOL', () => {
     const built = await (
       await fetch(`${net.urls.service}/transaction/send`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${net.apiKeys.operator}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ walletAddress: net.wallets.buyer.solana.address, recipientAddress: accepted.payTo, amount: 0.1, resource: resource.url }),
+        headers: {
+          authorization: `Bearer ${net.apiKeys.operator}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({
+          walletAddress: net.wallets.buyer.solana.address,
+          recipientAddress: accepted.payTo,
+          amount: 0.1,
+          resource: resource.url,
+        }),
       })
     ).json()
     const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
     transaction.sign([solanaKeypair(net.wallets.buyer.solana)])
     const txRef = await solana.sendRawTransaction(transaction.serialize())
     const payload = { type: 'payment-proof', alg: 'Ed25519', format: 'solana-memo', txRef }
-    expect((await paid(SOL, encodeHeader({ x402Version: 2, resource, accepted, payload }))).status).toBe(200)
+    expect(
+      (await paid(SOL, encodeHeader({ x402Version: 2, resource, accepted, payload }))).status,
+    ).toBe(200)
     const other = await bill(SOL)
-    const again = encodeHeader({ x402Version: 2, resource: other.resource, accepted: entry(other.accepts, 'txid'), payload })
+    const again = encodeHeader({
+      x402Version: 2,
+      resource: other.resource,
+      accepted: entry(other.accepts, 'txid'),
+      payload,
+    })
     expect((await pay(SOL, again)).status).toBe(402)
   })
 })
@@ -234,12 +363,22 @@ describe('a program that pays from a managed wallet', () => {
     const { resource, accepts } = await bill(path)
     const { payTo, network } = entry(accepts, method)
     const { managed } = net.wallets
-    const walletAddress = network.startsWith('eip155:') ? managed.evm.address : managed.solana.address
+    const walletAddress = network.startsWith('eip155:')
+      ? managed.evm.address
+      : managed.solana.address
     const sent = await (
       await fetch(`${net.urls.service}/payment/send`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${net.apiKeys.operator}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ walletAddress, recipientAddress: payTo, amount, resource: resource.url }),
+        headers: {
+          authorization: `Bearer ${net.apiKeys.operator}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({
+          walletAddress,
+          recipientAddress: payTo,
+          amount,
+          resource: resource.url,
+        }),
       })
     ).json()
     expect(sent).toMatchObject({ success: true, paymentProof: expect.any(String) })
@@ -253,22 +392,33 @@ describe('what goes wrong', () => {
     expect((await visit(ETH, { 'x-payment': 'nonsense' })).status).toBe(400)
   })
 
-  test('while nothing is decided, the buyer is neither served nor billed again', { timeout: 60_000 }, async () => {
-    const asked = await bill(ETH)
-    const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
-    const dead = net.service.kill()
-    const response = await pay(ETH, header)
-    expect([response.status, response.headers.get('retry-after'), response.headers.get('payment-required')]).toEqual([502, '2', null])
-    await dead
-    expect((await paid(ETH, header)).status).toBe(200)
-  })
+  test(
+    'while nothing is decided, the buyer is neither served nor billed again',
+    { timeout: 60_000 },
+    async () => {
+      const asked = await bill(ETH)
+      const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
+      const dead = net.service.kill()
+      const response = await pay(ETH, header)
+      expect([
+        response.status,
+        response.headers.get('retry-after'),
+        response.headers.get('payment-required'),
+      ]).toEqual([502, '2', null])
+      await dead
+      expect((await paid(ETH, header)).status).toBe(200)
+    },
+  )
 
   test('demo=error-after-payment: the page fails once, and the same payment gets it', async () => {
     const path = `${ETH}?demo=error-after-payment`
     const asked = await bill(path)
     const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
     const failed = await paid(path, header)
-    expect([failed.status, read(failed.headers.get('payment-response')).success]).toEqual([500, true])
+    expect([failed.status, read(failed.headers.get('payment-response')).success]).toEqual([
+      500,
+      true,
+    ])
     expect((await pay(path, header)).status).toBe(200)
   })
 
@@ -277,7 +427,9 @@ describe('what goes wrong', () => {
     const first = await bill(path)
     const buy = async ({ resource, accepts }: Bill) => {
       const accepted = entry(accepts, 'native-transfer')
-      const payload = { transaction: encodeBase64(await signSol(accepted, String(accepted.extra.memo))) }
+      const payload = {
+        transaction: encodeBase64(await signSol(accepted, String(accepted.extra.memo))),
+      }
       return pay(path, encodeHeader({ x402Version: 2, resource, accepted, payload }))
     }
     const second = await readBill(await buy(first))

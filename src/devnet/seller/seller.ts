@@ -33,13 +33,28 @@ export type SellerOptions = {
  */
 export function createSeller(options: SellerOptions): Hono {
   const app = new Hono()
-  const quotes = new Quotes(createHash('sha256').update(`quotes\n${options.service.apiKey}`).digest('hex'))
+  const quotes = new Quotes(
+    createHash('sha256').update(`quotes\n${options.service.apiKey}`).digest('hex'),
+  )
   const failedOnce = new Set<string>()
   app.use(applyCors)
-  app.get('/', (c) => c.json({ resources: options.products.map(({ path, title, mimeType }) => ({ url: `${options.url}${path}`, title, mimeType })) }))
+  app.get('/', (c) =>
+    c.json({
+      resources: options.products.map(({ path, title, mimeType }) => ({
+        url: `${options.url}${path}`,
+        title,
+        mimeType,
+      })),
+    }),
+  )
   app.get('/health/live', (c) => c.json({ status: 'ok' }))
-  app.get('/health/ready', async (c) => ((await isReady(options.service)) ? c.json({ status: 'ok' }) : c.json({ status: 'unavailable' }, 503)))
-  for (const product of options.products) app.get(product.path, (c) => visit(c, { product, options, quotes, failedOnce }))
+  app.get('/health/ready', async (c) =>
+    (await isReady(options.service))
+      ? c.json({ status: 'ok' })
+      : c.json({ status: 'unavailable' }, 503),
+  )
+  for (const product of options.products)
+    app.get(product.path, (c) => visit(c, { product, options, quotes, failedOnce }))
   return app
 }
 
@@ -53,7 +68,8 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
   const offers = await product.offers()
   // Both names are of the same thing; the version stands inside.
   const header = c.req.header('payment-signature') ?? c.req.header('x-payment')
-  const ask = (error: string, now = offers) => challenge(c, { error, url, offers: now, product, quotes, demo })
+  const ask = (error: string, now = offers) =>
+    challenge(c, { error, url, offers: now, product, quotes, demo })
   if (header === undefined) return ask('Payment required')
 
   const read = readPayment({ header, url, offers }, { quotes, networks: options.networks })
@@ -61,7 +77,10 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
     tellSettlement(c, { success: false, errorReason: read.reason })
     return read.readable ? ask(read.message) : c.json({ error: read.message }, 400)
   }
-  if (demo.has('price-rises') && !raise(offers).some(({ amount }) => amount === read.question.expectedAmount)) {
+  if (
+    demo.has('price-rises') &&
+    !raise(offers).some(({ amount }) => amount === read.question.expectedAmount)
+  ) {
     return ask('The price has risen since it was told. This payment was not used.', raise(offers))
   }
   const verdict = await askService(options.service, read.question)
@@ -69,27 +88,49 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
   return verdict.state === 'refused' ? refuse(c, verdict, ask) : wait(c, verdict)
 }
 
-type Bill = { error: string; url: URL; offers: readonly Offer[]; product: Product; quotes: Quotes; demo: Demo }
+type Bill = {
+  error: string
+  url: URL
+  offers: readonly Offer[]
+  product: Product
+  quotes: Quotes
+  demo: Demo
+}
 
 /** 402: version 2 in the header, version 1 in the body. */
 function challenge(c: Context, { error, url, offers, product, quotes, demo }: Bill): Response {
   const { url: order, accepts } = quotes.write(offers, { url, now: Date.now() })
   const resource = { url: order, description: product.title, mimeType: product.mimeType }
-  const write = (chosen: readonly Requirements[]) => writeChallenge({ error, resource, accepts: chosen })
+  const write = (chosen: readonly Requirements[]) =>
+    writeChallenge({ error, resource, accepts: chosen })
   c.header('PAYMENT-REQUIRED', write(accepts).header)
   return c.json(demo.has('hidden-headers') ? {} : write(accepts.filter(versionOne)).body, 402)
 }
 
-function serve(c: Context, { product, failedOnce }: Shop, { payment, demo, header }: { payment: Payment; demo: Demo; header: string }): Response {
+function serve(
+  c: Context,
+  { product, failedOnce }: Shop,
+  { payment, demo, header }: { payment: Payment; demo: Demo; header: string },
+): Response {
   tellSettlement(c, { success: true }, payment)
   if (demo.has('error-after-payment') && !failedOnce.has(header)) {
     failedOnce.add(header)
-    return c.json({ error: 'The page could not be made. The payment was received; ask again with the same payment.' }, 500)
+    return c.json(
+      {
+        error:
+          'The page could not be made. The payment was received; ask again with the same payment.',
+      },
+      500,
+    )
   }
   return c.body(product.content, 200, { 'Content-Type': product.mimeType })
 }
 
-function refuse(c: Context, { reason, message }: Extract<Verdict, { state: 'refused' }>, ask: (error: string) => Response): Response {
+function refuse(
+  c: Context,
+  { reason, message }: Extract<Verdict, { state: 'refused' }>,
+  ask: (error: string) => Response,
+): Response {
   tellSettlement(c, { success: false, errorReason: reason })
   return reason === 'malformed' ? c.json({ error: message }, 400) : ask(message)
 }
@@ -98,15 +139,34 @@ function refuse(c: Context, { reason, message }: Extract<Verdict, { state: 'refu
 function wait(c: Context, verdict: Extract<Verdict, { state: 'pending' | 'undecided' }>): Response {
   if (verdict.state === 'undecided') {
     c.header('Retry-After', String(verdict.retryAfter))
-    return c.json({ status: 'undecided', error: verdict.message, hint: 'Nothing is decided. Ask again with the same payment.' }, 502)
+    return c.json(
+      {
+        status: 'undecided',
+        error: verdict.message,
+        hint: 'Nothing is decided. Ask again with the same payment.',
+      },
+      502,
+    )
   }
   const { paymentId, signature } = verdict.payment
   tellSettlement(c, { success: false, errorReason: 'settlement_pending' }, verdict.payment)
   c.header('Retry-After', '2')
-  return c.json({ status: 'pending', paymentId, transaction: signature, hint: 'The payment is on its way. Ask again with the same payment.' }, 202)
+  return c.json(
+    {
+      status: 'pending',
+      paymentId,
+      transaction: signature,
+      hint: 'The payment is on its way. Ask again with the same payment.',
+    },
+    202,
+  )
 }
 
-function tellSettlement(c: Context, outcome: { success: boolean; errorReason?: string }, payment?: Payment): void {
+function tellSettlement(
+  c: Context,
+  outcome: { success: boolean; errorReason?: string },
+  payment?: Payment,
+): void {
   const value = encodeSettlement({
     ...outcome,
     transaction: payment?.signature ?? '',

@@ -1,4 +1,15 @@
-import { encodeDeployData, encodeFunctionData, erc20Abi, getContractAddress, parseAbi, parseEther, parseGwei, parseUnits, type Address, type Hex } from 'viem'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  erc20Abi,
+  getContractAddress,
+  parseAbi,
+  parseEther,
+  parseGwei,
+  parseUnits,
+  type Address,
+  type Hex,
+} from 'viem'
 import type { Asset } from '#contract/network.ts'
 import { exactPermit2Proxy, multicall3, permit2, usdCoin, wrappedEther } from '../artifacts/load.ts'
 import type { EvmNode } from '../nodes/evm.ts'
@@ -8,8 +19,20 @@ const owner = deployer().evm
 
 /** The addresses follow from the deployer and its first two nonces: the same on every devnet. */
 export const EVM_TOKENS = {
-  USDC: { address: getContractAddress({ from: owner.address, nonce: 0n }), symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false },
-  WETH: { address: getContractAddress({ from: owner.address, nonce: 1n }), symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false },
+  USDC: {
+    address: getContractAddress({ from: owner.address, nonce: 0n }),
+    symbol: 'USDC',
+    name: 'USD Coin',
+    decimals: 6,
+    native: false,
+  },
+  WETH: {
+    address: getContractAddress({ from: owner.address, nonce: 1n }),
+    symbol: 'WETH',
+    name: 'Wrapped Ether',
+    decimals: 18,
+    native: false,
+  },
 } as const satisfies Record<string, Asset>
 
 /** Of the EIP-712 domain that its authorizations are signed in (`UsdCoin.sol`). */
@@ -30,15 +53,30 @@ const depositAbi = parseAbi(['function deposit() payable'])
 export async function deployEvmTokens(node: EvmNode, holders: readonly Address[]): Promise<void> {
   const { client } = node
   await client.setCode({ address: permit2.address, bytecode: permit2.runtimeCode })
-  await client.setCode({ address: exactPermit2Proxy.address, bytecode: exactPermit2Proxy.runtimeCode })
+  await client.setCode({
+    address: exactPermit2Proxy.address,
+    bytecode: exactPermit2Proxy.runtimeCode,
+  })
   await client.setCode({ address: multicall3.address, bytecode: multicall3.runtimeCode })
   if ((await client.getTransactionCount({ address: owner.address })) > 0) return
 
   const wallet = node.wallet(owner.privateKey)
   const calls: { to?: Address; data: Hex; value?: bigint; gas: bigint }[] = [
-    { data: encodeDeployData({ abi: constructorAbi, bytecode: usdCoin.bytecode, args: [owner.address, USDC_SUPPLY] }), gas: DEPLOY_GAS },
+    {
+      data: encodeDeployData({
+        abi: constructorAbi,
+        bytecode: usdCoin.bytecode,
+        args: [owner.address, USDC_SUPPLY],
+      }),
+      gas: DEPLOY_GAS,
+    },
     { data: wrappedEther.bytecode, gas: DEPLOY_GAS },
-    { to: EVM_TOKENS.WETH.address, data: encodeFunctionData({ abi: depositAbi }), value: WETH_EACH * BigInt(holders.length), gas: CALL_GAS },
+    {
+      to: EVM_TOKENS.WETH.address,
+      data: encodeFunctionData({ abi: depositAbi }),
+      value: WETH_EACH * BigInt(holders.length),
+      gas: CALL_GAS,
+    },
     ...holders.flatMap((holder) => [
       { to: EVM_TOKENS.USDC.address, data: transferData(holder, USDC_EACH), gas: CALL_GAS },
       { to: EVM_TOKENS.WETH.address, data: transferData(holder, WETH_EACH), gas: CALL_GAS },
@@ -46,11 +84,13 @@ export async function deployEvmTokens(node: EvmNode, holders: readonly Address[]
   ]
   const hashes: Hex[] = []
   // Nonces order them, so one block can hold them all; nothing has to be asked of a chain that does not have the tokens yet.
-  for (const [nonce, call] of calls.entries()) hashes.push(await wallet.sendTransaction({ ...call, ...FEES, nonce }))
+  for (const [nonce, call] of calls.entries())
+    hashes.push(await wallet.sendTransaction({ ...call, ...FEES, nonce }))
   await client.mine({ blocks: 1 })
   for (const hash of hashes) {
     const receipt = await client.waitForTransactionReceipt({ hash })
-    if (receipt.status !== 'success') throw new Error(`The devnet's tokens could not be deployed: ${hash} reverted.`)
+    if (receipt.status !== 'success')
+      throw new Error(`The devnet's tokens could not be deployed: ${hash} reverted.`)
   }
 }
 

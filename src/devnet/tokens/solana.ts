@@ -22,36 +22,73 @@ const TOKEN_RENT = 2_039_280
 const METADATA_RENT = 5_616_720
 
 /** The mint, its metadata and the holders' accounts on the local Solana chain. Does nothing on a chain that has them. */
-export async function createSolanaAccounts(connection: Connection, holders: readonly string[]): Promise<void> {
+export async function createSolanaAccounts(
+  connection: Connection,
+  holders: readonly string[],
+): Promise<void> {
   if (await connection.getAccountInfo(MINT)) return
   const owners = holders.map((address) => new PublicKey(address))
   const authority = new PublicKey(deployer().solana.address)
-  await setAccount(connection, MINT, { lamports: MINT_RENT, owner: TOKEN_PROGRAM, data: mintData(authority, USDC_EACH * BigInt(owners.length)) })
-  const [metadata] = PublicKey.findProgramAddressSync([Buffer.from('metadata'), METADATA_PROGRAM.toBuffer(), MINT.toBuffer()], METADATA_PROGRAM)
-  await setAccount(connection, metadata, { lamports: METADATA_RENT, owner: METADATA_PROGRAM, data: metadataData(authority) })
+  await setAccount(connection, MINT, {
+    lamports: MINT_RENT,
+    owner: TOKEN_PROGRAM,
+    data: mintData(authority, USDC_EACH * BigInt(owners.length)),
+  })
+  const [metadata] = PublicKey.findProgramAddressSync(
+    [Buffer.from('metadata'), METADATA_PROGRAM.toBuffer(), MINT.toBuffer()],
+    METADATA_PROGRAM,
+  )
+  await setAccount(connection, metadata, {
+    lamports: METADATA_RENT,
+    owner: METADATA_PROGRAM,
+    data: metadataData(authority),
+  })
   for (const owner of owners) {
-    await setAccount(connection, owner, { lamports: LAMPORTS_EACH, owner: SYSTEM_PROGRAM, data: Buffer.alloc(0) })
-    await setAccount(connection, associatedTokenAccount(owner), { lamports: TOKEN_RENT, owner: TOKEN_PROGRAM, data: tokenData(owner, USDC_EACH) })
+    await setAccount(connection, owner, {
+      lamports: LAMPORTS_EACH,
+      owner: SYSTEM_PROGRAM,
+      data: Buffer.alloc(0),
+    })
+    await setAccount(connection, associatedTokenAccount(owner), {
+      lamports: TOKEN_RENT,
+      owner: TOKEN_PROGRAM,
+      data: tokenData(owner, USDC_EACH),
+    })
   }
 }
 
 /** Where an owner's tokens of the local USDC lie. */
 export function associatedTokenAccount(owner: PublicKey): PublicKey {
-  const [address] = PublicKey.findProgramAddressSync([owner.toBuffer(), TOKEN_PROGRAM.toBuffer(), MINT.toBuffer()], ASSOCIATED_TOKEN_PROGRAM)
+  const [address] = PublicKey.findProgramAddressSync(
+    [owner.toBuffer(), TOKEN_PROGRAM.toBuffer(), MINT.toBuffer()],
+    ASSOCIATED_TOKEN_PROGRAM,
+  )
   return address
 }
 
 type Account = { lamports: number; owner: PublicKey; data: Buffer }
 
-async function setAccount(connection: Connection, address: PublicKey, { lamports, owner, data }: Account): Promise<void> {
+async function setAccount(
+  connection: Connection,
+  address: PublicKey,
+  { lamports, owner, data }: Account,
+): Promise<void> {
   const state = { lamports, owner: owner.toBase58(), data: data.toString('hex'), executable: false }
   const response = await fetch(connection.rpcEndpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount', params: [address.toBase58(), state] }),
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'surfnet_setAccount',
+      params: [address.toBase58(), state],
+    }),
   })
   const { error } = v.parse(v.object({ error: v.optional(v.unknown()) }), await response.json())
-  if (error !== undefined) throw new Error(`The Solana node refused the account ${address.toBase58()}: ${JSON.stringify(error)}`)
+  if (error !== undefined)
+    throw new Error(
+      `The Solana node refused the account ${address.toBase58()}: ${JSON.stringify(error)}`,
+    )
 }
 
 /** `spl_token::state::Mint` */
@@ -87,5 +124,13 @@ function metadataData(authority: PublicKey): Buffer {
   }
   const { name, symbol } = SOLANA_TOKENS.USDC
   const tail = Buffer.from([0, 0, 0, 0, 1, 0, 0])
-  return Buffer.concat([Buffer.from([4]), authority.toBuffer(), MINT.toBuffer(), text(name, 32), text(symbol, 10), text('', 200), tail])
+  return Buffer.concat([
+    Buffer.from([4]),
+    authority.toBuffer(),
+    MINT.toBuffer(),
+    text(name, 32),
+    text(symbol, 10),
+    text('', 200),
+    tail,
+  ])
 }

@@ -13,8 +13,23 @@ export const DEMO_WALLET = join(CACHE, 'demo-wallet.js')
 
 const LOCK_POLL_MS = 200
 
-const APP_SOURCES = ['src/web', 'src/contract', 'src/chains', 'src/x402', 'public', 'index.html', 'vite.config.ts', 'package.json']
-const WALLET_SOURCES = ['src/devnet/demo-wallet', 'src/devnet/web/vite.ts', 'src/chains', 'src/contract', 'package.json']
+const APP_SOURCES = [
+  'src/web',
+  'src/contract',
+  'src/chains',
+  'src/x402',
+  'public',
+  'index.html',
+  'vite.config.ts',
+  'package.json',
+]
+const WALLET_SOURCES = [
+  'src/devnet/demo-wallet',
+  'src/devnet/web/vite.ts',
+  'src/chains',
+  'src/contract',
+  'package.json',
+]
 
 /** Builds the web app and the demo wallet where their sources are newer than what was built last. One builder at a time, of all processes. */
 export async function ensureBuilt(say: (line: string) => void): Promise<void> {
@@ -27,7 +42,8 @@ export async function ensureBuilt(say: (line: string) => void): Promise<void> {
       await rm(DIST, { recursive: true, force: true })
       await rename(draft, DIST)
     }
-    if (await isStale(DEMO_WALLET, WALLET_SOURCES)) await runBuild({ target: 'wallet', root: ROOT, out: DEMO_WALLET })
+    if (await isStale(DEMO_WALLET, WALLET_SOURCES))
+      await runBuild({ target: 'wallet', root: ROOT, out: DEMO_WALLET })
   } finally {
     unlock()
   }
@@ -49,7 +65,11 @@ async function runBuild(workerData: BuildOrder): Promise<void> {
   const worker = new Worker(new URL('vite.ts', import.meta.url), { workerData })
   await new Promise<void>((resolve, reject) => {
     worker.once('error', reject)
-    worker.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`The build of the web app ended with exit code ${code}.`))))
+    worker.once('exit', (code) =>
+      code === 0
+        ? resolve()
+        : reject(new Error(`The build of the web app ended with exit code ${code}.`)),
+    )
   })
 }
 

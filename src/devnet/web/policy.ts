@@ -5,6 +5,10 @@ type Reached = { proxyUrl: string; shops: readonly string[]; networks: readonly 
 
 /** What the page asks beside its own host: its proxy, the shop of this devnet, and the nodes it checks the chains with. */
 export function reachedOrigins({ proxyUrl, shops, networks }: Reached): string[] {
-  const urls = networks.flatMap(({ rpcUrls, wsUrl }) => [...rpcUrls, ...rpcUrls.map((url) => url.replace(/^http/, 'ws')), ...(wsUrl ? [wsUrl] : [])])
+  const urls = networks.flatMap(({ rpcUrls, wsUrl }) => [
+    ...rpcUrls,
+    ...rpcUrls.map((url) => url.replace(/^http/, 'ws')),
+    ...(wsUrl ? [wsUrl] : []),
+  ])
   return [...new Set([proxyUrl, ...shops, ...urls.map((url) => new URL(url).origin)])]
 }

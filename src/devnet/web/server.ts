@@ -9,7 +9,13 @@ import type { Wallets } from '../nodes/wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
 import { reachedOrigins } from './policy.ts'
 
-export type WebOptions = { port: number; bffPort: number; shops: readonly string[]; networks: Network[]; wallets: Wallets }
+export type WebOptions = {
+  port: number
+  bffPort: number
+  shops: readonly string[]
+  networks: Network[]
+  wallets: Wallets
+}
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -40,7 +46,9 @@ export class WebServer implements AsyncDisposable {
     const server = createServer((request, response) => {
       serve(options, request, response).catch(() => response.destroy())
     })
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve))
+    await new Promise<void>((resolve, reject) =>
+      server.once('error', reject).listen(options.port, '127.0.0.1', resolve),
+    )
     return new WebServer(server, options.port)
   }
 
@@ -52,33 +60,52 @@ export class WebServer implements AsyncDisposable {
   }
 }
 
-async function serve(options: WebOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end()
+async function serve(
+  options: WebOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return void response.writeHead(405, { allow: 'GET, HEAD' }).end()
   const target = URL.parse(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`)
   // A foreign name that resolves to this machine must not reach the wallet's keys.
   if (!target || !HOSTS.has(target.hostname)) return void response.writeHead(421).end()
   setHeaders(options, target.hostname, response)
   const { pathname } = target
-  if (pathname === '/config.json') return sendJson(response, { proxyUrl: `http://${target.hostname}:${options.bffPort}`, title: 'Paydesk' })
+  if (pathname === '/config.json')
+    return sendJson(response, {
+      proxyUrl: `http://${target.hostname}:${options.bffPort}`,
+      title: 'Paydesk',
+    })
   if (pathname === '/demo-wallet.json') return sendJson(response, walletConfig(options))
   if (pathname === '/demo-wallet.js') return sendFile(response, DEMO_WALLET, 'no-cache')
   const file = await findFile(pathname)
-  if (file) return sendFile(response, file, pathname.startsWith('/assets/') ? CACHE.assets : CACHE.others)
+  if (file)
+    return sendFile(response, file, pathname.startsWith('/assets/') ? CACHE.assets : CACHE.others)
   // A missing asset is missing; any other path is a page of the app.
-  if (extname(pathname) !== '' && !pathname.startsWith('/pay')) return void response.writeHead(404).end()
+  if (extname(pathname) !== '' && !pathname.startsWith('/pay'))
+    return void response.writeHead(404).end()
   const page = pathname.split('/').length > 2 ? 'nested.html' : 'index.html'
   const html = await readFile(join(DIST, page), 'utf8')
   response.writeHead(200, { 'content-type': TYPES['.html'], 'cache-control': 'no-cache' })
   response.end(html.replace('<head>', '<head>\n    <script src="/demo-wallet.js"></script>'))
 }
 
-function setHeaders({ bffPort, shops, networks }: WebOptions, host: string, response: ServerResponse): void {
-  const { 'Strict-Transport-Security': _, ...headers } = siteHeaders(reachedOrigins({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }))
+function setHeaders(
+  { bffPort, shops, networks }: WebOptions,
+  host: string,
+  response: ServerResponse,
+): void {
+  const { 'Strict-Transport-Security': _, ...headers } = siteHeaders(
+    reachedOrigins({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }),
+  )
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }
 
 function sendJson(response: ServerResponse, body: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body))
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body))
 }
 
 /** A file of the build, never one outside of it; `index.html` only as a page. */
@@ -90,8 +117,15 @@ async function findFile(pathname: string): Promise<string | undefined> {
   return found?.isFile() ? file : undefined
 }
 
-async function sendFile(response: ServerResponse, file: string, cacheControl: string): Promise<void> {
-  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', 'cache-control': cacheControl })
+async function sendFile(
+  response: ServerResponse,
+  file: string,
+  cacheControl: string,
+): Promise<void> {
+  response.writeHead(200, {
+    'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+    'cache-control': cacheControl,
+  })
   await new Promise<void>((resolve, reject) => {
     createReadStream(file).once('error', reject).pipe(response).once('close', resolve)
   })
@@ -103,8 +137,16 @@ function walletConfig({ networks, wallets: { buyer, seller } }: WebOptions): unk
   const solana = networks.find(({ network }) => familyOf(network) === 'solana')
   return {
     people: [
-      { name: 'Buyer', evmPrivateKey: buyer.evm.privateKey, solanaSecretKey: buyer.solana.secretKey },
-      { name: 'Seller', evmPrivateKey: seller.evm.privateKey, solanaSecretKey: seller.solana.secretKey },
+      {
+        name: 'Buyer',
+        evmPrivateKey: buyer.evm.privateKey,
+        solanaSecretKey: buyer.solana.secretKey,
+      },
+      {
+        name: 'Seller',
+        evmPrivateKey: seller.evm.privateKey,
+        solanaSecretKey: seller.solana.secretKey,
+      },
     ],
     tokens: networks.flatMap(({ assets }) => assets.filter(({ native }) => !native)),
     evm: evm && { chainId: chainIdOf(evm.network), rpcUrl: evm.rpcUrls[0] },

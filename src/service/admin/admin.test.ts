@@ -37,49 +37,108 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
 
   async function admin(...args: string[]): Promise<Record<string, unknown>[]> {
     const line = parseCommandLine(args)
-    const { value } = await findCommand(line).run({ db: opened.db, vault: async () => vault, now: NOW }, line.values)
+    const { value } = await findCommand(line).run(
+      { db: opened.db, vault: async () => vault, now: NOW },
+      line.values,
+    )
     return (Array.isArray(value) ? value : [value]) as Record<string, unknown>[]
   }
 
   test('makes, lists and revokes keys; a key is told once and works until it is revoked', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const accountId = String(account?.id)
-    const [made] = await admin('key', 'create', '--account', accountId, '--name', 'till', '--scopes', 'payment:read,transaction:build')
+    const [made] = await admin(
+      'key',
+      'create',
+      '--account',
+      accountId,
+      '--name',
+      'till',
+      '--scopes',
+      'payment:read,transaction:build',
+    )
     const key = String(made?.key)
     expect(key).toMatch(/^pk_live_/)
-    expect(await authenticate(opened.db, key, NOW)).toMatchObject({ accountId, plan: 'standard', scopes: new Set(['payment:read', 'transaction:build']) })
+    expect(await authenticate(opened.db, key, NOW)).toMatchObject({
+      accountId,
+      plan: 'standard',
+      scopes: new Set(['payment:read', 'transaction:build']),
+    })
     const listed = await admin('key', 'list', '--account', accountId)
-    expect(listed).toEqual([expect.objectContaining({ id: made?.id, hint: expect.stringContaining('…'), lastUsedAt: NOW, revokedAt: null })])
+    expect(listed).toEqual([
+      expect.objectContaining({
+        id: made?.id,
+        hint: expect.stringContaining('…'),
+        lastUsedAt: NOW,
+        revokedAt: null,
+      }),
+    ])
     expect(JSON.stringify(listed)).not.toContain(key)
     await admin('key', 'revoke', '--key', String(made?.id))
     expect(await authenticate(opened.db, key, NOW)).toBeUndefined()
-    await expect(admin('key', 'revoke', '--key', 'key_none')).rejects.toThrow('There is no key key_none.')
+    await expect(admin('key', 'revoke', '--key', 'key_none')).rejects.toThrow(
+      'There is no key key_none.',
+    )
   })
 
   test('cannot give a key more than its account has, nor a scope or a date that does not exist', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
-    const create = (...args: string[]) => admin('key', 'create', '--account', String(account?.id), '--name', 'x', ...args)
+    const create = (...args: string[]) =>
+      admin('key', 'create', '--account', String(account?.id), '--name', 'x', ...args)
     await expect(create('--scopes', 'all', '--plan', 'premium')).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: 'The plan of this account is standard; its keys cannot have premium.',
     })
-    await expect(create('--scopes', 'payment:steal')).rejects.toThrow('--scopes: expected scopes with commas, or all: payment:send, ')
-    await expect(create('--scopes', 'all', '--expires', 'soon')).rejects.toThrow('--expires: expected a date such as 2027-01-31, received "soon".')
-    await expect(create('--scopes', 'all', '--expires', '2025-12-31')).rejects.toThrow('--expires: expected a date to come.')
+    await expect(create('--scopes', 'payment:steal')).rejects.toThrow(
+      '--scopes: expected scopes with commas, or all: payment:send, ',
+    )
+    await expect(create('--scopes', 'all', '--expires', 'soon')).rejects.toThrow(
+      '--expires: expected a date such as 2027-01-31, received "soon".',
+    )
+    await expect(create('--scopes', 'all', '--expires', '2025-12-31')).rejects.toThrow(
+      '--expires: expected a date to come.',
+    )
     const [made] = await create('--scopes', 'all', '--expires', '2026-01-02')
-    expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-01T23:59:59Z'))).toBeDefined()
-    expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-02T00:00:00Z'))).toBeUndefined()
+    expect(
+      await authenticate(opened.db, String(made?.key), new Date('2026-01-01T23:59:59Z')),
+    ).toBeDefined()
+    expect(
+      await authenticate(opened.db, String(made?.key), new Date('2026-01-02T00:00:00Z')),
+    ).toBeUndefined()
   })
 
   test('rotates a key with a grace, and says until when the old one is valid', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
-    const [old] = await admin('key', 'create', '--account', String(account?.id), '--name', 'till', '--scopes', 'payment:read', '--requests-per-minute', '7')
-    await expect(admin('key', 'rotate', '--key', String(old?.id), '--grace', '61')).rejects.toThrow('--grace: expected seconds, one of 0, 60, 900, 3600, ')
+    const [old] = await admin(
+      'key',
+      'create',
+      '--account',
+      String(account?.id),
+      '--name',
+      'till',
+      '--scopes',
+      'payment:read',
+      '--requests-per-minute',
+      '7',
+    )
+    await expect(admin('key', 'rotate', '--key', String(old?.id), '--grace', '61')).rejects.toThrow(
+      '--grace: expected seconds, one of 0, 60, 900, 3600, ',
+    )
     const [fresh] = await admin('key', 'rotate', '--key', String(old?.id), '--grace', '60')
-    expect(fresh).toMatchObject({ replaces: old?.id, graceEndsAt: new Date(NOW.getTime() + 60_000) })
-    const usable = async (key: unknown, at: number) => await authenticate(opened.db, String(key), new Date(NOW.getTime() + at))
-    expect([await usable(old?.key, 59_999), await usable(old?.key, 60_000)]).toEqual([expect.objectContaining({ requestsPerMinute: 7 }), undefined])
-    expect(await usable(fresh?.key, 60_000)).toMatchObject({ requestsPerMinute: 7, accountId: account?.id })
+    expect(fresh).toMatchObject({
+      replaces: old?.id,
+      graceEndsAt: new Date(NOW.getTime() + 60_000),
+    })
+    const usable = async (key: unknown, at: number) =>
+      await authenticate(opened.db, String(key), new Date(NOW.getTime() + at))
+    expect([await usable(old?.key, 59_999), await usable(old?.key, 60_000)]).toEqual([
+      expect.objectContaining({ requestsPerMinute: 7 }),
+      undefined,
+    ])
+    expect(await usable(fresh?.key, 60_000)).toMatchObject({
+      requestsPerMinute: 7,
+      accountId: account?.id,
+    })
     const listed = await admin('key', 'list', '--account', String(account?.id))
     expect(listed.map(({ id, replacedBy }) => ({ id, replacedBy }))).toEqual(
       expect.arrayContaining([
@@ -91,14 +150,45 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
 
   test('lists accounts and plans, and changes what the plan of an account permits', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'premium')
-    const [made] = await admin('key', 'create', '--account', String(account?.id), '--name', 'till', '--scopes', 'all', '--plan', 'premium')
-    await admin('account', 'plan', '--account', String(account?.id), '--plan', 'standard', '--scopes', 'payment:read')
-    expect(await authenticate(opened.db, String(made?.key), NOW)).toMatchObject({ plan: 'standard', requestsPerMinute: 100, scopes: new Set(['payment:read']) })
+    const [made] = await admin(
+      'key',
+      'create',
+      '--account',
+      String(account?.id),
+      '--name',
+      'till',
+      '--scopes',
+      'all',
+      '--plan',
+      'premium',
+    )
+    await admin(
+      'account',
+      'plan',
+      '--account',
+      String(account?.id),
+      '--plan',
+      'standard',
+      '--scopes',
+      'payment:read',
+    )
+    expect(await authenticate(opened.db, String(made?.key), NOW)).toMatchObject({
+      plan: 'standard',
+      requestsPerMinute: 100,
+      scopes: new Set(['payment:read']),
+    })
     const listed = (await admin('account', 'list')).find(({ id }) => id === account?.id)
-    expect(listed).toMatchObject({ name: 'Shop', plan: 'standard', scopes: ['payment:read'], validKeys: 1 })
+    expect(listed).toMatchObject({
+      name: 'Shop',
+      plan: 'standard',
+      scopes: ['payment:read'],
+      validKeys: 1,
+    })
     await admin('account', 'plan', '--account', String(account?.id), '--plan', 'premium')
     expect((await authenticate(opened.db, String(made?.key), NOW))?.scopes.size).toBe(7)
-    await expect(admin('account', 'plan', '--account', 'acc_none', '--plan', 'premium')).rejects.toThrow('There is no account acc_none.')
+    await expect(
+      admin('account', 'plan', '--account', 'acc_none', '--plan', 'premium'),
+    ).rejects.toThrow('There is no account acc_none.')
     expect(await admin('plan', 'list')).toEqual([
       { plan: 'standard', requestsPerMinute: 100, webSockets: 5, messagesPerSecond: 50 },
       { plan: 'premium', requestsPerMinute: 1000, webSockets: 20, messagesPerSecond: 200 },
@@ -107,14 +197,33 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
 
   test('names a wallet that is stopped, and lets it send again', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
-    const [wallet] = await admin('wallet', 'create', '--account', String(account?.id), '--family', 'evm', '--name', 'till')
+    const [wallet] = await admin(
+      'wallet',
+      'create',
+      '--account',
+      String(account?.id),
+      '--family',
+      'evm',
+      '--name',
+      'till',
+    )
     const sender = String(wallet?.address)
     const listed = () => admin('wallet', 'list', '--account', String(account?.id))
-    await expect(admin('wallet', 'resume', '--wallet', sender)).rejects.toThrow('--wallet: expected the address of a wallet that is stopped')
-    await openBooks(opened.db, { network: 'eip155:1', sender }, { height: 7, balance: 1n, nonce: 0, received: 1n })
+    await expect(admin('wallet', 'resume', '--wallet', sender)).rejects.toThrow(
+      '--wallet: expected the address of a wallet that is stopped',
+    )
+    await openBooks(
+      opened.db,
+      { network: 'eip155:1', sender },
+      { height: 7, balance: 1n, nonce: 0, received: 1n },
+    )
     await stopWallet(opened.db, { network: 'eip155:1', sender }, 'The nonce 0 was used.')
-    expect(await listed()).toMatchObject([{ address: sender, stopped: ['eip155:1: The nonce 0 was used.'] }])
-    expect(await admin('wallet', 'resume', '--wallet', sender)).toEqual([{ address: sender, networks: ['eip155:1'] }])
+    expect(await listed()).toMatchObject([
+      { address: sender, stopped: ['eip155:1: The nonce 0 was used.'] },
+    ])
+    expect(await admin('wallet', 'resume', '--wallet', sender)).toEqual([
+      { address: sender, networks: ['eip155:1'] },
+    ])
     expect(await listed()).toMatchObject([{ address: sender, stopped: [] }])
   })
 
@@ -122,9 +231,26 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const [other] = await admin('account', 'create', '--name', 'Other', '--plan', 'standard')
     const [accountId, otherId] = [String(account?.id), String(other?.id)]
-    const [evm, solana] = [privateKeyToAccount(generatePrivateKey()).address, Keypair.generate().publicKey.toBase58()]
-    const owners = async (id: string) => (await admin('wallet', 'owners', '--account', id)).map(({ address, network, proof }) => [address, network, proof])
-    expect(await admin('wallet', 'register', '--account', accountId, '--wallet', `${evm.toLowerCase()},${solana}`)).toHaveLength(2)
+    const [evm, solana] = [
+      privateKeyToAccount(generatePrivateKey()).address,
+      Keypair.generate().publicKey.toBase58(),
+    ]
+    const owners = async (id: string) =>
+      (await admin('wallet', 'owners', '--account', id)).map(({ address, network, proof }) => [
+        address,
+        network,
+        proof,
+      ])
+    expect(
+      await admin(
+        'wallet',
+        'register',
+        '--account',
+        accountId,
+        '--wallet',
+        `${evm.toLowerCase()},${solana}`,
+      ),
+    ).toHaveLength(2)
     expect(new Set(await owners(accountId))).toEqual(
       new Set([
         [evm, null, 'operator'],
@@ -132,13 +258,24 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
       ]),
     )
     const contract = privateKeyToAccount(generatePrivateKey()).address
-    await admin('wallet', 'register', '--account', otherId, '--wallet', contract, '--network', 'eip155:8453')
+    await admin(
+      'wallet',
+      'register',
+      '--account',
+      otherId,
+      '--wallet',
+      contract,
+      '--network',
+      'eip155:8453',
+    )
     expect(await owners(otherId)).toEqual([[contract, 'eip155:8453', 'operator']])
     expect((await admin('wallet', 'owners')).length).toBeGreaterThanOrEqual(3)
 
     // All of them or none: the new one is not registered beside the one that is taken.
     const free = privateKeyToAccount(generatePrivateKey()).address
-    await expect(admin('wallet', 'register', '--account', otherId, '--wallet', `${free},${evm}`)).rejects.toThrow(
+    await expect(
+      admin('wallet', 'register', '--account', otherId, '--wallet', `${free},${evm}`),
+    ).rejects.toThrow(
       `The wallet ${evm} belongs to the account ${accountId}, for which the operator registered it. Release it first: npm run admin -- wallet release --wallet ${evm}`,
     )
     expect(await owners(otherId)).toHaveLength(1)
@@ -151,41 +288,82 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
   test('releases neither a managed wallet nor one that its signature proved, and says what to do', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const accountId = String(account?.id)
-    const [managed] = await admin('wallet', 'create', '--account', accountId, '--family', 'evm', '--name', 'till')
+    const [managed] = await admin(
+      'wallet',
+      'create',
+      '--account',
+      accountId,
+      '--family',
+      'evm',
+      '--name',
+      'till',
+    )
     await expect(admin('wallet', 'release', '--wallet', String(managed?.address))).rejects.toThrow(
       'is managed: the service holds its key. It cannot be released.',
     )
     const address = privateKeyToAccount(generatePrivateKey()).address
-    await registerWallet({ db: opened.db, now: NOW }, { accountId, address, network: null, proof: 'signature' })
+    await registerWallet(
+      { db: opened.db, now: NOW },
+      { accountId, address, network: null, proof: 'signature' },
+    )
     await expect(admin('wallet', 'release', '--wallet', address)).rejects.toThrow(
       `The operator does not override a signature. Release it with a key of the account ${accountId} first: DELETE /wallets/payout/${address}`,
     )
     const nobody = privateKeyToAccount(generatePrivateKey()).address
-    await expect(admin('wallet', 'release', '--wallet', nobody)).rejects.toThrow(`No wallet ${nobody} is registered.`)
-    await expect(admin('wallet', 'register', '--account', accountId, '--wallet', '0x12')).rejects.toThrow(
-      '--wallet: expected addresses of wallets, with commas',
+    await expect(admin('wallet', 'release', '--wallet', nobody)).rejects.toThrow(
+      `No wallet ${nobody} is registered.`,
     )
     await expect(
-      admin('wallet', 'register', '--account', accountId, '--wallet', Keypair.generate().publicKey.toBase58(), '--network', 'eip155:1'),
+      admin('wallet', 'register', '--account', accountId, '--wallet', '0x12'),
+    ).rejects.toThrow('--wallet: expected addresses of wallets, with commas')
+    await expect(
+      admin(
+        'wallet',
+        'register',
+        '--account',
+        accountId,
+        '--wallet',
+        Keypair.generate().publicKey.toBase58(),
+        '--network',
+        'eip155:1',
+      ),
     ).rejects.toThrow('--network: expected EVM wallets with it.')
-    await expect(admin('wallet', 'register', '--account', accountId, '--wallet', nobody, '--network', 'base')).rejects.toThrow(
-      '--network: expected the CAIP-2 id',
-    )
-    await expect(admin('wallet', 'register', '--account', 'acc_none', '--wallet', nobody)).rejects.toThrow('There is no account acc_none.')
+    await expect(
+      admin('wallet', 'register', '--account', accountId, '--wallet', nobody, '--network', 'base'),
+    ).rejects.toThrow('--network: expected the CAIP-2 id')
+    await expect(
+      admin('wallet', 'register', '--account', 'acc_none', '--wallet', nobody),
+    ).rejects.toThrow('There is no account acc_none.')
   })
 
   test('lists what was confirmed without evidence, with the orders that competed, and what was received for a wallet of another account', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const [other] = await admin('account', 'create', '--name', 'Other', '--plan', 'standard')
     const [accountId, otherId] = [String(account?.id), String(other?.id)]
-    const [sender, recipient] = [privateKeyToAccount(generatePrivateKey()).address, privateKeyToAccount(generatePrivateKey()).address]
+    const [sender, recipient] = [
+      privateKeyToAccount(generatePrivateKey()).address,
+      privateKeyToAccount(generatePrivateKey()).address,
+    ]
     const at = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
     const order = async (row: Partial<NewPayment>) => {
       const id = createPaymentId()
-      await insertTestPayment(opened.db, { id, accountId, sender, recipient, createdAt: NOW, updatedAt: NOW, ...row })
+      await insertTestPayment(opened.db, {
+        id,
+        accountId,
+        sender,
+        recipient,
+        createdAt: NOW,
+        updatedAt: NOW,
+        ...row,
+      })
       return id
     }
-    const unproven = await order({ status: 'finalized', evidence: 'unproven', signature: '0x1', confirmedAt: at(5) })
+    const unproven = await order({
+      status: 'finalized',
+      evidence: 'unproven',
+      signature: '0x1',
+      confirmedAt: at(5),
+    })
     await order({ status: 'expired' })
     await order({ accountId: otherId, createdAt: at(4) })
     // Built after it landed; another amount; another payer.
@@ -193,15 +371,28 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     await order({ amount: 7n })
     await order({ sender: recipient, recipient: sender })
     await order({ status: 'finalized', evidence: 'fingerprint', signature: '0x2' })
-    const received = await order({ accountId: otherId, mode: 'received', status: 'finalized', signature: '0x1' })
+    const received = await order({
+      accountId: otherId,
+      mode: 'received',
+      status: 'finalized',
+      signature: '0x1',
+    })
     await order({ accountId: accountId, mode: 'received', status: 'finalized', signature: '0x1' })
-    await registerWallet({ db: opened.db, now: NOW }, { accountId, address: recipient, network: null, proof: 'operator' })
+    await registerWallet(
+      { db: opened.db, now: NOW },
+      { accountId, address: recipient, network: null, proof: 'operator' },
+    )
     const [found] = await admin('payment', 'unproven')
     expect(found).toMatchObject({
-      orders: [{ paymentId: unproven, accountId, signature: '0x1', sender, recipient, competing: 3 }],
+      orders: [
+        { paymentId: unproven, accountId, signature: '0x1', sender, recipient, competing: 3 },
+      ],
       receipts: [{ paymentId: received, accountId: otherId, ownerId: accountId }],
     })
-    const { text } = await findCommand({ command: 'payment unproven', values: {} }).run({ db: opened.db, vault: async () => vault, now: NOW }, {})
+    const { text } = await findCommand({ command: 'payment unproven', values: {} }).run(
+      { db: opened.db, vault: async () => vault, now: NOW },
+      {},
+    )
     expect(text).toMatch(new RegExp(`${unproven}.*  3 equal orders\n`))
     expect(text).toMatch(new RegExp(`${received}.*  the wallet belongs to ${accountId}$`))
   })
@@ -211,7 +402,18 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     const folder = mkdtempSync(join(tmpdir(), 'paydesk-admin-'))
     const take = (family: string, secret: string) => {
       writeFileSync(join(folder, 'secret'), `${secret}\n`)
-      return admin('wallet', 'import', '--account', String(account?.id), '--family', family, '--name', 'till', '--secret-file', join(folder, 'secret'))
+      return admin(
+        'wallet',
+        'import',
+        '--account',
+        String(account?.id),
+        '--family',
+        family,
+        '--name',
+        'till',
+        '--secret-file',
+        join(folder, 'secret'),
+      )
     }
     try {
       const evm = generatePrivateKey()
@@ -220,7 +422,16 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
         ...(await take('evm', evm)),
         ...(await take('solana', bs58.encode(first.secretKey))),
         ...(await take('solana', JSON.stringify([...second.secretKey]))),
-        ...(await admin('wallet', 'create', '--account', String(account?.id), '--family', 'evm', '--name', 'new')),
+        ...(await admin(
+          'wallet',
+          'create',
+          '--account',
+          String(account?.id),
+          '--family',
+          'evm',
+          '--name',
+          'new',
+        )),
       ]
       expect(taken.slice(0, 3).map(({ address }) => address)).toEqual([
         privateKeyToAccount(evm).address,
@@ -230,13 +441,24 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
       const listed = await admin('wallet', 'list', '--account', String(account?.id))
       expect(listed).toEqual(
         taken
-          .map((wallet): Record<string, unknown> => ({ ...wallet, accountId: account?.id, stopped: [] }))
+          .map((wallet): Record<string, unknown> => ({
+            ...wallet,
+            accountId: account?.id,
+            stopped: [],
+          }))
           .sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)),
       )
       expect(JSON.stringify([taken, listed])).not.toContain(evm.slice(2))
       await expect(take('evm', evm)).rejects.toThrow('is managed already')
-      await expect(take('solana', evm)).rejects.toThrow(/^--secret-file: expected the private key of a wallet on solana/)
-      await expect(take('solana', bs58.encode([...first.secretKey.slice(0, 32), ...second.publicKey.toBytes()]))).rejects.toThrow('--secret-file: expected')
+      await expect(take('solana', evm)).rejects.toThrow(
+        /^--secret-file: expected the private key of a wallet on solana/,
+      )
+      await expect(
+        take(
+          'solana',
+          bs58.encode([...first.secretKey.slice(0, 32), ...second.publicKey.toBytes()]),
+        ),
+      ).rejects.toThrow('--secret-file: expected')
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -252,12 +474,16 @@ test.each([
 })
 
 test('the help names every command, with every option it takes', () => {
-  const names = /Expected one of: (.*)\.$/.exec(messageOf(() => findCommand(parseCommandLine([]))))?.[1]?.split(', ') ?? []
+  const names =
+    /Expected one of: (.*)\.$/
+      .exec(messageOf(() => findCommand(parseCommandLine([]))))?.[1]
+      ?.split(', ') ?? []
   expect(names.length).toBeGreaterThan(8)
   const synopsis = USAGE.slice(0, USAGE.indexOf('\nOptions'))
   for (const name of names) {
     const { options } = findCommand({ command: name, values: {} })
-    const [, own = ''] = new RegExp(`\\n  ${name.replace(' ', ' +')}(?![a-z])((?:.|\\n {10})*)`).exec(synopsis) ?? []
+    const [, own = ''] =
+      new RegExp(`\\n  ${name.replace(' ', ' +')}(?![a-z])((?:.|\\n {10})*)`).exec(synopsis) ?? []
     for (const option of options) expect(own, name).toContain(`--${option}`)
   }
 })

@@ -37,13 +37,21 @@ export type Values = CommandLine['values']
 /** What commands work with; the vault is opened by those that need it. */
 export type Operator = { db: Database; vault: () => Promise<KeyVault>; now: Date }
 
-export type Command = { options: readonly (keyof Values)[]; run: (operator: Operator, values: Values) => Promise<Report> }
+export type Command = {
+  options: readonly (keyof Values)[]
+  run: (operator: Operator, values: Values) => Promise<Report>
+}
 export type Commands = Readonly<Record<string, Command>>
 
 /** @throws UsageError */
 export function parseCommandLine(args: readonly string[]) {
   try {
-    const { positionals, values } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      options: OPTIONS,
+      allowPositionals: true,
+      strict: true,
+    })
     return { command: positionals.join(' '), values }
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
@@ -51,18 +59,26 @@ export function parseCommandLine(args: readonly string[]) {
 }
 
 /** One option, read by its schema. */
-export function read<S extends v.GenericSchema>(values: Values, option: keyof Values, [schema, expected]: [S, string]): v.InferOutput<S> {
+export function read<S extends v.GenericSchema>(
+  values: Values,
+  option: keyof Values,
+  [schema, expected]: [S, string],
+): v.InferOutput<S> {
   const result = v.safeParse(schema, values[option])
   if (result.success) return result.output
   const received = values[option]
-  throw new UsageError(`--${option}: expected ${expected}, received ${received === undefined ? 'nothing' : JSON.stringify(received)}.`)
+  throw new UsageError(
+    `--${option}: expected ${expected}, received ${received === undefined ? 'nothing' : JSON.stringify(received)}.`,
+  )
 }
 
 const plan = v.picklist(Object.keys(PLANS) as [Plan, ...Plan[]])
 const name = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(100))
 const scopes = v.pipe(
   v.string(),
-  v.transform((text) => (text === 'all' ? [...SCOPES] : text.split(',').map((scope) => scope.trim()))),
+  v.transform((text) =>
+    text === 'all' ? [...SCOPES] : text.split(',').map((scope) => scope.trim()),
+  ),
   v.array(v.picklist(SCOPES)),
 )
 const facilitators = v.pipe(
@@ -73,15 +89,23 @@ const facilitators = v.pipe(
 const PLAN_NAMES = Object.keys(PLANS).join(' or ')
 const SCOPE_NAMES = `scopes with commas, or all: ${SCOPES.join(', ')}`
 
-export const readAccount = (values: Values): string => read(values, 'account', [v.string(), 'the id of an account, acc_…'])
-export const readKeyId = (values: Values): string => read(values, 'key', [v.string(), 'the id of a key, key_…'])
-export const readName = (values: Values): string => read(values, 'name', [name, 'a name of 1 to 100 characters'])
+export const readAccount = (values: Values): string =>
+  read(values, 'account', [v.string(), 'the id of an account, acc_…'])
+export const readKeyId = (values: Values): string =>
+  read(values, 'key', [v.string(), 'the id of a key, key_…'])
+export const readName = (values: Values): string =>
+  read(values, 'name', [name, 'a name of 1 to 100 characters'])
 export const readPlan = (values: Values): Plan => read(values, 'plan', [plan, PLAN_NAMES])
-export const readPlanOr = (values: Values, otherwise: Plan): Plan => read(values, 'plan', [v.optional(plan, otherwise), PLAN_NAMES])
+export const readPlanOr = (values: Values, otherwise: Plan): Plan =>
+  read(values, 'plan', [v.optional(plan, otherwise), PLAN_NAMES])
 export const readScopes = (values: Values): Scope[] => read(values, 'scopes', [scopes, SCOPE_NAMES])
 /** Left out or `all`: everything. */
 export const readPermitted = (values: Values): Scope[] | null =>
-  values.scopes === undefined || values.scopes === 'all' ? null : read(values, 'scopes', [scopes, SCOPE_NAMES])
+  values.scopes === undefined || values.scopes === 'all'
+    ? null
+    : read(values, 'scopes', [scopes, SCOPE_NAMES])
 /** `default`: those of the service's configuration. */
 export const readFacilitators = (values: Values): string[] | null =>
-  values.facilitators === 'default' ? null : read(values, 'facilitators', [facilitators, 'URLs of facilitators with commas, or default'])
+  values.facilitators === 'default'
+    ? null
+    : read(values, 'facilitators', [facilitators, 'URLs of facilitators with commas, or default'])

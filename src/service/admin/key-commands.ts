@@ -4,7 +4,16 @@ import { createKey } from '../keys/create-key.ts'
 import { listKeys, type KeyRow } from '../keys/list-keys.ts'
 import { revokeKey } from '../keys/revoke-key.ts'
 import { rotateKey } from '../keys/rotate-key.ts'
-import { read, readAccount, readKeyId, readName, readPlanOr, readScopes, UsageError, type Commands } from './command-line.ts'
+import {
+  read,
+  readAccount,
+  readKeyId,
+  readName,
+  readPlanOr,
+  readScopes,
+  UsageError,
+  type Commands,
+} from './command-line.ts'
 
 const expires = v.pipe(
   v.string(),
@@ -24,27 +33,43 @@ export const keyCommands: Commands = {
         name: readName(values),
         scopes: readScopes(values),
         plan: readPlanOr(values, 'standard'),
-        environment: read(values, 'environment', [v.optional(v.picklist(['live', 'test']), 'live'), 'live or test']),
+        environment: read(values, 'environment', [
+          v.optional(v.picklist(['live', 'test']), 'live'),
+          'live or test',
+        ]),
         expiresAt: read(values, 'expires', [v.optional(expires), 'a date such as 2027-01-31']),
-        requestsPerMinute: read(values, 'requests-per-minute', [v.optional(quota), 'a number from 1 to 999999']),
+        requestsPerMinute: read(values, 'requests-per-minute', [
+          v.optional(quota),
+          'a number from 1 to 999999',
+        ]),
       }
-      if (input.expiresAt && input.expiresAt <= now) throw new UsageError('--expires: expected a date to come.')
+      if (input.expiresAt && input.expiresAt <= now)
+        throw new UsageError('--expires: expected a date to come.')
       const created = await createKey(db, { ...input, now })
-      return { value: { ...created, ...input }, text: `Key ${created.id}. It is shown this once:\n\n${created.key}\n` }
+      return {
+        value: { ...created, ...input },
+        text: `Key ${created.id}. It is shown this once:\n\n${created.key}\n`,
+      }
     },
   },
   'key list': {
     options: ['account'],
     async run({ db, now }, values) {
       const keys = await listKeys(db, values.account)
-      return { value: keys, text: keys.map((key) => describeKey(key, now)).join('\n') || 'There are no keys.' }
+      return {
+        value: keys,
+        text: keys.map((key) => describeKey(key, now)).join('\n') || 'There are no keys.',
+      }
     },
   },
   'key rotate': {
     options: ['key', 'grace'],
     async run({ db, now }, values) {
       const id = readKeyId(values)
-      const graceSeconds = read(values, 'grace', [grace, `seconds, one of ${GRACE_SECONDS.join(', ')}`])
+      const graceSeconds = read(values, 'grace', [
+        grace,
+        `seconds, one of ${GRACE_SECONDS.join(', ')}`,
+      ])
       const made = await db.transaction((tx) => rotateKey(tx, { id, graceSeconds, now }))
       const text = `Key ${made.id} takes the place of ${id}, which is valid until ${made.graceEndsAt.toISOString()}. It is shown this once:\n\n${made.key}\n`
       return { value: { ...made, replaces: id }, text }
@@ -61,10 +86,21 @@ export const keyCommands: Commands = {
 }
 
 function describeKey(key: KeyRow, now: Date): string {
-  const quota = key.requestsPerMinute === null ? key.plan : `${key.plan} (${key.requestsPerMinute} a minute)`
+  const quota =
+    key.requestsPerMinute === null ? key.plan : `${key.plan} (${key.requestsPerMinute} a minute)`
   const successor = key.replacedBy ? [`replaced by ${key.replacedBy}`] : []
   const used = `used ${key.lastUsedAt?.toISOString() ?? 'never'}`
-  return [key.id, key.hint, quota, key.accountId, `"${key.name}"`, key.scopes.join(','), stateOf(key, now), ...successor, used].join('  ')
+  return [
+    key.id,
+    key.hint,
+    quota,
+    key.accountId,
+    `"${key.name}"`,
+    key.scopes.join(','),
+    stateOf(key, now),
+    ...successor,
+    used,
+  ].join('  ')
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyRow, now: Date): string {

@@ -16,8 +16,13 @@ try {
   else {
     const command = findCommand(line)
     await using database = await openDatabase(readDatabase(process.env), SERVICE_SCHEMA)
-    const report = await command.run({ db: database.db, vault: () => openVault(readVaultKey(process.env)), now: new Date() }, line.values)
-    process.stdout.write(line.values.json ? `${JSON.stringify(report.value)}\n` : `${report.text}\n`)
+    const report = await command.run(
+      { db: database.db, vault: () => openVault(readVaultKey(process.env)), now: new Date() },
+      line.values,
+    )
+    process.stdout.write(
+      line.values.json ? `${JSON.stringify(report.value)}\n` : `${report.text}\n`,
+    )
   }
 } catch (error) {
   process.stderr.write(`${tell(error)}\n`)
@@ -26,6 +31,10 @@ try {
 
 function tell(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n${HINT}`
-  if (error instanceof ProblemError) return [error.message, ...Object.entries(error.facts.details ?? {}).map(([field, text]) => `${field}: ${text}`)].join('\n')
+  if (error instanceof ProblemError)
+    return [
+      error.message,
+      ...Object.entries(error.facts.details ?? {}).map(([field, text]) => `${field}: ${text}`),
+    ].join('\n')
   return explainFailure(error)
 }

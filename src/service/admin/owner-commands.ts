@@ -16,15 +16,27 @@ export const ownerCommands: Commands = {
     options: ['account', 'wallet', 'network'],
     async run({ db, now }, values) {
       const accountId = readAccount(values)
-      const network = read(values, 'network', [v.nullish(Network.entries.network, null), 'the CAIP-2 id of the chain of a contract, such as eip155:8453'])
+      const network = read(values, 'network', [
+        v.nullish(Network.entries.network, null),
+        'the CAIP-2 id of the chain of a contract, such as eip155:8453',
+      ])
       const wallets = readAddresses(values)
       if (network !== null && wallets.some((wallet) => familyOfAddress(wallet) !== 'evm'))
-        throw new UsageError('--network: expected EVM wallets with it. A wallet on Solana belongs to one account on every cluster.')
+        throw new UsageError(
+          '--network: expected EVM wallets with it. A wallet on Solana belongs to one account on every cluster.',
+        )
       // In one order, so that two operators at once do not wait for each other; all of them or none.
       const registered = await db.transaction(async (tx) => {
         const rows: WalletOwnerRecord[] = []
         for (const wallet of [...new Set(wallets)].sort())
-          rows.push((await registerWallet({ db: tx, now }, { accountId, address: wallet, network, proof: 'operator' })).owner)
+          rows.push(
+            (
+              await registerWallet(
+                { db: tx, now },
+                { accountId, address: wallet, network, proof: 'operator' },
+              )
+            ).owner,
+          )
         return rows
       })
       return { value: registered.map(factsOf), text: registered.map(describeOwner).join('\n') }
@@ -35,10 +47,14 @@ export const ownerCommands: Commands = {
     async run({ db, now }, values) {
       const released = await db.transaction(async (tx) => {
         const rows: WalletOwnerRecord[] = []
-        for (const wallet of [...new Set(readAddresses(values))].sort()) rows.push(...(await releaseWallet({ db: tx, now }, wallet, 'operator')))
+        for (const wallet of [...new Set(readAddresses(values))].sort())
+          rows.push(...(await releaseWallet({ db: tx, now }, wallet, 'operator')))
         return rows
       })
-      const text = released.map((row) => `${row.address} belongs to no account from now on${placeOf(row)}. It belonged to ${row.accountId}.`)
+      const text = released.map(
+        (row) =>
+          `${row.address} belongs to no account from now on${placeOf(row)}. It belonged to ${row.accountId}.`,
+      )
       return { value: released.map(factsOf), text: text.join('\n') }
     },
   },
@@ -46,7 +62,10 @@ export const ownerCommands: Commands = {
     options: ['account'],
     async run({ db }, values) {
       const owners = await readOwners(db, values.account)
-      return { value: owners.map(factsOf), text: owners.map(describeOwner).join('\n') || 'No account owns a wallet.' }
+      return {
+        value: owners.map(factsOf),
+        text: owners.map(describeOwner).join('\n') || 'No account owns a wallet.',
+      }
     },
   },
 }
@@ -56,11 +75,25 @@ function readAddresses(values: Values): string[] {
 }
 
 function factsOf({ accountId, address: wallet, scope, kind, proof, createdAt }: WalletOwnerRecord) {
-  return { accountId, address: wallet, network: isFamilyScope(scope) ? null : scope, kind, proof, createdAt }
+  return {
+    accountId,
+    address: wallet,
+    network: isFamilyScope(scope) ? null : scope,
+    kind,
+    proof,
+    createdAt,
+  }
 }
 
 function describeOwner(row: WalletOwnerRecord): string {
-  return [row.accountId, row.address, row.scope, row.kind, `by ${row.proof}`, row.createdAt.toISOString()].join('  ')
+  return [
+    row.accountId,
+    row.address,
+    row.scope,
+    row.kind,
+    `by ${row.proof}`,
+    row.createdAt.toISOString(),
+  ].join('  ')
 }
 
 function placeOf({ scope }: WalletOwnerRecord): string {

@@ -1,11 +1,19 @@
-import { readForeignReceipts, readUnprovenOrders, type ForeignReceipt, type UnprovenOrder } from '../db/unproven.ts'
+import {
+  readForeignReceipts,
+  readUnprovenOrders,
+  type ForeignReceipt,
+  type UnprovenOrder,
+} from '../db/unproven.ts'
 import type { Commands } from './command-line.ts'
 
 export const paymentCommands: Commands = {
   'payment unproven': {
     options: [],
     async run({ db }) {
-      const [orders, receipts] = await Promise.all([readUnprovenOrders(db), readForeignReceipts(db)])
+      const [orders, receipts] = await Promise.all([
+        readUnprovenOrders(db),
+        readForeignReceipts(db),
+      ])
       const lines = [
         `Orders that were confirmed by parties and amount alone, before evidence of the payer was asked for: ${orders.length}.`,
         ...orders.map(describeOrder),
@@ -19,13 +27,34 @@ export const paymentCommands: Commands = {
 
 function describeOrder(order: UnprovenOrder): string {
   const { competing } = order
-  return [...describePayment(order), competing === 0 ? 'no equal order' : `${competing} equal ${competing === 1 ? 'order' : 'orders'}`].join('  ')
+  return [
+    ...describePayment(order),
+    competing === 0
+      ? 'no equal order'
+      : `${competing} equal ${competing === 1 ? 'order' : 'orders'}`,
+  ].join('  ')
 }
 
 function describeReceipt(receipt: ForeignReceipt): string {
   return [...describePayment(receipt), `the wallet belongs to ${receipt.ownerId}`].join('  ')
 }
 
-function describePayment({ paymentId, accountId, network, signature, sender, recipient, asset, amountAtomic }: Omit<UnprovenOrder, 'competing'>): string[] {
-  return [paymentId, accountId, network, signature ?? 'no transaction', `${sender} → ${recipient}`, `${amountAtomic} of ${asset}`]
+function describePayment({
+  paymentId,
+  accountId,
+  network,
+  signature,
+  sender,
+  recipient,
+  asset,
+  amountAtomic,
+}: Omit<UnprovenOrder, 'competing'>): string[] {
+  return [
+    paymentId,
+    accountId,
+    network,
+    signature ?? 'no transaction',
+    `${sender} → ${recipient}`,
+    `${amountAtomic} of ${asset}`,
+  ]
 }

@@ -5,42 +5,79 @@ import { readStopped, resumeWallet, type BooksRecord } from '../db/wallet-books.
 import { createWallet } from '../wallets/create-wallet.ts'
 import { listWallets } from '../wallets/list-wallets.ts'
 import { readSecret } from '../wallets/read-secret.ts'
-import { read, readAccount, readName, UsageError, type Commands, type Values } from './command-line.ts'
+import {
+  read,
+  readAccount,
+  readName,
+  UsageError,
+  type Commands,
+  type Values,
+} from './command-line.ts'
 
 export const walletCommands: Commands = {
   'wallet create': {
     options: ['account', 'family', 'name'],
     async run({ db, vault, now }, values) {
       const wallet = await createWallet({ db, vault: await vault(), now }, readWallet(values))
-      return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}).` }
+      return {
+        value: wallet,
+        text: `The service signs for ${wallet.address} from now on (${wallet.id}).`,
+      }
     },
   },
   'wallet import': {
     options: ['account', 'family', 'name', 'secret-file'],
     async run({ db, vault, now }, values) {
       const input = readWallet(values)
-      const file = read(values, 'secret-file', [v.string(), 'a file with the private key, or - for standard input'])
-      const wallet = await createWallet({ db, vault: await vault(), now }, { ...input, secret: readSecretFile(input.family, file) })
-      return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}). Remove the file.` }
+      const file = read(values, 'secret-file', [
+        v.string(),
+        'a file with the private key, or - for standard input',
+      ])
+      const wallet = await createWallet(
+        { db, vault: await vault(), now },
+        { ...input, secret: readSecretFile(input.family, file) },
+      )
+      return {
+        value: wallet,
+        text: `The service signs for ${wallet.address} from now on (${wallet.id}). Remove the file.`,
+      }
     },
   },
   'wallet list': {
     options: ['account'],
     async run({ db }, values) {
       const [wallets, stops] = await Promise.all([listWallets(db, values.account), readStopped(db)])
-      const listed = wallets.map((wallet) => ({ ...wallet, stopped: stops.filter(({ address }) => address === wallet.address).map(describeStop) }))
-      const text = listed.map((wallet) => [describeWallet(wallet), wallet.accountId, ...wallet.stopped.map((stop) => `STOPPED: ${stop}`)].join('  '))
+      const listed = wallets.map((wallet) => ({
+        ...wallet,
+        stopped: stops.filter(({ address }) => address === wallet.address).map(describeStop),
+      }))
+      const text = listed.map((wallet) =>
+        [
+          describeWallet(wallet),
+          wallet.accountId,
+          ...wallet.stopped.map((stop) => `STOPPED: ${stop}`),
+        ].join('  '),
+      )
       return { value: listed, text: text.join('\n') || 'There are no wallets.' }
     },
   },
   'wallet resume': {
     options: ['wallet'],
     async run({ db }, values) {
-      const address = read(values, 'wallet', [v.string(), 'the address of a wallet that is stopped'])
+      const address = read(values, 'wallet', [
+        v.string(),
+        'the address of a wallet that is stopped',
+      ])
       const resumed = await resumeWallet(db, address)
-      if (resumed.length === 0) throw new UsageError(`--wallet: expected the address of a wallet that is stopped, received ${JSON.stringify(address)}.`)
+      if (resumed.length === 0)
+        throw new UsageError(
+          `--wallet: expected the address of a wallet that is stopped, received ${JSON.stringify(address)}.`,
+        )
       const networks = resumed.map(({ network }) => network)
-      return { value: { address, networks }, text: `${address} sends again on ${networks.join(' and ')}. Its books are opened anew with what it holds now.` }
+      return {
+        value: { address, networks },
+        text: `${address} sends again on ${networks.join(' and ')}. Its books are opened anew with what it holds now.`,
+      }
     },
   },
 }
@@ -57,14 +94,27 @@ function readWallet(values: Values) {
 function readSecretFile(family: Family, file: string): Uint8Array {
   const secret = readSecret(family, readFileSync(file === '-' ? 0 : file, 'utf8'))
   if (secret) return secret
-  const expected = family === 'evm' ? '32 bytes in hex' : 'base58 of 64 bytes, or the array of a keypair file'
-  throw new UsageError(`--secret-file: expected the private key of a wallet on ${family}, ${expected}.`)
+  const expected =
+    family === 'evm' ? '32 bytes in hex' : 'base58 of 64 bytes, or the array of a keypair file'
+  throw new UsageError(
+    `--secret-file: expected the private key of a wallet on ${family}, ${expected}.`,
+  )
 }
 
 function describeStop({ network, stopReason }: BooksRecord): string {
   return `${network}: ${stopReason}`
 }
 
-function describeWallet({ id, family, address, name }: { id: string; family: Family; address: string; name: string }): string {
+function describeWallet({
+  id,
+  family,
+  address,
+  name,
+}: {
+  id: string
+  family: Family
+  address: string
+  name: string
+}): string {
   return [id, family, address, `"${name}"`].join('  ')
 }

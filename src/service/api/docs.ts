@@ -24,11 +24,15 @@ const START = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swa
 `
 
 /** Everything comes from this server. The reference sets inline styles and draws with data URLs, scripts it never inlines. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
 
 const FILES = [
   { url: import.meta.resolve('swagger-ui-dist/swagger-ui.css'), type: 'text/css; charset=utf-8' },
-  { url: import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), type: 'text/javascript; charset=utf-8' },
+  {
+    url: import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+    type: 'text/javascript; charset=utf-8',
+  },
   { url: import.meta.resolve('swagger-ui-dist/favicon-32x32.png'), type: 'image/png' },
 ]
 
@@ -41,7 +45,9 @@ export function mountDocs(app: Hono<HttpEnv>): void {
   })
   app.get('/docs', (c) => c.redirect('/docs/', 308))
   app.get('/docs/', (c) => c.body(PAGE, 200, { 'Content-Type': 'text/html; charset=utf-8' }))
-  app.get('/docs/start.js', (c) => c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
+  app.get('/docs/start.js', (c) =>
+    c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }),
+  )
   for (const { url, type } of FILES) {
     // Read once: a copy for each of many clients that do not read would fill the memory.
     let file: Promise<Uint8Array<ArrayBuffer>> | undefined

@@ -32,11 +32,25 @@ export function envelope(context: Context, metrics: Metrics): MiddlewareHandler<
     await next()
     const ms = Math.round((performance.now() - startedAt) * 10) / 10
     const route = c.get('route')
-    metrics.observeRequest({ route, method: c.req.method, status: c.res.status, seconds: ms / 1000 })
+    metrics.observeRequest({
+      route,
+      method: c.req.method,
+      status: c.res.status,
+      seconds: ms / 1000,
+    })
     const caller = c.get('caller')
-    if (caller) context.usage.count({ keyId: caller.keyId, endpoint: route, status: c.res.status, at: context.now() })
+    if (caller)
+      context.usage.count({
+        keyId: caller.keyId,
+        endpoint: route,
+        status: c.res.status,
+        at: context.now(),
+      })
     const level = c.res.status >= 500 ? 'error' : 'info'
-    c.get('log')[level]({ route, method: c.req.method, status: c.res.status, ms, accountId: caller?.accountId }, 'request')
+    c.get('log')[level](
+      { route, method: c.req.method, status: c.res.status, ms, accountId: caller?.accountId },
+      'request',
+    )
   }
 }
 
@@ -52,6 +66,9 @@ export function handleError(context: Context): ErrorHandler<HttpEnv> {
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   return isDatabaseUnavailable(error)
-    ? new ProblemError('SERVICE_UNAVAILABLE', { message: 'The database cannot be reached. Nothing is decided.', retryAfter: 2 })
+    ? new ProblemError('SERVICE_UNAVAILABLE', {
+        message: 'The database cannot be reached. Nothing is decided.',
+        retryAfter: 2,
+      })
     : new ProblemError('INTERNAL')
 }

@@ -18,7 +18,12 @@ import { receivePayment } from '../settlement/receive.ts'
 import { buildSettlement } from '../settlement/self/build.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { createOwnWallet, listOwnWallets } from '../wallets/own-wallets.ts'
-import { issueWalletChallenge, listPayoutWallets, registerPayoutWallet, releasePayoutWallet } from '../wallets/payout-wallets.ts'
+import {
+  issueWalletChallenge,
+  listPayoutWallets,
+  registerPayoutWallet,
+  releasePayoutWallet,
+} from '../wallets/payout-wallets.ts'
 import type { Routes } from './handler.ts'
 
 /** What answers each endpoint of the contract: all that can be refused without knowing the endpoint has been refused before. */
@@ -34,25 +39,44 @@ export const routes: Routes = {
   paymentHistory: ({ context, actor, input }) => readHistory(context, actor, input),
   paymentList: ({ context, actor, input }) => readList(context, actor, input.query),
   paymentSummary: ({ context, actor, input }) => readSummary(context, actor, input.query),
-  tokenInfo: ({ context, input }) => readTokenInfo(context, { address: input.params.mintAddress, ...input.query }),
-  apiKeyList: async ({ context, actor }) => ({ success: true, keys: await readKeys(context, actor) }),
+  tokenInfo: ({ context, input }) =>
+    readTokenInfo(context, { address: input.params.mintAddress, ...input.query }),
+  apiKeyList: async ({ context, actor }) => ({
+    success: true,
+    keys: await readKeys(context, actor),
+  }),
   apiKeyCreate: ({ context, actor, input }) => grantKey(context, actor, input.body),
   apiKeyRotate: ({ context, actor, input }) => replaceKey(context, actor, input),
   apiKeyDelete: ({ context, actor, input }) => deleteKey(context, actor, input.params.id),
   usage: ({ context, actor, input }) => readUsage(context, actor, input.query),
-  paymentSend: ({ context, actor, input, idempotency, waitMs }) => sendPayment(context, actor, { body: input.body, idempotency, waitMs }),
-  paymentRefund: ({ context, actor, input, idempotency, waitMs }) => refundPayment(context, actor, { body: input.body, idempotency, waitMs }),
+  paymentSend: ({ context, actor, input, idempotency, waitMs }) =>
+    sendPayment(context, actor, { body: input.body, idempotency, waitMs }),
+  paymentRefund: ({ context, actor, input, idempotency, waitMs }) =>
+    refundPayment(context, actor, { body: input.body, idempotency, waitMs }),
   transactionRefund: ({ context, actor, input }) => buildRefund(context, actor, input.body),
   unmatchedList: ({ context, actor, input }) => readUnmatched(context, actor, input.query),
-  unmatchedAssign: ({ context, actor, input }) => assignUnmatched(context, { actor, transferId: input.params.transferId }, input.body),
-  unmatchedUnassign: ({ context, actor, input }) => unassignUnmatched(context, { actor, transferId: input.params.transferId }, input.body),
+  unmatchedAssign: ({ context, actor, input }) =>
+    assignUnmatched(context, { actor, transferId: input.params.transferId }, input.body),
+  unmatchedUnassign: ({ context, actor, input }) =>
+    unassignUnmatched(context, { actor, transferId: input.params.transferId }, input.body),
   undeliveredList: ({ context, actor, input }) => readUndelivered(context, actor, input.query),
-  undeliveredClose: ({ context, actor, input }) => decideUndelivered(context, { actor, paymentId: input.params.paymentId, delivered: true }, input.body),
-  undeliveredReopen: ({ context, actor, input }) => decideUndelivered(context, { actor, paymentId: input.params.paymentId, delivered: false }, input.body),
+  undeliveredClose: ({ context, actor, input }) =>
+    decideUndelivered(
+      context,
+      { actor, paymentId: input.params.paymentId, delivered: true },
+      input.body,
+    ),
+  undeliveredReopen: ({ context, actor, input }) =>
+    decideUndelivered(
+      context,
+      { actor, paymentId: input.params.paymentId, delivered: false },
+      input.body,
+    ),
   walletCreate: ({ context, actor, input }) => createOwnWallet(context, actor, input.body),
   walletList: ({ context, actor }) => listOwnWallets(context, actor),
   payoutList: ({ context, actor }) => listPayoutWallets(context, actor),
   payoutChallenge: ({ context, actor, input }) => issueWalletChallenge(context, actor, input.body),
   payoutRegister: ({ context, actor, input }) => registerPayoutWallet(context, actor, input.body),
-  payoutRelease: ({ context, actor, input }) => releasePayoutWallet(context, actor, input.params.walletAddress),
+  payoutRelease: ({ context, actor, input }) =>
+    releasePayoutWallet(context, actor, input.params.walletAddress),
 }

@@ -18,13 +18,23 @@ export function identify(context: Context): MiddlewareHandler<HttpEnv> {
     const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
     const caller = key ? await authenticate(context.db, key, context.now()) : undefined
     c.set('caller', caller)
-    const limits = caller ? limitsOf(caller) : [{ pool: clientAddress(c.env?.incoming, context.config.trustedProxyHops), perMinute: ANONYMOUS_PER_MINUTE }]
+    const limits = caller
+      ? limitsOf(caller)
+      : [
+          {
+            pool: clientAddress(c.env?.incoming, context.config.trustedProxyHops),
+            perMinute: ANONYMOUS_PER_MINUTE,
+          },
+        ]
     const verdict = await context.limits.take(limits)
     c.header('X-RateLimit-Limit', String(verdict.limit))
     c.header('X-RateLimit-Remaining', String(verdict.remaining))
     c.header('X-RateLimit-Reset', String(verdict.reset))
     if (!verdict.allowed) {
-      throw new ProblemError('RATE_LIMIT', { retryAfter: verdict.retryAfter, details: { limit: `${verdict.limit} requests per minute` } })
+      throw new ProblemError('RATE_LIMIT', {
+        retryAfter: verdict.retryAfter,
+        details: { limit: `${verdict.limit} requests per minute` },
+      })
     }
     await next()
   }

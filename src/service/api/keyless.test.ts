@@ -27,7 +27,12 @@ beforeAll(async () => {
     },
   })
   const { accountId } = await createTestKey(app.context.db)
-  wallet = (await createWallet({ ...app.context, now: new Date() }, { accountId, family: 'evm', name: 'Settlements' })).address
+  wallet = (
+    await createWallet(
+      { ...app.context, now: new Date() },
+      { accountId, family: 'evm', name: 'Settlements' },
+    )
+  ).address
   accounts.push(accountId)
 })
 
@@ -36,14 +41,28 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]()
 })
 
-const open = (isPublic: boolean) => void (app.context.config.facilitators = { allowed: [], loopback: false, wallets: [wallet], public: isPublic })
+const open = (isPublic: boolean) =>
+  void (app.context.config.facilitators = {
+    allowed: [],
+    loopback: false,
+    wallets: [wallet],
+    public: isPublic,
+  })
 
-function ask(path: string, headers: Record<string, string> = {}, body?: unknown): Promise<Response> {
+function ask(
+  path: string,
+  headers: Record<string, string> = {},
+  body?: unknown,
+): Promise<Response> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  return fetch(`${app.url}${path}`, { ...init, headers: { 'content-type': 'application/json', ...headers } })
+  return fetch(`${app.url}${path}`, {
+    ...init,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
 }
 
-const settle = (headers: Record<string, string> = {}) => ask('/facilitator/settle', headers, examples.facilitatorSettle.request.body)
+const settle = (headers: Record<string, string> = {}) =>
+  ask('/facilitator/settle', headers, examples.facilitatorSettle.request.body)
 
 test('needs a key unless it was opened', async () => {
   open(false)

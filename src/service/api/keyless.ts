@@ -17,9 +17,18 @@ const KEYLESS_PER_MINUTE = 20
  * and for whoever sent one that is not valid.
  * @throws `RATE_LIMIT`, by the address
  */
-export async function actKeyless(c: HttpContext<HttpEnv>, context: Context, endpoint: Endpoint): Promise<Actor | undefined> {
+export async function actKeyless(
+  c: HttpContext<HttpEnv>,
+  context: Context,
+  endpoint: Endpoint,
+): Promise<Actor | undefined> {
   const policy = context.config.facilitators
-  if (endpoint.keyless !== 'facilitator' || !policy?.public || c.req.header('authorization') !== undefined) return undefined
+  if (
+    endpoint.keyless !== 'facilitator' ||
+    !policy?.public ||
+    c.req.header('authorization') !== undefined
+  )
+    return undefined
   for (const address of policy.wallets ?? []) {
     const wallet = await findWalletByAddress(context.db, address)
     if (!wallet) continue
@@ -38,8 +47,14 @@ export async function actKeyless(c: HttpContext<HttpEnv>, context: Context, endp
 
 async function countSettlement(c: HttpContext<HttpEnv>, context: Context): Promise<void> {
   const address = keylessAddress(c, context)
-  const { allowed, retryAfter, limit } = await context.limits.take([{ pool: `settle ${address}`, perMinute: KEYLESS_PER_MINUTE }])
-  if (!allowed) throw new ProblemError('RATE_LIMIT', { retryAfter, details: { limit: `${limit} payments per minute without a key` } })
+  const { allowed, retryAfter, limit } = await context.limits.take([
+    { pool: `settle ${address}`, perMinute: KEYLESS_PER_MINUTE },
+  ])
+  if (!allowed)
+    throw new ProblemError('RATE_LIMIT', {
+      retryAfter,
+      details: { limit: `${limit} payments per minute without a key` },
+    })
 }
 
 /** Callers without a key are told apart by where they call from, also under an idempotency key. */

@@ -1,7 +1,12 @@
 import type { Context as HttpContext, Hono } from 'hono'
 import * as v from 'valibot'
 import type { Endpoint } from '#contract/endpoint.ts'
-import { endpoints, type EndpointInput, type EndpointName, type EndpointReply } from '#contract/endpoints.ts'
+import {
+  endpoints,
+  type EndpointInput,
+  type EndpointName,
+  type EndpointReply,
+} from '#contract/endpoints.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
@@ -24,22 +29,45 @@ import { watchCaller } from './watch-caller.ts'
 const NO_QUERY = v.strictObject({})
 
 /** Mounts one row of the endpoint table: scope, body, schema, idempotency, handler, answer. */
-export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { context, routes }: { context: Context; routes: Routes }, name: K): void {
+export function mountEndpoint<K extends EndpointName>(
+  app: Hono<HttpEnv>,
+  { context, routes }: { context: Context; routes: Routes },
+  name: K,
+): void {
   const handler = routes[name]
   const endpoint: Endpoint = endpoints[name]
   app.on(endpoint.method, endpoint.path, async (c) => {
     c.set('route', name)
-    const actor = (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
+    const actor =
+      (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
-    const input = parsedInput<K>(parseInput({ query: NO_QUERY, ...endpoint }, { params: c.req.param(), query: readQuery(c.req.url), body }))
+    const input = parsedInput<K>(
+      parseInput(
+        { query: NO_QUERY, ...endpoint },
+        { params: c.req.param(), query: readQuery(c.req.url), body },
+      ),
+    )
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
     const idempotency =
       key === undefined
         ? undefined
-        : { key: checkIdempotencyKey(key), fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body) }
+        : {
+            key: checkIdempotencyKey(key),
+            fingerprint: fingerprint(
+              name,
+              endpoint.params ? { params: c.req.param(), body } : body,
+            ),
+          }
     // What is kept under a key can be fetched again, so nothing is lost with the connection.
     const asking = { ...actor, caller: idempotency ? undefined : watchCaller(c) }
-    const call = { context, actor: asking, input, requestId: c.get('requestId'), idempotency, waitMs: readWaitMs(c.req.header('prefer')) }
+    const call = {
+      context,
+      actor: asking,
+      input,
+      requestId: c.get('requestId'),
+      idempotency,
+      waitMs: readWaitMs(c.req.header('prefer')),
+    }
     const run = () => answer(c, context, { name, endpoint, reply: () => handler(call) })
     if (!idempotency) {
       const outcome = await run()
@@ -58,16 +86,27 @@ function requireScope(caller: Authenticated | undefined, endpoint: Endpoint): Au
   throw lackOf(caller, endpoint.scope)
 }
 
-type Work<K extends EndpointName> = { name: K; endpoint: Endpoint; reply: () => Promise<EndpointReply<K>> }
+type Work<K extends EndpointName> = {
+  name: K
+  endpoint: Endpoint
+  reply: () => Promise<EndpointReply<K>>
+}
 
 /** Runs the handler. Its problems become the answer here, so that the ones worth keeping are kept under the idempotency key. */
-async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: Context, { name, endpoint, reply }: Work<K>): Promise<Outcome> {
+async function answer<K extends EndpointName>(
+  c: HttpContext<HttpEnv>,
+  context: Context,
+  { name, endpoint, reply }: Work<K>,
+): Promise<Outcome> {
   try {
     const body = await reply()
     const checked = v.safeParse(endpoint.response, body)
     if (!checked.success)
-      throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
-    if (endpoint.pending && 'status' in body && body.status === 'pending') return { status: 202, body: stringifyJson(body), keep: endpoint.pending === 'keep' }
+      throw new Error(
+        `The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`,
+      )
+    if (endpoint.pending && 'status' in body && body.status === 'pending')
+      return { status: 202, body: stringifyJson(body), keep: endpoint.pending === 'keep' }
     const failed = endpoint.forgetsFailures === true && 'success' in body && !body.success
     return {
       status: 200,
@@ -85,7 +124,11 @@ async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: 
 }
 
 /** What stands under an idempotency key in place of an answer that holds a secret: that it was given, and all of it but the secret. */
-function tellOnce(c: HttpContext<HttpEnv>, context: Context, { secret, body }: { secret: string; body: object }) {
+function tellOnce(
+  c: HttpContext<HttpEnv>,
+  context: Context,
+  { secret, body }: { secret: string; body: object },
+) {
   const answer = Object.fromEntries(Object.entries(body).filter(([field]) => field !== secret))
   const message = `This request was carried out. Its answer held a secret (${secret}), which is told once and not kept; details hold the rest of it.`
   const problem = new ProblemError('IDEMPOTENCY_CONFLICT', { message, details: answer })
@@ -93,6 +136,8 @@ function tellOnce(c: HttpContext<HttpEnv>, context: Context, { secret, body }: {
 }
 
 /** The table's types say what its schemas make; TypeScript cannot follow them through a row chosen by name. */
-function parsedInput<K extends EndpointName>(input: Record<'params' | 'query' | 'body', unknown>): EndpointInput<K> {
+function parsedInput<K extends EndpointName>(
+  input: Record<'params' | 'query' | 'body', unknown>,
+): EndpointInput<K> {
   return input as EndpointInput<K>
 }

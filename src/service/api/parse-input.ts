@@ -12,7 +12,10 @@ type Schemas = { [P in Parts]?: v.GenericSchema }
  * Parses all parts of a request. Every problem of every part is told at once, by field.
  * @throws `INVALID_PARAMETERS`
  */
-export function parseInput(schemas: Schemas, raw: { [P in Parts]?: unknown }): Record<Parts, unknown> {
+export function parseInput(
+  schemas: Schemas,
+  raw: { [P in Parts]?: unknown },
+): Record<Parts, unknown> {
   // Without a prototype: a field named toString is as unknown as any other.
   const details: Record<string, string> = Object.create(null)
   const input: Record<Parts, unknown> = { params: undefined, query: undefined, body: undefined }
@@ -26,7 +29,9 @@ export function parseInput(schemas: Schemas, raw: { [P in Parts]?: unknown }): R
     }
     const result = v.safeParse(schema, value)
     if (result.success) input[part] = result.output
-    else for (const issue of result.issues) details[fieldOf(issue, part) ?? part] ??= explain(issue, schema)
+    else
+      for (const issue of result.issues)
+        details[fieldOf(issue, part) ?? part] ??= explain(issue, schema)
     Object.assign(details, unknownFields(schema, value))
   }
   const fields = Object.keys(details)
@@ -50,7 +55,12 @@ function unknownFields(schema: v.GenericSchema, value: object): Record<string, s
     unknown.slice(0, MOST_UNKNOWN_FIELDS).map((name) => {
       if (known.length === 0) return [name.slice(0, 100), 'Unknown field. There are none here.']
       const near = nearestName(name, known)
-      return [name.slice(0, 100), near ? `Unknown field. Did you mean ${near}?` : `Unknown field. Known are ${known.join(', ')}.`]
+      return [
+        name.slice(0, 100),
+        near
+          ? `Unknown field. Did you mean ${near}?`
+          : `Unknown field. Known are ${known.join(', ')}.`,
+      ]
     }),
   )
 }
@@ -66,10 +76,17 @@ function explain(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {
   return explainIssue(issue, known ? schema.entries[place.key]?.expects : undefined)
 }
 
-function isStrictObject(schema: v.GenericSchema): schema is v.GenericSchema & { entries: Record<string, v.GenericSchema> } {
+function isStrictObject(
+  schema: v.GenericSchema,
+): schema is v.GenericSchema & { entries: Record<string, v.GenericSchema> } {
   return schema.type === 'strict_object' && 'entries' in schema
 }
 
 function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof LosslessNumber)
+  )
 }

@@ -17,10 +17,20 @@ beforeAll(async () => {
     routes: {
       async paymentReceive(call) {
         if (status === 'refused') {
-          const check = { name: 'signature', source: 'proof', ok: false, expected: 'a', got: 'b' } as const
+          const check = {
+            name: 'signature',
+            source: 'proof',
+            ok: false,
+            expected: 'a',
+            got: 'b',
+          } as const
           throw new ProofRefused('invalid_signature', check, [check])
         }
-        return { ...(await exampleRoutes.paymentReceive(call)), status, verified: status === 'confirmed' }
+        return {
+          ...(await exampleRoutes.paymentReceive(call)),
+          status,
+          verified: status === 'confirmed',
+        }
       },
     },
   })
@@ -32,7 +42,11 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]()
 })
 
-const BODY = { walletAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC', paymentProof: 'e30=', expectedAmount: 0.01 }
+const BODY = {
+  walletAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  paymentProof: 'e30=',
+  expectedAmount: 0.01,
+}
 
 async function receive(body: object = {}, headers: Record<string, string> = {}, bearer = key) {
   const response = await fetch(`${app.url}/payment/receive`, {
@@ -40,29 +54,59 @@ async function receive(body: object = {}, headers: Record<string, string> = {}, 
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ ...BODY, ...body }),
   })
-  const answer = (await response.json()) as { status?: string; error?: { code: string; details?: unknown } }
-  return { http: response.status, cache: response.headers.get('cache-control'), replayed: response.headers.get('idempotent-replayed'), ...answer }
+  const answer = (await response.json()) as {
+    status?: string
+    error?: { code: string; details?: unknown }
+  }
+  return {
+    http: response.status,
+    cache: response.headers.get('cache-control'),
+    replayed: response.headers.get('idempotent-replayed'),
+    ...answer,
+  }
 }
 
 test('a payment that is not certain yet is 202, and the same key asks again until it is', async () => {
   const headers = { 'idempotency-key': 'a' }
   status = 'pending'
-  expect(await receive({}, headers)).toMatchObject({ http: 202, status: 'pending', replayed: null, cache: 'no-store' })
+  expect(await receive({}, headers)).toMatchObject({
+    http: 202,
+    status: 'pending',
+    replayed: null,
+    cache: 'no-store',
+  })
   expect(await receive({}, headers)).toMatchObject({ http: 202, replayed: null })
   status = 'confirmed'
-  expect(await receive({}, headers)).toMatchObject({ http: 200, status: 'confirmed', replayed: null })
+  expect(await receive({}, headers)).toMatchObject({
+    http: 200,
+    status: 'confirmed',
+    replayed: null,
+  })
   status = 'pending'
-  expect(await receive({}, headers)).toMatchObject({ http: 200, status: 'confirmed', replayed: 'true' })
+  expect(await receive({}, headers)).toMatchObject({
+    http: 200,
+    status: 'confirmed',
+    replayed: 'true',
+  })
 })
 
 test('a refused proof is 400 and tells its reason and its check', async () => {
   status = 'refused'
-  expect(await receive()).toMatchObject({ http: 400, error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', check: 'signature' } } })
+  expect(await receive()).toMatchObject({
+    http: 400,
+    error: {
+      code: 'INVALID_PAYMENT_PROOF',
+      details: { reason: 'invalid_signature', check: 'signature' },
+    },
+  })
 })
 
 test('a key without the scope may not hand proofs in', async () => {
   const reader = await createTestKey(app.context.db, { scopes: ['payment:read'] })
-  expect(await receive({}, {}, reader.key)).toMatchObject({ http: 403, error: { code: 'FORBIDDEN' } })
+  expect(await receive({}, {}, reader.key)).toMatchObject({
+    http: 403,
+    error: { code: 'FORBIDDEN' },
+  })
 })
 
 test.each([
@@ -77,12 +121,15 @@ test.each([
   expect(await receive(body)).toMatchObject({ http: 400, error: { code: 'INVALID_PARAMETERS' } })
 })
 
-test.each(['1', '120', '30.0', '3e1', '1.5'])('a timeout of %s seconds is taken, however the number is spelled', async (timeout) => {
-  status = 'confirmed'
-  const response = await fetch(`${app.url}/payment/receive`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: `${JSON.stringify(BODY).slice(0, -1)},"timeout":${timeout}}`,
-  })
-  expect(response.status).toBe(200)
-})
+test.each(['1', '120', '30.0', '3e1', '1.5'])(
+  'a timeout of %s seconds is taken, however the number is spelled',
+  async (timeout) => {
+    status = 'confirmed'
+    const response = await fetch(`${app.url}/payment/receive`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: `${JSON.stringify(BODY).slice(0, -1)},"timeout":${timeout}}`,
+    })
+    expect(response.status).toBe(200)
+  },
+)

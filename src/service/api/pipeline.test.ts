@@ -29,7 +29,10 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
         },
         paymentSummary: async () => ({ success: true }) as never,
         transactionSubmitted: async () => {
-          throw new ProblemError('CHAIN_UNAVAILABLE', { retryAfter: 7, details: { network: 'eip155:1' } })
+          throw new ProblemError('CHAIN_UNAVAILABLE', {
+            retryAfter: 7,
+            details: { network: 'eip155:1' },
+          })
         },
       },
     })
@@ -44,13 +47,21 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     return fetch(app.url + path, { headers })
   }
   function post(path: string, body: BodyInit, headers: Record<string, string> = {}) {
-    return fetch(app.url + path, { method: 'POST', body, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers } })
+    return fetch(app.url + path, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    })
   }
-  const send = (body: unknown, headers?: Record<string, string>) => post('/transaction/send', JSON.stringify(body), headers)
+  const send = (body: unknown, headers?: Record<string, string>) =>
+    post('/transaction/send', JSON.stringify(body), headers)
 
   test('a missing, malformed, unknown, revoked and expired key get one and the same 401', async () => {
     const revoked = await createTestKey(app.context.db)
-    await app.context.db.update(apiKey).set({ revokedAt: new Date() }).where(eq(apiKey.id, revoked.id))
+    await app.context.db
+      .update(apiKey)
+      .set({ revokedAt: new Date() })
+      .where(eq(apiKey.id, revoked.id))
     const expired = await createTestKey(app.context.db, { expiresAt: new Date(Date.now() - 1_000) })
     const unknown = 'pk_test_' + key.slice(8)
     const tries = [
@@ -67,7 +78,12 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       tries.map(async (authorization) => {
         const response = await get('/payments', authorization ? { authorization } : {})
         const { error, success } = await response.json()
-        return JSON.stringify({ status: response.status, auth: response.headers.get('www-authenticate'), success, error: { ...error, requestId: '' } })
+        return JSON.stringify({
+          status: response.status,
+          auth: response.headers.get('www-authenticate'),
+          success,
+          error: { ...error, requestId: '' },
+        })
       }),
     )
     expect(new Set(answers)).toEqual(
@@ -76,7 +92,11 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
           status: 401,
           auth: 'Bearer',
           success: false,
-          error: { code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.', requestId: '' },
+          error: {
+            code: 'UNAUTHORIZED',
+            message: 'The API key is missing or not valid.',
+            requestId: '',
+          },
         }),
       ]),
     )
@@ -109,7 +129,9 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
       expect(headers.get('x-ratelimit-limit')).toMatch(/^(100|1000)$/)
       expect(headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/)
-      expect(Math.abs(Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000)).toBeLessThan(64)
+      expect(Math.abs(Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000)).toBeLessThan(
+        64,
+      )
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -127,7 +149,13 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   })
 
   test('all problems of a request are told at once, by field, and a misspelt field with the name it likely means', async () => {
-    const response = await send({ walletAddress: 'nope', amount: '0.1', expectedAmmount: 1, recipientAdress: SELLER, zzz: true })
+    const response = await send({
+      walletAddress: 'nope',
+      amount: '0.1',
+      expectedAmmount: 1,
+      recipientAdress: SELLER,
+      zzz: true,
+    })
     expect(response.status).toBe(400)
     const { error } = await response.json()
     expect(error.code).toBe('INVALID_PARAMETERS')
@@ -159,26 +187,40 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect((await response.json()).error.details).toEqual({ body: sentence })
   })
 
-  test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['application/json; charset=latin1'], ['application/json-patch+json'], ['']])(
-    'the media type %j is refused',
-    async (type) => {
-      const response = await post('/transaction/send', JSON.stringify(BODY), { 'content-type': type })
-      expect([response.status, (await response.json()).error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
-    },
-  )
+  test.each([
+    ['text/plain'],
+    ['application/x-www-form-urlencoded'],
+    ['application/json; charset=latin1'],
+    ['application/json-patch+json'],
+    [''],
+  ])('the media type %j is refused', async (type) => {
+    const response = await post('/transaction/send', JSON.stringify(BODY), { 'content-type': type })
+    expect([response.status, (await response.json()).error.code]).toEqual([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ])
+  })
 
   test('the media type may name its charset', async () => {
-    expect((await send(BODY, { 'content-type': 'Application/JSON; charset=UTF-8' })).status).toBe(200)
+    expect((await send(BODY, { 'content-type': 'Application/JSON; charset=UTF-8' })).status).toBe(
+      200,
+    )
   })
 
   test('a body above 64 KiB is refused, whether its length was announced or not', async () => {
     const big = JSON.stringify({ ...BODY, resource: 'x'.repeat(65_536) })
     const announced = await post('/transaction/send', big)
-    expect([announced.status, (await announced.json()).error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+    expect([announced.status, (await announced.json()).error.code]).toEqual([
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ])
     const streamed = await new Promise<number>((resolve, reject) => {
       const request = httpRequest(
         `${app.url}/transaction/send`,
-        { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        },
         (response) => {
           response.resume()
           resolve(response.statusCode ?? 0)
@@ -196,10 +238,15 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect((await twice.json()).error.message).toBe('limit: Expected one value, received several.')
     for (const name of ['__proto__', 'constructor', 'prototype']) {
       const hostile = await get(`/payments?${name}=1`)
-      expect([hostile.status, (await hostile.json()).error.details]).toEqual([400, { query: `The name "${name}" is not allowed.` }])
+      expect([hostile.status, (await hostile.json()).error.details]).toEqual([
+        400,
+        { query: `The name "${name}" is not allowed.` },
+      ])
     }
     const inherited = await get('/payments?toString=1')
-    expect((await inherited.json()).error.details).toEqual({ toString: expect.stringMatching(/^Unknown field/) })
+    expect((await inherited.json()).error.details).toEqual({
+      toString: expect.stringMatching(/^Unknown field/),
+    })
     const wrong = await get('/payments?limit=501&ofset=1&type=both')
     expect((await wrong.json()).error.details).toEqual({
       limit: 'Expected a whole number from 1 to 500, received "501".',
@@ -207,7 +254,10 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       ofset: 'Unknown field. Did you mean offset?',
     })
     const none = await get('/api-keys?limit=1')
-    expect([none.status, (await none.json()).error.details]).toEqual([400, { limit: 'Unknown field. There are none here.' }])
+    expect([none.status, (await none.json()).error.details]).toEqual([
+      400,
+      { limit: 'Unknown field. There are none here.' },
+    ])
     const words = await get('/payments?q=&status=paid')
     expect((await words.json()).error.details).toEqual({
       q: 'Expected some text.',
@@ -217,12 +267,19 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
 
   test('an unexpected error says nothing but the request id, and is logged without secrets', async () => {
     lines.length = 0
-    const response = await get(`/token/info/${SELLER}`, { authorization: `Bearer ${key}`, 'x-request-id': 'from-the-proxy-1' })
+    const response = await get(`/token/info/${SELLER}`, {
+      authorization: `Bearer ${key}`,
+      'x-request-id': 'from-the-proxy-1',
+    })
     const text = await response.text()
     expect(response.status).toBe(500)
     expect(JSON.parse(text)).toEqual({
       success: false,
-      error: { code: 'INTERNAL', message: 'Something failed on our side.', requestId: 'from-the-proxy-1' },
+      error: {
+        code: 'INTERNAL',
+        message: 'Something failed on our side.',
+        requestId: 'from-the-proxy-1',
+      },
       timestamp: expect.any(Number),
     })
     const log = lines.join('')
@@ -254,9 +311,16 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   })
 
   test('a problem of a handler keeps its status, details and Retry-After', async () => {
-    const response = await post('/transaction/submitted', JSON.stringify({ paymentId: `pay_${'1'.repeat(22)}`, signature: '0xabc' }))
+    const response = await post(
+      '/transaction/submitted',
+      JSON.stringify({ paymentId: `pay_${'1'.repeat(22)}`, signature: '0xabc' }),
+    )
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '7'])
-    expect((await response.json()).error).toMatchObject({ code: 'CHAIN_UNAVAILABLE', retryAfter: 7, details: { network: 'eip155:1' } })
+    expect((await response.json()).error).toMatchObject({
+      code: 'CHAIN_UNAVAILABLE',
+      retryAfter: 7,
+      details: { network: 'eip155:1' },
+    })
   })
 
   test('health, metrics and the reference answer without a key', async () => {
@@ -269,10 +333,19 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       ],
       stoppedWallets: 0,
     })
-    expect(await (await get('/metrics', {})).text()).toContain('http_request_duration_seconds_count{route="transactionSend",method="POST",status="200"}')
+    expect(await (await get('/metrics', {})).text()).toContain(
+      'http_request_duration_seconds_count{route="transactionSend",method="POST",status="200"}',
+    )
     const page = await get('/docs', {})
-    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/docs/swagger-ui-bundle.js')])
-    const files = await Promise.all(['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js'].map((name) => get(`/docs/${name}`, {})))
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      expect.stringContaining('/docs/swagger-ui-bundle.js'),
+    ])
+    const files = await Promise.all(
+      ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js'].map((name) =>
+        get(`/docs/${name}`, {}),
+      ),
+    )
     expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200])
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
   })
@@ -282,8 +355,16 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     ['two Host headers', 'GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['the absolute form', 'GET http://evil/health/live HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['no HTTP at all', 'hello\r\n\r\n', 400],
-    ['17 KiB of headers', `GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
-    ['two lengths', 'POST /transaction/send HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+    [
+      '17 KiB of headers',
+      `GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`,
+      431,
+    ],
+    [
+      'two lengths',
+      'POST /transaction/send HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+    ],
   ])('%s is refused in the same envelope', async (_, bytes, status) => {
     const answer = await new Promise<string>((resolve, reject) => {
       let text = ''
@@ -302,15 +383,25 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   test.each([
     ['a length', 'Content-Length: 500\r\n\r\n{"walletAddress":'],
     ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'],
-  ])('a client that leaves in the middle of a body with %s is no error of ours, in the log and in the metrics', async (_, rest) => {
-    lines.length = 0
-    const socket = connect(app.port, '127.0.0.1')
-    const head = `POST /transaction/send HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
-    socket.write(head + rest, () => void socket.destroy())
-    await expect.poll(() => lines.length).toBe(1)
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'request', route: 'transactionSend', level: 30, status: 400 })
-    expect(await (await get('/metrics', {})).text()).not.toMatch(/route="transactionSend",method="POST",status="5/)
-  })
+  ])(
+    'a client that leaves in the middle of a body with %s is no error of ours, in the log and in the metrics',
+    async (_, rest) => {
+      lines.length = 0
+      const socket = connect(app.port, '127.0.0.1')
+      const head = `POST /transaction/send HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
+      socket.write(head + rest, () => void socket.destroy())
+      await expect.poll(() => lines.length).toBe(1)
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+        msg: 'request',
+        route: 'transactionSend',
+        level: 30,
+        status: 400,
+      })
+      expect(await (await get('/metrics', {})).text()).not.toMatch(
+        /route="transactionSend",method="POST",status="5/,
+      )
+    },
+  )
 
   test('every endpoint of the table is mounted', async () => {
     for (const { method, path } of Object.values(endpoints)) {

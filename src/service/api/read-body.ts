@@ -11,16 +11,22 @@ export async function readBody(request: Request): Promise<unknown> {
   const type = request.headers.get('content-type')
   if (!JSON_MEDIA_TYPE.test(type ?? '')) {
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
-      details: { 'Content-Type': `Expected application/json, received ${type ? JSON.stringify(type.slice(0, 100)) : 'nothing'}.` },
+      details: {
+        'Content-Type': `Expected application/json, received ${type ? JSON.stringify(type.slice(0, 100)) : 'nothing'}.`,
+      },
     })
   }
   const encoding = request.headers.get('content-encoding')
   if (encoding && encoding.toLowerCase() !== 'identity') {
-    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', { details: { 'Content-Encoding': 'Expected an encoding of identity.' } })
+    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
+      details: { 'Content-Encoding': 'Expected an encoding of identity.' },
+    })
   }
   const bytes = await readBytes(request).catch((error: unknown) => {
     // Reading fails only when the connection ends or its deadline passes: that is the client's doing, not an error of ours.
-    throw error instanceof ProblemError ? error : invalidBody('Expected all of it, received a part.', error)
+    throw error instanceof ProblemError
+      ? error
+      : invalidBody('Expected all of it, received a part.', error)
   })
   if (bytes.byteLength === 0) throw invalidBody('Expected a JSON object, received nothing.')
   let text: string
@@ -54,5 +60,9 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 function invalidBody(message: string, cause?: unknown): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', { message: `The body is not valid: ${message}`, details: { body: message } }, { cause })
+  return new ProblemError(
+    'INVALID_PARAMETERS',
+    { message: `The body is not valid: ${message}`, details: { body: message } },
+    { cause },
+  )
 }

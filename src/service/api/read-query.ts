@@ -16,7 +16,12 @@ export function readQuery(url: string): Record<string, string> {
     if (name in query) several.add(name)
     query[name] = value
   }
-  if (several.size > 0) throw refuse(Object.fromEntries([...several].map((name) => [name.slice(0, 100), 'Expected one value, received several.'])))
+  if (several.size > 0)
+    throw refuse(
+      Object.fromEntries(
+        [...several].map((name) => [name.slice(0, 100), 'Expected one value, received several.']),
+      ),
+    )
   return query
 }
 

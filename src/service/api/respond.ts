@@ -18,12 +18,17 @@ export function problemText(c: HttpContext<HttpEnv>, problem: ProblemError, now:
 
 export function problemHeaders(c: HttpContext<HttpEnv>, problem: ProblemError): void {
   if (problem.code === 'UNAUTHORIZED') c.header('WWW-Authenticate', 'Bearer')
-  if (problem.facts.retryAfter !== undefined) c.header('Retry-After', String(problem.facts.retryAfter))
+  if (problem.facts.retryAfter !== undefined)
+    c.header('Retry-After', String(problem.facts.retryAfter))
   // The rest of a refused body is not worth reading.
   if (problem.code === 'PAYLOAD_TOO_LARGE') c.header('Connection', 'close')
 }
 
-export function respondProblem(c: HttpContext<HttpEnv>, problem: ProblemError, now: Date): Response {
+export function respondProblem(
+  c: HttpContext<HttpEnv>,
+  problem: ProblemError,
+  now: Date,
+): Response {
   problemHeaders(c, problem)
   return respondJson(c, problems[problem.code].status, problemText(c, problem, now))
 }

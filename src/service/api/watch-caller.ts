@@ -8,7 +8,11 @@ export function watchCaller(c: HttpContext<HttpEnv>): Caller | undefined {
   if (!outgoing || !('writableFinished' in outgoing)) return undefined
   const unanswered = () => outgoing.destroyed && !outgoing.writableFinished
   const run = (undo: () => Promise<void>) =>
-    void undo().catch((error: unknown) => c.get('log').error({ err: error }, 'a grant whose answer was not written could not be revoked'))
+    void undo().catch((error: unknown) =>
+      c
+        .get('log')
+        .error({ err: error }, 'a grant whose answer was not written could not be revoked'),
+    )
   return {
     get gone() {
       return unanswered()

@@ -31,7 +31,11 @@ export interface Chain {
    * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates, each to be checked with `observe`; decides nothing.
    * `to` must be a head that was read before the wanted payments were: then no payment of those blocks is missing among them.
    */
-  find(wanted: readonly Wanted[], from: number, to: number): Promise<{ found: readonly Found[]; readTo: number }>
+  find(
+    wanted: readonly Wanted[],
+    from: number,
+    to: number,
+  ): Promise<{ found: readonly Found[]; readTo: number }>
   /** Whether `find` reads each block once: then a payment left out of a call is not found in its blocks later. */
   readonly scansBlocks: boolean
   /** True only when the chain itself proves that a transaction built for this payment can no longer land. */
@@ -42,7 +46,11 @@ export interface Chain {
    * The transaction that landed with this very message, whatever its signature: whoever signed a message can sign it again. Undefined when none has, and
    * where a message is signed into the transaction's own name (EVM).
    */
-  findByMessage(query: { sender: string; builtHeight: number | null; messageHash: string }): Promise<string | undefined>
+  findByMessage(query: {
+    sender: string
+    builtHeight: number | null
+    messageHash: string
+  }): Promise<string | undefined>
   /** True only when the chain itself shows that the block a transaction was seen in is no part of it any more. */
   isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
   /**
@@ -56,7 +64,10 @@ export interface Chain {
    * What a managed wallet can spend. Where the chain has no nonces, `openPayments` is asked before the balance is: it names the payments that are signed
    * and may have landed at `since` or later.
    */
-  funds(address: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds>
+  funds(
+    address: string,
+    openPayments: (since: number) => Promise<readonly OpenPayment[]>,
+  ): Promise<Funds>
   /** What a wallet holds in the finalized chain, and what it has done since a height; for the books. Undefined while that cannot be told. */
   audit(address: string, since: number | null): Promise<Audit | undefined>
   token(address: string): Promise<TokenInfo | undefined>
@@ -102,7 +113,12 @@ export type Built =
 
 export type Ready = Extract<Built, { ok: true }>
 
-export type Note = { payee: string; payer: string; text: string; priorityFeeAtomic: bigint | undefined }
+export type Note = {
+  payee: string
+  payer: string
+  text: string
+  priorityFeeAtomic: bigint | undefined
+}
 
 /** A payment the watcher looks for. */
 export type Wanted = {
@@ -153,7 +169,11 @@ export type Audit = {
 }
 
 /** A transaction, and the payments it may be of: by its memo (Solana), or by what it moves, in which block (EVM). */
-export type Found = { signature: string; paymentIds: readonly string[]; landed?: { transfer: Transfer; height: number } }
+export type Found = {
+  signature: string
+  paymentIds: readonly string[]
+  landed?: { transfer: Transfer; height: number }
+}
 
 export type Observation =
   | { state: 'not_found' }

@@ -9,7 +9,14 @@ export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /** What a call would cost, or that the network refuses it: then every address that is configured said so. */
 export type Quote =
-  | { ok: true; gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint; feeAtomic: bigint; height: number }
+  | {
+      ok: true
+      gas: bigint
+      maxFeePerGas: bigint
+      maxPriorityFeePerGas: bigint
+      feeAtomic: bigint
+      height: number
+    }
   | { ok: false; reason: string }
 
 /** What the chain shows of an authorization. `signature`: the transaction that carried it out; null when its nonce is used and no such transaction is found. */
@@ -19,7 +26,10 @@ export type Use = { used: false } | { used: true; signature: string | null }
 export type Ending = 'over' | 'taken_back'
 
 /** A call as its sender signs it; `REFUSED`: the chain would not carry it out. */
-export type BuiltCall = Ready | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }> | { ok: false; code: 'REFUSED'; message: string }
+export type BuiltCall =
+  | Ready
+  | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
+  | { ok: false; code: 'REFUSED'; message: string }
 
 /** Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender was asked about. */
 export type Holding = { height: number; balanceAtomic: bigint; allowanceAtomic: bigint | null }
@@ -27,7 +37,12 @@ export type Holding = { height: number; balanceAtomic: bigint; allowanceAtomic: 
 /** EVM: what carrying out a payer's authorization needs of the chain. Every call may throw `CHAIN_UNAVAILABLE`. */
 export interface Contracts {
   /** @throws what viem throws when the contract refuses to answer */
-  read(call: { address: Hex; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }): Promise<unknown>
+  read(call: {
+    address: Hex
+    abi: readonly unknown[]
+    functionName: string
+    args?: readonly unknown[]
+  }): Promise<unknown>
   code(address: string): Promise<Hex | undefined>
   /** Whether a contract accepts a signature of a hash: EIP-1271, or ERC-6492 before it is deployed. A contract that fails in any way does not. */
   accepts(question: { address: string; hash: Hex; signature: Hex }): Promise<boolean>

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { signBuilt, startEvm, startGate, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import {
+  signBuilt,
+  startEvm,
+  startGate,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
@@ -19,30 +26,45 @@ afterAll(() => Promise.all([evm[Symbol.asyncDispose](), solana[Symbol.asyncDispo
 
 const UNREACHABLE = 'http://127.0.0.1:9'
 
-test.each(['evm', 'solana'] as const)('%s: the next address answers when the first does not', async (family) => {
-  const { network } = family === 'evm' ? evm : solana
-  const [chain] = createChains([{ ...network, rpcUrls: [UNREACHABLE, ...network.rpcUrls] }]).values()
-  await expect(chain?.head()).resolves.toMatchObject({ height: expect.any(Number) })
-  await expect(chain?.check()).resolves.toBeUndefined()
-})
+test.each(['evm', 'solana'] as const)(
+  '%s: the next address answers when the first does not',
+  async (family) => {
+    const { network } = family === 'evm' ? evm : solana
+    const [chain] = createChains([
+      { ...network, rpcUrls: [UNREACHABLE, ...network.rpcUrls] },
+    ]).values()
+    await expect(chain?.head()).resolves.toMatchObject({ height: expect.any(Number) })
+    await expect(chain?.check()).resolves.toBeUndefined()
+  },
+)
 
-test.each(['evm', 'solana'] as const)('%s: a chain that is down is CHAIN_UNAVAILABLE with Retry-After, and recovers', async (family) => {
-  const { network } = family === 'evm' ? evm : solana
-  await using gate = await startGate(network.rpcUrls[0] ?? '')
-  gate.open = false
-  const [chain] = createChains([{ ...network, rpcUrls: [gate.url] }]).values()
-  await expect(chain?.check()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE', facts: { retryAfter: expect.any(Number) } })
-  await expect(chain?.recentHead()).resolves.toBeUndefined()
-  gate.open = true
-  await expect(chain?.check()).resolves.toBeUndefined()
-})
+test.each(['evm', 'solana'] as const)(
+  '%s: a chain that is down is CHAIN_UNAVAILABLE with Retry-After, and recovers',
+  async (family) => {
+    const { network } = family === 'evm' ? evm : solana
+    await using gate = await startGate(network.rpcUrls[0] ?? '')
+    gate.open = false
+    const [chain] = createChains([{ ...network, rpcUrls: [gate.url] }]).values()
+    await expect(chain?.check()).rejects.toMatchObject({
+      code: 'CHAIN_UNAVAILABLE',
+      facts: { retryAfter: expect.any(Number) },
+    })
+    await expect(chain?.recentHead()).resolves.toBeUndefined()
+    gate.open = true
+    await expect(chain?.check()).resolves.toBeUndefined()
+  },
+)
 
 test('a node of another chain is not believed', async () => {
   const [other] = createChains([{ ...evm.network, network: 'eip155:1' }]).values()
   await expect(other?.check()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
-  const [cluster] = createChains([{ ...solana.network, genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' }]).values()
+  const [cluster] = createChains([
+    { ...solana.network, genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' },
+  ]).values()
   await expect(cluster?.check()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
-  const [right] = createChains([{ ...solana.network, genesisHash: await solana.connection.getGenesisHash() }]).values()
+  const [right] = createChains([
+    { ...solana.network, genesisHash: await solana.connection.getGenesisHash() },
+  ]).values()
   await expect(right?.check()).resolves.toBeUndefined()
 })
 
@@ -57,10 +79,19 @@ test('a payment outlives an outage: its report is kept, its status readable, its
     const body = { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.1' }
     const built = await buildTransaction(context, actor, body)
     gate.open = false
-    await expect(buildTransaction(context, actor, body)).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
-    const signature = await evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction) })
-    await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
-    expect(await readPaymentBody(context, built.paymentId)).toMatchObject({ status: 'created', signature })
+    await expect(buildTransaction(context, actor, body)).rejects.toMatchObject({
+      code: 'CHAIN_UNAVAILABLE',
+    })
+    const signature = await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(payer, built.transaction),
+    })
+    await expect(
+      reportSubmitted(context, actor, { paymentId: built.paymentId, signature }),
+    ).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+    expect(await readPaymentBody(context, built.paymentId)).toMatchObject({
+      status: 'created',
+      signature,
+    })
     await evm.mine(4)
     gate.open = true
     await eventually(

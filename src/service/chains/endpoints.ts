@@ -29,7 +29,11 @@ export class Endpoints<Client> {
 
   constructor(options: EndpointsOptions<Client>) {
     this.#options = options
-    this.#endpoints = options.urls.map((url) => ({ client: options.connect(url), identified: false, restUntil: 0 }))
+    this.#endpoints = options.urls.map((url) => ({
+      client: options.connect(url),
+      identified: false,
+      restUntil: 0,
+    }))
   }
 
   /**
@@ -50,7 +54,10 @@ export class Endpoints<Client> {
         failures.push(error)
       }
     }
-    throw unavailable(`${this.#options.name} cannot be reached.`, failures.length === 1 ? failures[0] : new AggregateError(failures))
+    throw unavailable(
+      `${this.#options.name} cannot be reached.`,
+      failures.length === 1 ? failures[0] : new AggregateError(failures),
+    )
   }
 
   /**
@@ -106,5 +113,9 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 }
 
 export function unavailable(message: string, cause?: unknown): ProblemError {
-  return new ProblemError('CHAIN_UNAVAILABLE', { message, retryAfter: RETRY_AFTER_S, details: { retryable: true } }, { cause })
+  return new ProblemError(
+    'CHAIN_UNAVAILABLE',
+    { message, retryAfter: RETRY_AFTER_S, details: { retryable: true } },
+    { cause },
+  )
 }

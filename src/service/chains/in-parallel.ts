@@ -1,5 +1,9 @@
 /** Runs the work over all items, at most `width` at a time; results in the order of the items. */
-export async function inParallel<T, R>(items: readonly T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = []
   let next = 0
   async function lane(): Promise<void> {

@@ -22,7 +22,9 @@ export class Recent<T> {
   /** The fresh value when it comes at once, else the last one known; never throws. */
   async patient(): Promise<T | undefined> {
     let timer: NodeJS.Timeout | undefined
-    const last = new Promise<T | undefined>((resolve) => (timer = setTimeout(() => resolve(this.#value?.value), PATIENCE_MS)))
+    const last = new Promise<T | undefined>(
+      (resolve) => (timer = setTimeout(() => resolve(this.#value?.value), PATIENCE_MS)),
+    )
     try {
       return await Promise.race([this.fresh().catch(() => this.#value?.value), last])
     } finally {

@@ -1,5 +1,8 @@
 /** Answers by key, each kept for `ttlMs`; a failure is not kept. Holds at most 1,000 keys, the oldest goes first. */
-export function remember<T>(ttlMs: number, load: (key: string) => Promise<T>): (key: string) => Promise<T> {
+export function remember<T>(
+  ttlMs: number,
+  load: (key: string) => Promise<T>,
+): (key: string) => Promise<T> {
   const known = new Map<string, { readAt: number; answer: Promise<T> }>()
   return (key) => {
     const entry = known.get(key)

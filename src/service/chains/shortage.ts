@@ -5,12 +5,24 @@ import type { Built } from './chain.ts'
 export type Shortage = Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
 
 /** Of the native currency, atomic units. `amountAtomic` is 0 where something else is paid; `rentAtomic` must stay in the wallet. */
-export type NativeNeed = { amountAtomic: bigint; feeAtomic: bigint; rentAtomic?: bigint; availableAtomic: bigint }
+export type NativeNeed = {
+  amountAtomic: bigint
+  feeAtomic: bigint
+  rentAtomic?: bigint
+  availableAtomic: bigint
+}
 
 /** The wallet does not hold what amount, fee and rent need together. */
-export function nativeShortage(network: Network, { amountAtomic, feeAtomic, rentAtomic = 0n, availableAtomic }: NativeNeed): Shortage {
+export function nativeShortage(
+  network: Network,
+  { amountAtomic, feeAtomic, rentAtomic = 0n, availableAtomic }: NativeNeed,
+): Shortage {
   const of = (atomic: bigint) => amountOf(nativeAsset(network), atomic)
-  const params = { required: of(amountAtomic + feeAtomic + rentAtomic), available: of(availableAtomic), fee: of(feeAtomic) }
+  const params = {
+    required: of(amountAtomic + feeAtomic + rentAtomic),
+    available: of(availableAtomic),
+    fee: of(feeAtomic),
+  }
   const withRent = { ...params, rent: of(rentAtomic) }
   const reason =
     amountAtomic > 0n
@@ -24,8 +36,14 @@ export function nativeShortage(network: Network, { amountAtomic, feeAtomic, rent
 }
 
 /** The wallet does not hold the amount of a token. */
-export function tokenShortage(asset: Asset, { amountAtomic, availableAtomic }: { amountAtomic: bigint; availableAtomic: bigint }): Shortage {
-  const params = { required: amountOf(asset, amountAtomic), available: amountOf(asset, availableAtomic) }
+export function tokenShortage(
+  asset: Asset,
+  { amountAtomic, availableAtomic }: { amountAtomic: bigint; availableAtomic: bigint },
+): Shortage {
+  const params = {
+    required: amountOf(asset, amountAtomic),
+    available: amountOf(asset, availableAtomic),
+  }
   return { ok: false, code: 'INSUFFICIENT_BALANCE', reason: { code: 'token_amount', params } }
 }
 

@@ -1,10 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import * as v from 'valibot'
-import { encodeDeployData, encodeFunctionData, erc20Abi, getAddress, parseAbi, type Hex } from 'viem'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  parseAbi,
+  type Hex,
+} from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usdCoin, wrappedEther } from '#devnet/artifacts/load.ts'
-import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import {
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context/context.ts'
 import { readTokenInfo } from '../payments/token-info.ts'
@@ -34,7 +46,14 @@ const read = (address: string, network?: string) => readTokenInfo(context, { add
 
 async function deploy(data: Hex): Promise<string> {
   const account = await evm.wallet(10n ** 18n)
-  const serializedTransaction = await account.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, gas: 3_000_000n, maxFeePerGas: 10n ** 10n, data })
+  const serializedTransaction = await account.signTransaction({
+    type: 'eip1559',
+    chainId: 31337,
+    nonce: 0,
+    gas: 3_000_000n,
+    maxFeePerGas: 10n ** 10n,
+    data,
+  })
   const hash = await evm.client.sendRawTransaction({ serializedTransaction })
   await evm.mine()
   const { contractAddress } = await evm.client.getTransactionReceipt({ hash })
@@ -44,7 +63,9 @@ async function deploy(data: Hex): Promise<string> {
 test('an ERC-20 token with EIP-3009, and one without', async () => {
   const holder = await evm.wallet(0n)
   const abi = parseAbi(['constructor(address holder, uint256 supply)'])
-  const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [holder.address, 123_456_789n] }))
+  const usdc = await deploy(
+    encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [holder.address, 123_456_789n] }),
+  )
   expect(await read(usdc)).toMatchObject({
     standard: 'erc20',
     name: 'USD Coin',
@@ -55,15 +76,40 @@ test('an ERC-20 token with EIP-3009, and one without', async () => {
     network: 'eip155:31337',
   })
   const weth = await deploy(wrappedEther.bytecode)
-  expect(await read(weth)).toMatchObject({ standard: 'erc20', symbol: 'WETH', decimals: 18, totalSupply: '0', eip3009: false })
+  expect(await read(weth)).toMatchObject({
+    standard: 'erc20',
+    symbol: 'WETH',
+    decimals: 18,
+    totalSupply: '0',
+    eip3009: false,
+  })
 })
 
-const HOSTILITIES = ['ThirtyTwoBytes', 'Megabyte', 'Reverts', 'Loops', 'HiddenCharacters', 'Truncated', 'EmptyProxy'] as const
+const HOSTILITIES = [
+  'ThirtyTwoBytes',
+  'Megabyte',
+  'Reverts',
+  'Loops',
+  'HiddenCharacters',
+  'Truncated',
+  'EmptyProxy',
+] as const
 
 async function deployHostile(hostility: (typeof HOSTILITIES)[number]): Promise<string> {
-  const source: unknown = JSON.parse(readFileSync(new URL('../../testing/contracts/HostileToken.json', import.meta.url), 'utf8'))
-  const { bytecode } = v.parse(v.object({ bytecode: v.custom<Hex>((value) => typeof value === 'string') }), source)
-  return deploy(encodeDeployData({ abi: parseAbi(['constructor(uint8 hostility)']), bytecode, args: [HOSTILITIES.indexOf(hostility)] }))
+  const source: unknown = JSON.parse(
+    readFileSync(new URL('../../testing/contracts/HostileToken.json', import.meta.url), 'utf8'),
+  )
+  const { bytecode } = v.parse(
+    v.object({ bytecode: v.custom<Hex>((value) => typeof value === 'string') }),
+    source,
+  )
+  return deploy(
+    encodeDeployData({
+      abi: parseAbi(['constructor(uint8 hostility)']),
+      bytecode,
+      args: [HOSTILITIES.indexOf(hostility)],
+    }),
+  )
 }
 
 test.each<[(typeof HOSTILITIES)[number], string | null]>([
@@ -74,7 +120,14 @@ test.each<[(typeof HOSTILITIES)[number], string | null]>([
   ['HiddenCharacters', 'USDCoin'],
   ['Truncated', null],
 ])('a token whose name is hostile (%s) is told by what is left of it', async (hostility, name) => {
-  expect(await read(await deployHostile(hostility))).toMatchObject({ standard: 'erc20', name, symbol: name, decimals: 6, totalSupply: '1000', eip3009: false })
+  expect(await read(await deployHostile(hostility))).toMatchObject({
+    standard: 'erc20',
+    name,
+    symbol: name,
+    decimals: 6,
+    totalSupply: '1000',
+    eip3009: false,
+  })
 })
 
 test('a proxy with nothing behind it is no token', async () => {
@@ -84,17 +137,41 @@ test('a proxy with nothing behind it is no token', async () => {
 test('an owner’s allowance for Permit2 is told as it is at the moment, off EVM and without an owner not at all', async () => {
   const owner = await evm.wallet(10n ** 18n)
   const abi = parseAbi(['constructor(address holder, uint256 supply)'])
-  const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [owner.address, 5n] }))
-  const allowance = async () => (await readTokenInfo(context, { address: usdc, owner: owner.address })).permit2Allowance
+  const usdc = await deploy(
+    encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [owner.address, 5n] }),
+  )
+  const allowance = async () =>
+    (await readTokenInfo(context, { address: usdc, owner: owner.address })).permit2Allowance
   expect((await readTokenInfo(context, { address: usdc })).permit2Allowance).toBeNull()
   expect(await allowance()).toBe('0')
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: ['0x000000000022D473030F116dDEE9F6B43aC78BA3', 77n] })
-  const signed = await owner.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, gas: 100_000n, maxFeePerGas: 10n ** 10n, to: usdc as Hex, data })
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: ['0x000000000022D473030F116dDEE9F6B43aC78BA3', 77n],
+  })
+  const signed = await owner.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 100_000n,
+    maxFeePerGas: 10n ** 10n,
+    to: usdc as Hex,
+    data,
+  })
   await evm.client.sendRawTransaction({ serializedTransaction: signed })
   await evm.mine()
   expect(await allowance()).toBe('77')
-  expect((await readTokenInfo(context, { address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', owner: owner.address })).permit2Allowance).toBeNull()
-  await expect(readTokenInfo(context, { address: usdc, owner: '11111111111111111111111111111111' })).rejects.toMatchObject({
+  expect(
+    (
+      await readTokenInfo(context, {
+        address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+        owner: owner.address,
+      })
+    ).permit2Allowance,
+  ).toBeNull()
+  await expect(
+    readTokenInfo(context, { address: usdc, owner: '11111111111111111111111111111111' }),
+  ).rejects.toMatchObject({
     facts: { details: { owner: 'Expected a wallet of Local EVM.' } },
   })
 })
@@ -107,15 +184,30 @@ test('what is known of a token is asked of the chain once a minute', async () =>
 })
 
 test('native currency has no issuer', async () => {
-  expect(await read('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toMatchObject({ standard: 'native', symbol: 'ETH', decimals: 18, totalSupply: null })
-  expect(await read('11111111111111111111111111111111')).toMatchObject({ standard: 'native', symbol: 'SOL', decimals: 9 })
+  expect(await read('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toMatchObject({
+    standard: 'native',
+    symbol: 'ETH',
+    decimals: 18,
+    totalSupply: null,
+  })
+  expect(await read('11111111111111111111111111111111')).toMatchObject({
+    standard: 'native',
+    symbol: 'SOL',
+    decimals: 9,
+  })
 })
 
 test('an address without code, a contract that is no token, and a wallet are not found', async () => {
   const contract = (await evm.wallet(0n)).address
   await evm.setCode(contract, '0x00')
   const wallet = await solana.wallet(10n ** 9n)
-  for (const address of [(await evm.wallet(1n)).address, contract, wallet.publicKey.toBase58(), Keypair.generate().publicKey.toBase58(), TOKEN_PROGRAM]) {
+  for (const address of [
+    (await evm.wallet(1n)).address,
+    contract,
+    wallet.publicKey.toBase58(),
+    Keypair.generate().publicKey.toBase58(),
+    TOKEN_PROGRAM,
+  ]) {
     await expect(read(address)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   }
 })
@@ -147,7 +239,11 @@ function borsh(text: string, length = text.length): Buffer {
 
 test('an SPL mint with its Metaplex name', async () => {
   const [address, authority] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
-  await solana.setAccount(address.toBase58(), { lamports: 1_461_600n, owner: TOKEN_PROGRAM, data: mint(authority).toString('hex') })
+  await solana.setAccount(address.toBase58(), {
+    lamports: 1_461_600n,
+    owner: TOKEN_PROGRAM,
+    data: mint(authority).toString('hex'),
+  })
   expect(await read(address.toBase58())).toMatchObject({
     standard: 'spl-token',
     name: null,
@@ -158,20 +254,55 @@ test('an SPL mint with its Metaplex name', async () => {
   })
 
   const named = Keypair.generate().publicKey
-  const [metadata] = PublicKey.findProgramAddressSync([Buffer.from('metadata'), METAPLEX_PROGRAM.toBytes(), named.toBytes()], METAPLEX_PROGRAM)
-  await solana.setAccount(named.toBase58(), { lamports: 1_461_600n, owner: TOKEN_PROGRAM, data: mint(authority).toString('hex') })
-  const data = Buffer.concat([Buffer.from([4]), Buffer.alloc(64), borsh('Local Coin', 32), borsh('LOC', 10), Buffer.alloc(100)])
-  await solana.setAccount(metadata.toBase58(), { lamports: 5_616_720n, owner: METAPLEX_PROGRAM.toBase58(), data: data.toString('hex') })
-  expect(await read(named.toBase58())).toMatchObject({ name: 'Local Coin', symbol: 'LOC', eip3009: false })
+  const [metadata] = PublicKey.findProgramAddressSync(
+    [Buffer.from('metadata'), METAPLEX_PROGRAM.toBytes(), named.toBytes()],
+    METAPLEX_PROGRAM,
+  )
+  await solana.setAccount(named.toBase58(), {
+    lamports: 1_461_600n,
+    owner: TOKEN_PROGRAM,
+    data: mint(authority).toString('hex'),
+  })
+  const data = Buffer.concat([
+    Buffer.from([4]),
+    Buffer.alloc(64),
+    borsh('Local Coin', 32),
+    borsh('LOC', 10),
+    Buffer.alloc(100),
+  ])
+  await solana.setAccount(metadata.toBase58(), {
+    lamports: 5_616_720n,
+    owner: METAPLEX_PROGRAM.toBase58(),
+    data: data.toString('hex'),
+  })
+  expect(await read(named.toBase58())).toMatchObject({
+    name: 'Local Coin',
+    symbol: 'LOC',
+    eip3009: false,
+  })
 })
 
 test('a Token-2022 mint with its metadata extension; hidden characters are taken out of its name', async () => {
   const address = Keypair.generate().publicKey
-  const value = Buffer.concat([Buffer.alloc(64), borsh('Two\u0000 Coin'), borsh('TWO'), borsh('https://x.example')])
+  const value = Buffer.concat([
+    Buffer.alloc(64),
+    borsh('Two\u0000 Coin'),
+    borsh('TWO'),
+    borsh('https://x.example'),
+  ])
   const head = Buffer.alloc(4)
   head.writeUInt16LE(19, 0)
   head.writeUInt16LE(value.length, 2)
   const data = Buffer.concat([mint(address), Buffer.alloc(83), Buffer.from([1]), head, value])
-  await solana.setAccount(address.toBase58(), { lamports: 5_000_000n, owner: TOKEN_2022_PROGRAM, data: data.toString('hex') })
-  expect(await read(address.toBase58())).toMatchObject({ standard: 'token-2022', name: 'Two Coin', symbol: 'TWO', decimals: 5 })
+  await solana.setAccount(address.toBase58(), {
+    lamports: 5_000_000n,
+    owner: TOKEN_2022_PROGRAM,
+    data: data.toString('hex'),
+  })
+  expect(await read(address.toBase58())).toMatchObject({
+    standard: 'token-2022',
+    name: 'Two Coin',
+    symbol: 'TWO',
+    decimals: 5,
+  })
 })

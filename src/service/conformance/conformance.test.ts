@@ -37,7 +37,12 @@ describe.each(ENGINES)('the service on %s', (engine) => {
     const evm = stack.use(await startEvm({ slotsInEpoch: 32 }))
     const solana = stack.use(await startSolana({ slotTimeMs: 100 }))
     const wallet = await evm.wallet(10n ** 18n)
-    const env = { PORT: '0', NETWORKS: JSON.stringify([evm.network, solana.network]), LOG_LEVEL: 'silent', DATA_DIR: folder }
+    const env = {
+      PORT: '0',
+      NETWORKS: JSON.stringify([evm.network, solana.network]),
+      LOG_LEVEL: 'silent',
+      DATA_DIR: folder,
+    }
     service = stack.use(await createService({ ...toConfig(env), database: target }))
     const { key, accountId } = await createTestKey(service.context.db)
     const managed = await createWallet(
@@ -46,7 +51,11 @@ describe.each(ENGINES)('the service on %s', (engine) => {
     )
     await evm.client.setBalance({ address: managed.address as Hex, value: 10n ** 18n })
     await evm.client.setIntervalMining({ interval: 1 })
-    const facts = { wallet: wallet.address, managedWallet: managed.address, recipient: OTHER_EVM_ADDRESS }
+    const facts = {
+      wallet: wallet.address,
+      managedWallet: managed.address,
+      recipient: OTHER_EVM_ADDRESS,
+    }
     // The smaller plan's quota is used up sooner than it refills, however busy the machine is.
     const standard = await createTestKey(service.context.db, { plan: 'standard' })
     const others = lines.filter((line) => !limitLines.includes(line))
@@ -67,26 +76,43 @@ describe.each(ENGINES)('the service on %s', (engine) => {
 
   test('every line was asked, but for those that no request decides, and the proof of a hosted payment that has none yet', () => {
     const unasked = new Set(unaskedLines.map(({ id }) => id))
-    const left = [...results.values()].filter(({ id, verdict }) => verdict === 'not asked' && !unasked.has(id)).map(({ id, got }) => `${id}: ${got}`)
+    const left = [...results.values()]
+      .filter(({ id, verdict }) => verdict === 'not asked' && !unasked.has(id))
+      .map(({ id, got }) => `${id}: ${got}`)
     expect(['', '4 hosted receive: the hosted payment has no proof yet']).toContain(left.join())
-    for (const id of unasked) expect(results.get(id)).toMatchObject({ verdict: 'not asked', got: expect.stringMatching(/\w/) })
+    for (const id of unasked)
+      expect(results.get(id)).toMatchObject({
+        verdict: 'not asked',
+        got: expect.stringMatching(/\w/),
+      })
   })
 })
 
 test('each line has a name of its own, and the document lists them all', async () => {
   expect(new Set(lines.map(({ id }) => id)).size).toBe(lines.length)
   const byEndpoint = Map.groupBy(lines, ({ endpoint }) => endpoint)
-  const list = [...byEndpoint].map(([endpoint, own]) => `## ${endpoint}\n\n${own.map(({ id, says }) => `- \`${id}\`: ${says}.`).join('\n')}\n`)
+  const list = [...byEndpoint].map(
+    ([endpoint, own]) =>
+      `## ${endpoint}\n\n${own.map(({ id, says }) => `- \`${id}\`: ${says}.`).join('\n')}\n`,
+  )
   await expect(`${INTRODUCTION}\n${list.join('\n')}`).toMatchFileSnapshot('../CONFORMANCE.md')
 })
 
 test('the program ends with 1 when a line fails, with 2 when it is called wrongly, and tells how it is called', async () => {
   const away = await run('--base-url', 'http://127.0.0.1:2', '--api-key', 'pk_test_x')
   expect([away.code, away.err]).toEqual([1, ''])
-  expect(away.out).toMatch(/FAIL {2}5 key invalid: A key that is none is refused\n {6}request .*\n {6}expected .*\n {6}got .*ECONNREFUSED/)
+  expect(away.out).toMatch(
+    /FAIL {2}5 key invalid: A key that is none is refused\n {6}request .*\n {6}expected .*\n {6}got .*ECONNREFUSED/,
+  )
   expect(away.out).toMatch(/\n\n0 passed, \d+ failed, \d+ not asked\n$/)
-  expect(await run('--base-url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^Expected --base-url <url> and --api-key <key>\./) })
-  expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('--managed-wallet') })
+  expect(await run('--base-url', 'nowhere')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^Expected --base-url <url> and --api-key <key>\./),
+  })
+  expect(await run('--help')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('--managed-wallet'),
+  })
 })
 
 function run(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {

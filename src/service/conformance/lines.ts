@@ -8,4 +8,12 @@ import { sendLines } from './lines/send.ts'
 import { unaskedLines } from './lines/unasked.ts'
 
 /** Every line of the specification, in the order in which a run asks; those that HTTP cannot show say so. */
-export const lines: readonly Line[] = [...keyLines, ...sendLines, ...receiveLines, ...historyLines, ...paymentLines, ...unaskedLines, ...limitLines]
+export const lines: readonly Line[] = [
+  ...keyLines,
+  ...sendLines,
+  ...receiveLines,
+  ...historyLines,
+  ...paymentLines,
+  ...unaskedLines,
+  ...limitLines,
+]

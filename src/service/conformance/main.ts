@@ -36,14 +36,21 @@ try {
   })
   const { 'base-url': baseUrl, 'api-key': apiKey } = values
   if (values.help) process.stdout.write(USAGE)
-  else if (!baseUrl || !URL.canParse(baseUrl) || !apiKey) throw new Error('Expected --base-url <url> and --api-key <key>.')
+  else if (!baseUrl || !URL.canParse(baseUrl) || !apiKey)
+    throw new Error('Expected --base-url <url> and --api-key <key>.')
   else {
-    const facts = { wallet: values.wallet, managedWallet: values['managed-wallet'], recipient: values.recipient ?? OTHER_EVM_ADDRESS }
+    const facts = {
+      wallet: values.wallet,
+      managedWallet: values['managed-wallet'],
+      recipient: values.recipient ?? OTHER_EVM_ADDRESS,
+    }
     const results = await runLines(lines, createProbe(baseUrl, apiKey), facts)
     process.stdout.write(values.json ? `${JSON.stringify(results)}\n` : formatReport(results))
     process.exitCode = results.some((result) => result.verdict === 'fail') ? 1 : 0
   }
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nSee npm run conformance -- --help.\n`)
+  process.stderr.write(
+    `${error instanceof Error ? error.message : String(error)}\nSee npm run conformance -- --help.\n`,
+  )
   process.exitCode = 2
 }

@@ -3,7 +3,9 @@ import type { Result } from './run-lines.ts'
 /** The findings as people read them: a table with one row a line of the specification, then what failed in full, then the sum. */
 export function formatReport(results: readonly Result[]): string {
   const rows = [['', 'line', 'request', 'expected', 'got'], ...results.map(toRow)]
-  const widths = WIDEST.map((widest, column) => Math.min(widest, Math.max(...rows.map((row) => row[column]?.length ?? 0))))
+  const widths = WIDEST.map((widest, column) =>
+    Math.min(widest, Math.max(...rows.map((row) => row[column]?.length ?? 0))),
+  )
   const table = rows.map((row) =>
     row
       .map((cell, column) => shorten(cell, WIDEST[column] ?? 0).padEnd(widths[column] ?? 0))
@@ -11,7 +13,8 @@ export function formatReport(results: readonly Result[]): string {
       .trimEnd(),
   )
   const failures = results.filter(({ verdict }) => verdict === 'fail').map(inFull)
-  const count = (verdict: Result['verdict']) => results.filter((result) => result.verdict === verdict).length
+  const count = (verdict: Result['verdict']) =>
+    results.filter((result) => result.verdict === verdict).length
   const sum = `${count('pass')} passed, ${count('fail')} failed, ${count('not asked')} not asked`
   return `${[table.join('\n'), ...failures, sum].join('\n\n')}\n`
 }
@@ -24,11 +27,22 @@ const WIDEST = [4, 44, 100, 48, 72] as const
 const LONG_WORD = /[0-9A-Za-z_=]{30,}/g
 
 function toRow({ id, request, expected, got, verdict }: Result): string[] {
-  return [MARKS[verdict], id, request.replaceAll(LONG_WORD, (word) => `${word.slice(0, 6)}…${word.slice(-4)}`), expected, got]
+  return [
+    MARKS[verdict],
+    id,
+    request.replaceAll(LONG_WORD, (word) => `${word.slice(0, 6)}…${word.slice(-4)}`),
+    expected,
+    got,
+  ]
 }
 
 function inFull({ id, says, request, expected, got }: Result): string {
-  return [`FAIL  ${id}: ${says}`, `      request   ${request}`, `      expected  ${expected}`, `      got       ${got}`].join('\n')
+  return [
+    `FAIL  ${id}: ${says}`,
+    `      request   ${request}`,
+    `      expected  ${expected}`,
+    `      got       ${got}`,
+  ].join('\n')
 }
 
 function shorten(text: string, width: number): string {

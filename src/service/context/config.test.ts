@@ -9,7 +9,15 @@ const NETWORKS = JSON.stringify([
     testnet: false,
     blockTimeMs: 2000,
     confirmations: 10,
-    assets: [{ address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', symbol: 'ETH', name: 'Ether', decimals: 18, native: true }],
+    assets: [
+      {
+        address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+        symbol: 'ETH',
+        name: 'Ether',
+        decimals: 18,
+        native: true,
+      },
+    ],
   },
 ])
 
@@ -24,7 +32,9 @@ test('defaults need only the networks', () => {
 })
 
 test('DATABASE_URL takes the place of the folder', () => {
-  expect(toConfig({ NETWORKS, DATABASE_URL: 'postgres://a:b@db/paydesk', PORT: '0' })).toMatchObject({
+  expect(
+    toConfig({ NETWORKS, DATABASE_URL: 'postgres://a:b@db/paydesk', PORT: '0' }),
+  ).toMatchObject({
     port: 0,
     database: { url: 'postgres://a:b@db/paydesk' },
   })
@@ -32,7 +42,13 @@ test('DATABASE_URL takes the place of the folder', () => {
 })
 
 test('all problems are told at once, with name, expectation and example, without the value of a URL', () => {
-  const wrong = () => toConfig({ PORT: '99999', DATABASE_URL: 'mysql://root:hunter2@db', LOG_LEVEL: 'loud', NETWORKS: '[{"network":"base"}]' })
+  const wrong = () =>
+    toConfig({
+      PORT: '99999',
+      DATABASE_URL: 'mysql://root:hunter2@db',
+      LOG_LEVEL: 'loud',
+      NETWORKS: '[{"network":"base"}]',
+    })
   expect(wrong).toThrow(ConfigError)
   try {
     wrong()
@@ -55,30 +71,60 @@ test('PAYOUT_WALLETS names accounts and their wallets, and every entry that is w
     { accountId: other, address: '11111111111111111111111111111112' },
   ])
   expect(toConfig({ NETWORKS }).payoutWallets).toBeUndefined()
-  const wrong = () => read(`${one}:${evm},acc_x:${evm},${one}:0x12,${one}:${evm.replace('c8', 'C8').replace('C7', 'c7')}`)
-  expect(wrong).toThrow(/^PAYOUT_WALLETS: expected accounts and the wallets they own, with commas; at 1: Expected acc_…:<address>, received "acc_x:/m)
-  expect(wrong).toThrow(/ at 2: Expected acc_…:<address>, received "acc_1{22}:0x12"\. at 3: Expected acc_…:<address> with a right EIP-55 checksum, received /)
-  expect(() => read(`${one}:${evm},${other}:${evm}`)).toThrow(`at 1: Expected one account for ${evm}, received ${one} and ${other}.`)
+  const wrong = () =>
+    read(
+      `${one}:${evm},acc_x:${evm},${one}:0x12,${one}:${evm.replace('c8', 'C8').replace('C7', 'c7')}`,
+    )
+  expect(wrong).toThrow(
+    /^PAYOUT_WALLETS: expected accounts and the wallets they own, with commas; at 1: Expected acc_…:<address>, received "acc_x:/m,
+  )
+  expect(wrong).toThrow(
+    / at 2: Expected acc_…:<address>, received "acc_1{22}:0x12"\. at 3: Expected acc_…:<address> with a right EIP-55 checksum, received /,
+  )
+  expect(() => read(`${one}:${evm},${other}:${evm}`)).toThrow(
+    `at 1: Expected one account for ${evm}, received ${one} and ${other}.`,
+  )
 })
 
 test('PUBLIC_SERVICE_URL is an http(s) address', () => {
-  expect(toConfig({ NETWORKS, PUBLIC_SERVICE_URL: 'https://payments.example.com' }).publicUrl).toBe('https://payments.example.com')
+  expect(toConfig({ NETWORKS, PUBLIC_SERVICE_URL: 'https://payments.example.com' }).publicUrl).toBe(
+    'https://payments.example.com',
+  )
   expect(() => toConfig({ NETWORKS, PUBLIC_SERVICE_URL: 'payments.example.com' })).toThrow(
     /PUBLIC_SERVICE_URL: expected the http\(s\) address at which callers/,
   )
 })
 
 test('a missing networks file is a problem of the configuration', () => {
-  expect(() => readEnv({ NETWORKS_FILE: '/nowhere.json' })).toThrow('NETWORKS_FILE: expected a file that can be read, received "/nowhere.json".')
+  expect(() => readEnv({ NETWORKS_FILE: '/nowhere.json' })).toThrow(
+    'NETWORKS_FILE: expected a file that can be read, received "/nowhere.json".',
+  )
   expect(() => toConfig({})).toThrow(/NETWORKS: expected a JSON array/)
 })
 
 test('TRUSTED_PROXY_HOPS, MAX_CONNECTIONS and MAX_CONNECTIONS_PER_ADDRESS are numbers; without them no proxy is believed', () => {
-  expect(toConfig({ NETWORKS })).toMatchObject({ trustedProxyHops: 0, maxConnections: undefined, maxConnectionsPerAddress: undefined })
-  const set = { TRUSTED_PROXY_HOPS: '2', MAX_CONNECTIONS: '5000', MAX_CONNECTIONS_PER_ADDRESS: '100' }
-  expect(toConfig({ NETWORKS, ...set })).toMatchObject({ trustedProxyHops: 2, maxConnections: 5000, maxConnectionsPerAddress: 100 })
-  const wrong = { TRUSTED_PROXY_HOPS: '10', MAX_CONNECTIONS: '0', MAX_CONNECTIONS_PER_ADDRESS: 'many' }
-  for (const [name, value] of Object.entries(wrong)) expect(() => toConfig({ NETWORKS, [name]: value })).toThrow(`${name}: expected how many`)
+  expect(toConfig({ NETWORKS })).toMatchObject({
+    trustedProxyHops: 0,
+    maxConnections: undefined,
+    maxConnectionsPerAddress: undefined,
+  })
+  const set = {
+    TRUSTED_PROXY_HOPS: '2',
+    MAX_CONNECTIONS: '5000',
+    MAX_CONNECTIONS_PER_ADDRESS: '100',
+  }
+  expect(toConfig({ NETWORKS, ...set })).toMatchObject({
+    trustedProxyHops: 2,
+    maxConnections: 5000,
+    maxConnectionsPerAddress: 100,
+  })
+  const wrong = {
+    TRUSTED_PROXY_HOPS: '10',
+    MAX_CONNECTIONS: '0',
+    MAX_CONNECTIONS_PER_ADDRESS: 'many',
+  }
+  for (const [name, value] of Object.entries(wrong))
+    expect(() => toConfig({ NETWORKS, [name]: value })).toThrow(`${name}: expected how many`)
 })
 
 test('VAULT_KMS_KEY takes the place of the key file, and is the ARN of a key', () => {
@@ -86,8 +132,12 @@ test('VAULT_KMS_KEY takes the place of the key file, and is the ARN of a key', (
   const read = (env: Record<string, string>) => toConfig({ NETWORKS, ...env }).vaultKey
   expect(read({ VAULT_KMS_KEY: arn })).toEqual({ kmsKey: arn })
   expect(read({ DATA_DIR: '/data' })).toEqual({ file: '/data/vault.key' })
-  expect(() => read({ VAULT_KMS_KEY: arn.replace('key/', 'alias/') })).toThrow(/VAULT_KMS_KEY: expected the ARN of a key/)
-  expect(() => read({ VAULT_KMS_KEY: arn, VAULT_KEY_FILE: '/x' })).toThrow('expected one of the two, received both')
+  expect(() => read({ VAULT_KMS_KEY: arn.replace('key/', 'alias/') })).toThrow(
+    /VAULT_KMS_KEY: expected the ARN of a key/,
+  )
+  expect(() => read({ VAULT_KMS_KEY: arn, VAULT_KEY_FILE: '/x' })).toThrow(
+    'expected one of the two, received both',
+  )
 })
 
 test.each<[string, string, Record<string, string>]>([
@@ -97,15 +147,24 @@ test.each<[string, string, Record<string, string>]>([
   ['https://user:secret@x402.org', 'Expected no user name.', {}],
   ['http://127.0.0.1:24999', 'Expected https. FACILITATOR_LOOPBACK=1 allows http://127.0.0.1.', {}],
   ['http://10.0.0.1:24999', 'Expected https.', { FACILITATOR_LOOPBACK: '1' }],
-])('a facilitator at %s is refused at the start, since our egress rule would never ask it', (url, why, env) => {
-  const read = () => toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: `https://x402.org/facilitator,${url}`, ...env })
-  expect(read).toThrow(ConfigError)
-  expect(read).toThrow(`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${why}`)
-})
+])(
+  'a facilitator at %s is refused at the start, since our egress rule would never ask it',
+  (url, why, env) => {
+    const read = () =>
+      toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: `https://x402.org/facilitator,${url}`, ...env })
+    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(
+      `FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${why}`,
+    )
+  },
+)
 
 test('facilitators that can be asked are listed', () => {
   const urls = ['https://x402.org/facilitator', 'http://127.0.0.1:24999/x402']
-  expect(toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: urls.join(', '), FACILITATOR_LOOPBACK: '1' }).facilitators).toMatchObject({
+  expect(
+    toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: urls.join(', '), FACILITATOR_LOOPBACK: '1' })
+      .facilitators,
+  ).toMatchObject({
     allowed: urls,
     loopback: true,
   })

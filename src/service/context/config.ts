@@ -62,22 +62,34 @@ export function readEnv(env: Env): Env {
   try {
     return { ...env, NETWORKS: readFileSync(file, 'utf8') }
   } catch (error) {
-    throw new ConfigError(`NETWORKS_FILE: expected a file that can be read, received ${JSON.stringify(file)}.`, { cause: error })
+    throw new ConfigError(
+      `NETWORKS_FILE: expected a file that can be read, received ${JSON.stringify(file)}.`,
+      { cause: error },
+    )
   }
 }
 
-const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.'))
+const networksText = v.pipe(
+  v.string(),
+  v.parseJson(undefined, 'Expected JSON.'),
+  v.array(NetworkConfig),
+  v.minLength(1, 'Expected at least one network.'),
+)
 
 const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
 /** `acc_…:<address>`. */
 const payoutWallet = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }): PayoutWallet => {
-    const [, accountId, text = ''] = /^(acc_[1-9A-HJ-NP-Za-km-z]{22}):(.+)$/.exec(dataset.value) ?? []
+    const [, accountId, text = ''] =
+      /^(acc_[1-9A-HJ-NP-Za-km-z]{22}):(.+)$/.exec(dataset.value) ?? []
     const parsed = parseAddress(text)
     if (accountId !== undefined && parsed.ok) return { accountId, address: parsed.address }
-    const checksum = !parsed.ok && parsed.problem === 'bad_checksum' ? ' with a right EIP-55 checksum' : ''
-    addIssue({ message: `Expected acc_…:<address>${checksum}, received ${JSON.stringify(dataset.value)}.` })
+    const checksum =
+      !parsed.ok && parsed.problem === 'bad_checksum' ? ' with a right EIP-55 checksum' : ''
+    addIssue({
+      message: `Expected acc_…:<address>${checksum}, received ${JSON.stringify(dataset.value)}.`,
+    })
     return NEVER
   }),
 )
@@ -90,7 +102,11 @@ const payoutWallets = v.pipe(
     if (!dataset.typed) return
     const wallets = dataset.value
     for (const [key, value] of wallets.entries()) {
-      const other = wallets.slice(0, key).find(({ address, accountId }) => address === value.address && accountId !== value.accountId)
+      const other = wallets
+        .slice(0, key)
+        .find(
+          ({ address, accountId }) => address === value.address && accountId !== value.accountId,
+        )
       if (!other) continue
       const message = `Expected one account for ${value.address}, received ${other.accountId} and ${value.accountId}.`
       addIssue({ message, path: [{ type: 'array', origin: 'value', input: wallets, key, value }] })
@@ -100,9 +116,16 @@ const payoutWallets = v.pipe(
 
 /** One row a variable: what it must be, an example, and how it is read. */
 const variables = {
-  HOST: { schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'), expected: 'an address to listen on', example: '127.0.0.1' },
+  HOST: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'),
+    expected: 'an address to listen on',
+    example: '127.0.0.1',
+  },
   PORT: {
-    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), '4020'),
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)),
+      '4020',
+    ),
     expected: 'a port, 0 for a free one',
     example: '4020',
   },
@@ -130,7 +153,8 @@ const variables = {
   },
   VAULT_KMS_KEY: {
     schema: v.optional(v.pipe(v.string(), v.check(isKmsKey))),
-    expected: 'the ARN of a key (not an alias) of AWS KMS that seals managed wallets, in place of VAULT_KEY_FILE',
+    expected:
+      'the ARN of a key (not an alias) of AWS KMS that seals managed wallets, in place of VAULT_KEY_FILE',
     example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
   },
   FACILITATOR_ALLOWLIST: {
@@ -144,7 +168,11 @@ const variables = {
     expected: 'URLs of facilitators, with commas',
     example: 'https://x402.org/facilitator',
   },
-  FACILITATOR_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to allow a facilitator on http://127.0.0.1', example: '1' },
+  FACILITATOR_LOOPBACK: {
+    schema: v.optional(v.literal('1')),
+    expected: '1 to allow a facilitator on http://127.0.0.1',
+    example: '1',
+  },
   FACILITATOR_WALLETS: {
     schema: v.optional(
       v.pipe(
@@ -162,14 +190,26 @@ const variables = {
     expected: 'addresses of managed wallets that pay the network for settlements, with commas',
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
-  FACILITATOR_PUBLIC: { schema: v.optional(v.literal('true')), expected: 'true to settle for anybody, without a key', example: 'true' },
+  FACILITATOR_PUBLIC: {
+    schema: v.optional(v.literal('true')),
+    expected: 'true to settle for anybody, without a key',
+    example: 'true',
+  },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
     expected: 'how many proxies of your own stand in front, 0 to 9',
     example: '1',
   },
-  MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
-  MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
+  MAX_CONNECTIONS: {
+    schema: v.optional(connectionCount),
+    expected: 'how many connections may be open at once',
+    example: '3000',
+  },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    schema: v.optional(connectionCount),
+    expected: 'how many connections one address may have open at once',
+    example: '256',
+  },
   PUBLIC_SERVICE_URL: {
     schema: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//))),
     expected: 'the http(s) address at which callers reach this service',
@@ -180,8 +220,16 @@ const variables = {
     expected: 'accounts and the wallets they own, with commas',
     example: 'acc_3RfVbGtYhNmJuKiLoPqAzW:0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
-  CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
-  LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
+  CRASH_AT: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))),
+    expected: 'a step at which to die, for tests',
+    example: 'send:persisted',
+  },
+  LOG_LEVEL: {
+    schema: v.optional(v.picklist(LOG_LEVELS), 'info'),
+    expected: `one of ${LOG_LEVELS.join(', ')}`,
+    example: 'info',
+  },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
 
 type VariableName = keyof typeof variables
@@ -229,13 +277,20 @@ export function toConfig(env: Env): ServiceConfig {
   }
 }
 
-function toFacilitators(values: Values<'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LOOPBACK' | 'FACILITATOR_WALLETS' | 'FACILITATOR_PUBLIC'>): FacilitatorPolicy {
+function toFacilitators(
+  values: Values<
+    'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LOOPBACK' | 'FACILITATOR_WALLETS' | 'FACILITATOR_PUBLIC'
+  >,
+): FacilitatorPolicy {
   const { FACILITATOR_ALLOWLIST: allowed = [], FACILITATOR_WALLETS: wallets = [] } = values
   const loopback = values.FACILITATOR_LOOPBACK === '1'
   checkReachable(allowed, loopback)
   const open = values.FACILITATOR_PUBLIC === 'true'
   // What is settled without a key is recorded for the account whose wallet pays for it.
-  if (open && wallets.length === 0) throw new ConfigError('FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.')
+  if (open && wallets.length === 0)
+    throw new ConfigError(
+      'FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.',
+    )
   return { allowed, loopback, wallets, public: open }
 }
 
@@ -243,8 +298,13 @@ function toFacilitators(values: Values<'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LO
 function checkReachable(urls: readonly string[], loopback: boolean): void {
   const problems = urls.flatMap((url) => {
     const refused = refuseUrl(new URL(url), loopback)
-    const hint = !loopback && refuseUrl(new URL(url), true) === undefined ? ' FACILITATOR_LOOPBACK=1 allows http://127.0.0.1.' : ''
-    return refused === undefined ? [] : [`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${refused}${hint}`]
+    const hint =
+      !loopback && refuseUrl(new URL(url), true) === undefined
+        ? ' FACILITATOR_LOOPBACK=1 allows http://127.0.0.1.'
+        : ''
+    return refused === undefined
+      ? []
+      : [`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${refused}${hint}`]
   })
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
 }
@@ -273,12 +333,15 @@ export function readVaultKey(env: Env): VaultKey {
 function toVaultKey(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE' | 'VAULT_KMS_KEY'>): VaultKey {
   const { VAULT_KMS_KEY: kmsKey, VAULT_KEY_FILE: file } = values
   if (kmsKey === undefined) return { file: file ?? join(values.DATA_DIR, 'vault.key') }
-  if (file !== undefined) throw new ConfigError('VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.')
+  if (file !== undefined)
+    throw new ConfigError('VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.')
   return { kmsKey }
 }
 
 function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
-  return values.DATABASE_URL === undefined ? { dataDir: values.DATA_DIR } : { url: values.DATABASE_URL }
+  return values.DATABASE_URL === undefined
+    ? { dataDir: values.DATA_DIR }
+    : { url: values.DATABASE_URL }
 }
 
 function readVariables<N extends VariableName>(env: Env, names: readonly N[]): Values<N> {
@@ -294,9 +357,12 @@ function readVariables<N extends VariableName>(env: Env, names: readonly N[]): V
         const place = v.getDotPath(issue)
         return place === null ? [] : [`at ${place}: ${issue.message}`]
       })
-      problems.push(`${name}: expected ${expected}${places.length > 0 ? `; ${places.join(' ')}` : '.'} Example: ${name}=${example}`)
+      problems.push(
+        `${name}: expected ${expected}${places.length > 0 ? `; ${places.join(' ')}` : '.'} Example: ${name}=${example}`,
+      )
     }
   }
-  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  if (problems.length > 0)
+    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
   return values as Values<N>
 }

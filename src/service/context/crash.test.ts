@@ -1,12 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { POINTS, runCases, TROUBLES, type Case, type Finding, type Trouble } from '#testing/chaos/crash-batch.ts'
+import {
+  POINTS,
+  runCases,
+  TROUBLES,
+  type Case,
+  type Finding,
+  type Trouble,
+} from '#testing/chaos/crash-batch.ts'
 import { openCrashStage, type CrashStage } from '#testing/chaos/crash-stage.ts'
 
 /** Real processes, killed at each step of a hosted send and of a settlement. With something else wrong too, each step is hit on one chain; `npm run chaos:crash` hits it on both. */
 
 const points = Object.keys(POINTS) as (keyof typeof POINTS)[]
-const onBoth = points.flatMap((point) => (['evm', 'solana'] as const).map((family): Case => ({ family, point })))
-const inTurn = points.map((point, index): Case => ({ family: index % 2 === 0 ? 'evm' : 'solana', point }))
+const onBoth = points.flatMap((point) =>
+  (['evm', 'solana'] as const).map((family): Case => ({ family, point })),
+)
+const inTurn = points.map((point, index): Case => ({
+  family: index % 2 === 0 ? 'evm' : 'solana',
+  point,
+}))
 const casesOf = (trouble: Trouble) => (trouble === 'nothing' ? onBoth : inTurn)
 
 /** Whoever hands in an authorization is asked for its signature first, which only the chain can check: contracts sign too. */
@@ -26,19 +38,28 @@ describe.each(TROUBLES)('with %s', (trouble) => {
     findings = await runCases(stage, trouble, casesOf(trouble))
   }, 180_000)
 
-  test.each(casesOf(trouble))('a service on $family that dies at $point makes exactly one transfer in the end', ({ family, point }) => {
-    const kept = POINTS[point]
-    expect(findings.find((finding) => finding.family === family && finding.point === point)).toEqual({
-      family,
-      point,
-      endedBy: 'SIGKILL',
-      // Before the commit there is nothing; from it on the payment is there, and everything that was signed for it.
-      kept,
-      meanwhile: { nothing: undefined, 'the RPC down': kept && !asksFirst({ family, point }) ? 202 : 503, 'Postgres restarted': 503 }[trouble],
-      status: 200,
-      payments: 1,
-      signed: 1,
-      difference: 0n,
-    })
-  })
+  test.each(casesOf(trouble))(
+    'a service on $family that dies at $point makes exactly one transfer in the end',
+    ({ family, point }) => {
+      const kept = POINTS[point]
+      expect(
+        findings.find((finding) => finding.family === family && finding.point === point),
+      ).toEqual({
+        family,
+        point,
+        endedBy: 'SIGKILL',
+        // Before the commit there is nothing; from it on the payment is there, and everything that was signed for it.
+        kept,
+        meanwhile: {
+          nothing: undefined,
+          'the RPC down': kept && !asksFirst({ family, point }) ? 202 : 503,
+          'Postgres restarted': 503,
+        }[trouble],
+        status: 200,
+        payments: 1,
+        signed: 1,
+        difference: 0n,
+      })
+    },
+  )
 })

@@ -8,6 +8,7 @@ export function explainFailure(error: unknown): string {
   if (error instanceof ConfigError || error instanceof FolderLockedError) return error.message
   if ('code' in error && error.code === 'EADDRINUSE')
     return `The address is taken by another program (${error.message}). Choose another PORT, or 0 for a free one.`
-  if (isDatabaseUnavailable(error)) return `The database cannot be reached (${error.message}). Check DATABASE_URL, and that the server runs.`
+  if (isDatabaseUnavailable(error))
+    return `The database cannot be reached (${error.message}). Check DATABASE_URL, and that the server runs.`
   return error.stack ?? error.message
 }

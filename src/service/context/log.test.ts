@@ -11,7 +11,15 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
 
 test('named secrets are redacted', () => {
   const text = logged((log) =>
-    log.info({ authorization: 'Bearer abc', headers: { authorization: 'xyz123' }, apiKey: 'abc', body: { paymentProof: 'proof123' } }, 'm'),
+    log.info(
+      {
+        authorization: 'Bearer abc',
+        headers: { authorization: 'xyz123' },
+        apiKey: 'abc',
+        body: { paymentProof: 'proof123' },
+      },
+      'm',
+    ),
   )
   for (const secret of ['abc', 'xyz123', 'proof123']) expect(text).not.toContain(secret)
 })
@@ -20,7 +28,11 @@ test('keys, bearer tokens and passwords are masked wherever they stand', () => {
   const key = createApiKey('live')
   const text = logged((log) =>
     log.error(
-      { err: new Error(`no ${key}`, { cause: new Error('postgres://app:hunter2@db/x refused') }), note: `Bearer ${key}`, deep: { a: { b: { c: key } } } },
+      {
+        err: new Error(`no ${key}`, { cause: new Error('postgres://app:hunter2@db/x refused') }),
+        note: `Bearer ${key}`,
+        deep: { a: { b: { c: key } } },
+      },
       `said ${key}`,
     ),
   )

@@ -1,7 +1,16 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { pino, type DestinationStream, type Logger } from 'pino'
 
-const SECRET_FIELDS = ['authorization', 'apiKey', 'key', 'paymentProof', 'privateKey', 'secretKey', 'cookie', 'password']
+const SECRET_FIELDS = [
+  'authorization',
+  'apiKey',
+  'key',
+  'paymentProof',
+  'privateKey',
+  'secretKey',
+  'cookie',
+  'password',
+]
 
 /** Whatever field they stand in: API keys, bearer tokens, passwords in URLs. */
 const SECRETS: readonly [RegExp, string][] = [
@@ -17,17 +26,27 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     base: undefined,
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: '***' },
     serializers: { err: describeError },
-    hooks: { streamWrite: (line: string) => SECRETS.reduce((text, [pattern, mask]) => text.replace(pattern, mask), line) },
+    hooks: {
+      streamWrite: (line: string) =>
+        SECRETS.reduce((text, [pattern, mask]) => text.replace(pattern, mask), line),
+    },
   }
   return destination ? pino(options, destination) : pino(options)
 }
 
-type ErrorFacts = { type: string; message: string; code?: unknown; stack?: string; cause?: ErrorFacts }
+type ErrorFacts = {
+  type: string
+  message: string
+  code?: unknown
+  stack?: string
+  cause?: ErrorFacts
+}
 
 /** An error without the values of the query that failed: they are a caller's data. */
 function describeError(error: unknown, depth = 0): ErrorFacts {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
-  const message = error instanceof DrizzleQueryError ? `Failed query: ${error.query}` : error.message
+  const message =
+    error instanceof DrizzleQueryError ? `Failed query: ${error.query}` : error.message
   return {
     type: error.name,
     message,

@@ -21,10 +21,26 @@ export function createMetrics(): Metrics {
     registers: [register],
   })
   return {
-    observeRequest: ({ route, method, status, seconds }) => duration.observe({ route, method: KNOWN_METHODS.has(method) ? method : 'other', status }, seconds),
-    openSockets: new Gauge({ name: 'websocket_connections', help: 'Open connections of the event stream.', registers: [register] }),
-    sentEvents: new Counter({ name: 'websocket_events_total', help: 'Events sent to the event stream.', registers: [register] }),
-    stoppedWallets: new Gauge({ name: 'managed_wallets_stopped', help: 'Managed wallets whose books and chain differ.', registers: [register] }),
+    observeRequest: ({ route, method, status, seconds }) =>
+      duration.observe(
+        { route, method: KNOWN_METHODS.has(method) ? method : 'other', status },
+        seconds,
+      ),
+    openSockets: new Gauge({
+      name: 'websocket_connections',
+      help: 'Open connections of the event stream.',
+      registers: [register],
+    }),
+    sentEvents: new Counter({
+      name: 'websocket_events_total',
+      help: 'Events sent to the event stream.',
+      registers: [register],
+    }),
+    stoppedWallets: new Gauge({
+      name: 'managed_wallets_stopped',
+      help: 'Managed wallets whose books and chain differ.',
+      registers: [register],
+    }),
     contentType: register.contentType,
     text: () => register.metrics(),
   }

@@ -14,7 +14,14 @@ export type UsageLog = {
   flush(): Promise<void>
 }
 
-type Bucket = { period: UsagePeriod; startsAt: string; keyId: string; endpoint: string; statusClass: StatusClass; requests: number }
+type Bucket = {
+  period: UsagePeriod
+  startsAt: string
+  keyId: string
+  endpoint: string
+  statusClass: StatusClass
+  requests: number
+}
 
 export function createUsageLog(db: Database): UsageLog {
   let open = new Map<string, Bucket>()
@@ -33,7 +40,13 @@ export function createUsageLog(db: Database): UsageLog {
   }
 
   function add(bucket: Bucket): void {
-    const name = [bucket.period, bucket.startsAt, bucket.keyId, bucket.endpoint, bucket.statusClass].join(' ')
+    const name = [
+      bucket.period,
+      bucket.startsAt,
+      bucket.keyId,
+      bucket.endpoint,
+      bucket.statusClass,
+    ].join(' ')
     const known = open.get(name)
     if (known) known.requests += bucket.requests
     else open.set(name, { ...bucket })

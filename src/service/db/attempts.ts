@@ -4,7 +4,10 @@ import { attempt, payment } from './schema/payment.ts'
 
 export type AttemptRecord = typeof attempt.$inferSelect
 
-export async function insertAttempt(tx: Database, row: typeof attempt.$inferInsert): Promise<AttemptRecord> {
+export async function insertAttempt(
+  tx: Database,
+  row: typeof attempt.$inferInsert,
+): Promise<AttemptRecord> {
   const [inserted] = await tx.insert(attempt).values(row).returning()
   if (!inserted) throw new Error('The database took an attempt and returned none.')
   return inserted
@@ -12,11 +15,19 @@ export async function insertAttempt(tx: Database, row: typeof attempt.$inferInse
 
 /** Everything that was signed for a payment, the newest first. */
 export async function readAttempts(db: Database, paymentId: string): Promise<AttemptRecord[]> {
-  return db.select().from(attempt).where(eq(attempt.paymentId, paymentId)).orderBy(desc(attempt.number))
+  return db
+    .select()
+    .from(attempt)
+    .where(eq(attempt.paymentId, paymentId))
+    .orderBy(desc(attempt.number))
 }
 
 /** What a wallet signed for the payments of others, from a nonce on: it takes its places in the wallet's lane. */
-export async function readSigned(db: Database, { network, sender }: { network: string; sender: string }, nonce: number): Promise<AttemptRecord[]> {
+export async function readSigned(
+  db: Database,
+  { network, sender }: { network: string; sender: string },
+  nonce: number,
+): Promise<AttemptRecord[]> {
   return db
     .select()
     .from(attempt)
@@ -25,20 +36,40 @@ export async function readSigned(db: Database, { network, sender }: { network: s
 }
 
 /** Of all that was signed for a payment, the proof of what landed is its proof. */
-export async function keepProofOf(tx: Database, { id, network, signature }: { id: string; network: string; signature: string }): Promise<void> {
+export async function keepProofOf(
+  tx: Database,
+  { id, network, signature }: { id: string; network: string; signature: string },
+): Promise<void> {
   const [landed] = await tx
     .select({ paymentProof: attempt.paymentProof })
     .from(attempt)
-    .where(and(eq(attempt.paymentId, id), eq(attempt.network, network), eq(attempt.signature, signature)))
-  if (landed) await tx.update(payment).set({ paymentProof: landed.paymentProof }).where(eq(payment.id, id))
+    .where(
+      and(
+        eq(attempt.paymentId, id),
+        eq(attempt.network, network),
+        eq(attempt.signature, signature),
+      ),
+    )
+  if (landed)
+    await tx.update(payment).set({ paymentProof: landed.paymentProof }).where(eq(payment.id, id))
 }
 
 /** Notes that an attempt is sent now; false when it was sent after `before`, here or by another process. */
-export async function takeBroadcast(db: Database, { paymentId, number }: AttemptRecord, times: { now: Date; before: Date }): Promise<boolean> {
+export async function takeBroadcast(
+  db: Database,
+  { paymentId, number }: AttemptRecord,
+  times: { now: Date; before: Date },
+): Promise<boolean> {
   const taken = await db
     .update(attempt)
     .set({ broadcastAt: times.now })
-    .where(and(eq(attempt.paymentId, paymentId), eq(attempt.number, number), or(isNull(attempt.broadcastAt), lt(attempt.broadcastAt, times.before))))
+    .where(
+      and(
+        eq(attempt.paymentId, paymentId),
+        eq(attempt.number, number),
+        or(isNull(attempt.broadcastAt), lt(attempt.broadcastAt, times.before)),
+      ),
+    )
     .returning({ number: attempt.number })
   return taken.length > 0
 }

@@ -28,7 +28,15 @@ const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_S})`
 /** Takes a transfer for one attempt until its lease ends, or says who holds it. On the database's clock. */
 export async function takeClaim(
   db: Database,
-  { network, key, scope, accountId, exclusive, fingerprint, attempt = crypto.randomUUID() }: TransferKey & Claimant & { fingerprint: string; attempt?: string },
+  {
+    network,
+    key,
+    scope,
+    accountId,
+    exclusive,
+    fingerprint,
+    attempt = crypto.randomUUID(),
+  }: TransferKey & Claimant & { fingerprint: string; attempt?: string },
 ): Promise<{ taken: true; held: HeldClaim } | { taken: false; claim: ClaimRecord | undefined }> {
   const insert = db.execute<{ attempt: string }>(sql`
     insert into service.claim as held (scope, exclusive, network, key, account_id, fingerprint, attempt, lease_until)
@@ -58,11 +66,20 @@ export function confirmsOrder({ attempt }: Pick<ClaimRecord, 'attempt'>): boolea
 }
 
 /** The claim that binds a scope: its own, or the exclusive one of another. */
-export async function findClaim(db: Database, { network, key, scope }: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
+export async function findClaim(
+  db: Database,
+  { network, key, scope }: TransferKey & { scope: string },
+): Promise<ClaimRecord | undefined> {
   const rows = await db
     .select()
     .from(claim)
-    .where(and(eq(claim.network, network), eq(claim.key, key), or(eq(claim.scope, scope), claim.exclusive)))
+    .where(
+      and(
+        eq(claim.network, network),
+        eq(claim.key, key),
+        or(eq(claim.scope, scope), claim.exclusive),
+      ),
+    )
   return rows.find((row) => row.scope === scope) ?? rows[0]
 }
 
@@ -81,9 +98,14 @@ export async function findClaimKey(db: Database, paymentId: string): Promise<str
 }
 
 /** The transaction that the service broadcast for this transfer, whichever account asked for it; null when it broadcast none. */
-export async function findBroadcast(db: Database, { network, key }: TransferKey): Promise<string | null> {
+export async function findBroadcast(
+  db: Database,
+  { network, key }: TransferKey,
+): Promise<string | null> {
   const [row] = await db
-    .select({ signature: sql<string | null>`coalesce(${payment.signature}, ${payment.reportedSignature})` })
+    .select({
+      signature: sql<string | null>`coalesce(${payment.signature}, ${payment.reportedSignature})`,
+    })
     .from(claim)
     .innerJoin(payment, eq(payment.id, claim.paymentId))
     .where(and(eq(claim.network, network), eq(claim.key, key), isNotNull(claim.transaction)))
@@ -104,13 +126,22 @@ export async function releaseClaim(db: Database, held: HeldClaim): Promise<void>
   await db.delete(claim).where(mine(held))
 }
 
-type Consumed = { paymentId: string; fingerprint: string; checks: string; transaction: string | null }
+type Consumed = {
+  paymentId: string
+  fingerprint: string
+  checks: string
+  transaction: string | null
+}
 
 /**
  * Uses a transfer up, in the transaction that records its payment. False when the attempt no longer holds it, or when the transfer has confirmed another
  * order than this payment.
  */
-export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, fingerprint, checks, transaction }: Consumed): Promise<boolean> {
+export async function consumeClaim(
+  tx: Database,
+  held: HeldClaim,
+  { paymentId, fingerprint, checks, transaction }: Consumed,
+): Promise<boolean> {
   if (held.order !== undefined && held.order !== paymentId) return false
   const adopted = and(where(held), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
   const attempt = held.order === undefined ? held.attempt : crypto.randomUUID()
@@ -126,18 +157,31 @@ export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, f
  * Uses a transfer up for an order that it confirms, in the same commit. `held`: a proof is looking at the transfer at this moment; it is decided a moment
  * later. `taken`: it pays for something else.
  */
-export async function claimForOrder(tx: Database, claimant: Claimant, transfer: OrderTransfer): Promise<'claimed' | 'held' | 'taken'> {
+export async function claimForOrder(
+  tx: Database,
+  claimant: Claimant,
+  transfer: OrderTransfer,
+): Promise<'claimed' | 'held' | 'taken'> {
   return consumeFor(tx, claimant, { ...transfer, attempt: ORDER })
 }
 
 /** The same for an order that a person assigns a transfer to, in the commit that records it. Evidence of a payer takes the transfer over later. */
-export async function claimAssigned(tx: Database, claimant: Claimant, transfer: OrderTransfer): Promise<'claimed' | 'held' | 'taken'> {
+export async function claimAssigned(
+  tx: Database,
+  claimant: Claimant,
+  transfer: OrderTransfer,
+): Promise<'claimed' | 'held' | 'taken'> {
   return consumeFor(tx, claimant, { ...transfer, attempt: ASSIGNED })
 }
 
 /** Gives back what was claimed for an assignment, unless evidence of a payer has taken it over. */
-export async function releaseAssigned(tx: Database, { paymentId, ...named }: OrderTransfer & { scope: string }): Promise<void> {
-  await tx.delete(claim).where(and(where(named), eq(claim.attempt, ASSIGNED), eq(claim.paymentId, paymentId)))
+export async function releaseAssigned(
+  tx: Database,
+  { paymentId, ...named }: OrderTransfer & { scope: string },
+): Promise<void> {
+  await tx
+    .delete(claim)
+    .where(and(where(named), eq(claim.attempt, ASSIGNED), eq(claim.paymentId, paymentId)))
 }
 
 type OrderTransfer = TransferKey & { paymentId: string }
@@ -148,7 +192,16 @@ async function consumeFor(
   { network, key, paymentId, attempt }: OrderTransfer & { attempt: typeof ORDER | typeof ASSIGNED },
 ): Promise<'claimed' | 'held' | 'taken'> {
   const { scope, accountId, exclusive } = claimant
-  const used = { exclusive, accountId, fingerprint: '', attempt, paymentId, checks: '[]', leaseUntil: sql`now()`, consumedAt: sql`now()` }
+  const used = {
+    exclusive,
+    accountId,
+    fingerprint: '',
+    attempt,
+    paymentId,
+    checks: '[]',
+    leaseUntil: sql`now()`,
+    consumedAt: sql`now()`,
+  }
   const bound = await findClaim(tx, { network, key, scope })
   if (bound && bound.scope !== scope) return 'taken'
   const inserted = await tx
@@ -165,7 +218,11 @@ async function consumeFor(
   const found = await findClaim(tx, { network, key, scope })
   if (found?.paymentId === paymentId && found.attempt !== ASSIGNED) return 'claimed'
   if (!found || found.scope !== scope || found.consumedAt) return 'taken'
-  const over = and(where({ network, key, scope }), isNull(claim.consumedAt), sql`${claim.leaseUntil} < clock_timestamp()`)
+  const over = and(
+    where({ network, key, scope }),
+    isNull(claim.consumedAt),
+    sql`${claim.leaseUntil} < clock_timestamp()`,
+  )
   const rows = await tx.update(claim).set(used).where(over).returning({ key: claim.key })
   return rows.length === 1 ? 'claimed' : 'held'
 }
@@ -188,18 +245,29 @@ export type SettlingCall = { paymentId: string; attempt: string }
  * Grants a payment to one call, once: to the one that used the transfer up, and to another only after that call has ended. `waiting`: that call still
  * lives, and may yet be told.
  */
-export async function grantOnce(db: Database, { paymentId, attempt }: SettlingCall): Promise<'granted' | 'told_before' | 'waiting'> {
+export async function grantOnce(
+  db: Database,
+  { paymentId, attempt }: SettlingCall,
+): Promise<'granted' | 'told_before' | 'waiting'> {
   const rows = await db
     .update(claim)
     .set({ attempt: GRANTED, leaseUntil: sql`now()` })
-    .where(and(ungranted(paymentId), or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`)))
+    .where(
+      and(
+        ungranted(paymentId),
+        or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`),
+      ),
+    )
     .returning({ key: claim.key })
   if (rows.length > 0) return 'granted'
   return (await db.$count(claim, ungranted(paymentId))) > 0 ? 'waiting' : 'told_before'
 }
 
 /** Ends the priority of a call that ends without a grant. */
-export async function yieldGrant(db: Database, { paymentId, attempt }: SettlingCall): Promise<void> {
+export async function yieldGrant(
+  db: Database,
+  { paymentId, attempt }: SettlingCall,
+): Promise<void> {
   await db
     .update(claim)
     .set({ leaseUntil: sql`clock_timestamp() - interval '1 second'` })
@@ -222,7 +290,13 @@ export async function closeUndelivered(db: Database, paymentId: string): Promise
   const rows = await db
     .update(claim)
     .set({ attempt: DELIVERED, leaseUntil: sql`now()` })
-    .where(and(eq(claim.paymentId, paymentId), isUndelivered, sql`${claim.leaseUntil} < clock_timestamp()`))
+    .where(
+      and(
+        eq(claim.paymentId, paymentId),
+        isUndelivered,
+        sql`${claim.leaseUntil} < clock_timestamp()`,
+      ),
+    )
     .returning({ key: claim.key })
   return rows.length > 0
 }
@@ -238,7 +312,10 @@ export async function reopenUndelivered(db: Database, paymentId: string): Promis
 }
 
 function ungranted(paymentId: string) {
-  return and(eq(claim.paymentId, paymentId), notInArray(claim.attempt, [GRANTED, DELIVERED, ASSIGNED]))
+  return and(
+    eq(claim.paymentId, paymentId),
+    notInArray(claim.attempt, [GRANTED, DELIVERED, ASSIGNED]),
+  )
 }
 
 function where({ network, key, scope }: TransferKey & { scope: string }) {

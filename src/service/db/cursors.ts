@@ -8,7 +8,11 @@ import { chainCursor } from './schema/payment.ts'
  * Takes or keeps the right to follow a network; false while another process has it. The database's clock decides.
  * It only saves work: every move is a conditional update, so two processes at once would do no harm.
  */
-export async function takeLease(db: Database, network: NetworkId, holder: string): Promise<boolean> {
+export async function takeLease(
+  db: Database,
+  network: NetworkId,
+  holder: string,
+): Promise<boolean> {
   await db.insert(chainCursor).values({ network, height: 0 }).onConflictDoNothing()
   const taken = await db
     .update(chainCursor)
@@ -16,14 +20,22 @@ export async function takeLease(db: Database, network: NetworkId, holder: string
     .where(
       and(
         eq(chainCursor.network, network),
-        or(eq(chainCursor.holder, holder), isNull(chainCursor.leaseUntil), lt(chainCursor.leaseUntil, sql`clock_timestamp()`)),
+        or(
+          eq(chainCursor.holder, holder),
+          isNull(chainCursor.leaseUntil),
+          lt(chainCursor.leaseUntil, sql`clock_timestamp()`),
+        ),
       ),
     )
     .returning({ network: chainCursor.network })
   return taken.length > 0
 }
 
-export async function releaseLease(db: Database, network: NetworkId, holder: string): Promise<void> {
+export async function releaseLease(
+  db: Database,
+  network: NetworkId,
+  holder: string,
+): Promise<void> {
   await db
     .update(chainCursor)
     .set({ holder: null, leaseUntil: null })
@@ -32,10 +44,16 @@ export async function releaseLease(db: Database, network: NetworkId, holder: str
 
 /** The height up to which a network was read; 0 before the first time. */
 export async function readCursor(db: Database, network: NetworkId): Promise<number> {
-  const [row] = await db.select({ height: chainCursor.height }).from(chainCursor).where(eq(chainCursor.network, network))
+  const [row] = await db
+    .select({ height: chainCursor.height })
+    .from(chainCursor)
+    .where(eq(chainCursor.network, network))
   return row?.height ?? 0
 }
 
 export async function writeCursor(db: Database, network: NetworkId, height: number): Promise<void> {
-  await db.insert(chainCursor).values({ network, height }).onConflictDoUpdate({ target: chainCursor.network, set: { height } })
+  await db
+    .insert(chainCursor)
+    .values({ network, height })
+    .onConflictDoUpdate({ target: chainCursor.network, set: { height } })
 }

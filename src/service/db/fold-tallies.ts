@@ -11,10 +11,14 @@ const AT_ONCE = 20_000
  * @returns how many were folded; 0 too while another process folds
  */
 export async function foldTallies(db: Database): Promise<number> {
-  const waiting = await db.execute<{ waiting: boolean }>(sql`select exists (select 1 from service.payment_change) as waiting`)
+  const waiting = await db.execute<{ waiting: boolean }>(
+    sql`select exists (select 1 from service.payment_change) as waiting`,
+  )
   if (!waiting.rows[0]?.waiting) return 0
   return db.transaction(async (tx) => {
-    const lock = await tx.execute<{ held: boolean }>(sql`select pg_try_advisory_xact_lock(${FOLD_LOCK}) as held`)
+    const lock = await tx.execute<{ held: boolean }>(
+      sql`select pg_try_advisory_xact_lock(${FOLD_LOCK}) as held`,
+    )
     if (!lock.rows[0]?.held) return 0
     const folded = await tx.execute<{ folded: number }>(sql`
       with taken as (

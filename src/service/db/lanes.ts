@@ -9,7 +9,9 @@ export type Lane = { network: NetworkId; sender: string }
 
 /** Keeps every other process out of the lane until the transaction ends. */
 export async function lockLane(tx: Database, { network, sender }: Lane): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`lane ${network} ${sender}`}, 0))`)
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`lane ${network} ${sender}`}, 0))`,
+  )
 }
 
 const OPEN = ['created', 'pending', 'rolled_back'] as const
@@ -21,7 +23,11 @@ export type Unpaid = { id: string; amount: bigint; maxFee: bigint | null; nonce:
  * What of a lane was not paid at a height, as far as the rows tell: open, or landed at it or later, or named. Its own payments, and the fees of those of
  * others that its wallet settles.
  */
-export async function readUnpaid(db: Database, lane: Lane, { height, named }: { height: number; named: ReadonlySet<string> }): Promise<Unpaid[]> {
+export async function readUnpaid(
+  db: Database,
+  lane: Lane,
+  { height, named }: { height: number; named: ReadonlySet<string> },
+): Promise<Unpaid[]> {
   const unpaid = or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)
   const { id, amount, maxFee, nonce } = payment
   const own = await db
@@ -37,7 +43,11 @@ export async function readUnpaid(db: Database, lane: Lane, { height, named }: { 
 }
 
 /** The same payments, each with all that was signed for it. */
-export async function readUnpaidSignatures(db: Database, lane: Lane, height: number): Promise<{ id: string; signatures: string[] }[]> {
+export async function readUnpaidSignatures(
+  db: Database,
+  lane: Lane,
+  height: number,
+): Promise<{ id: string; signatures: string[] }[]> {
   const ofKind = (kind: SQL | undefined) =>
     db
       .select({ id: payment.id, signature: attempt.signature })
@@ -46,7 +56,10 @@ export async function readUnpaidSignatures(db: Database, lane: Lane, height: num
       .where(and(kind, isUnpaid(height)))
   // Asked in one question, both kinds would be looked for among all payments there are.
   const rows = [...(await ofKind(inLane(lane))), ...(await ofKind(isSettledBy(lane)))]
-  return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({ id, signatures: attempts.map(({ signature }) => signature) }))
+  return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({
+    id,
+    signatures: attempts.map(({ signature }) => signature),
+  }))
 }
 
 function inLane({ network, sender }: Lane) {
@@ -55,7 +68,12 @@ function inLane({ network, sender }: Lane) {
 
 /** Of somebody else's payment, and signed by the wallet of this lane. */
 function isSettledBy({ network, sender }: Lane) {
-  return and(eq(payment.mode, 'received'), eq(payment.network, network), eq(attempt.network, network), eq(attempt.signer, sender))
+  return and(
+    eq(payment.mode, 'received'),
+    eq(payment.network, network),
+    eq(attempt.network, network),
+    eq(attempt.signer, sender),
+  )
 }
 
 function isUnpaid(height: number) {
@@ -63,7 +81,11 @@ function isUnpaid(height: number) {
 }
 
 /** Payments of a lane from a nonce on. */
-export async function readFromNonce(db: Database, lane: Lane, nonce: number): Promise<PaymentRecord[]> {
+export async function readFromNonce(
+  db: Database,
+  lane: Lane,
+  nonce: number,
+): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)

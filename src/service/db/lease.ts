@@ -6,7 +6,10 @@ export const LEASE_S = 4
 export const BEAT_MS = 1_000
 
 /** Works while a lease is extended. A beat that fails costs the lease at most: whoever writes in its name is refused then. */
-export async function whileBeating<T>(extend: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+export async function whileBeating<T>(
+  extend: () => Promise<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
   const beat = setInterval(() => void extend().catch(() => {}), BEAT_MS)
   try {
     return await work()

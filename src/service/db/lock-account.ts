@@ -8,8 +8,15 @@ import { account } from './schema/access.ts'
  * can still be written meanwhile.
  * @throws `NOT_FOUND`
  */
-export async function lockAccount(tx: Database, accountId: string): Promise<typeof account.$inferSelect> {
-  const [row] = await tx.select().from(account).where(eq(account.id, accountId)).for('no key update')
+export async function lockAccount(
+  tx: Database,
+  accountId: string,
+): Promise<typeof account.$inferSelect> {
+  const [row] = await tx
+    .select()
+    .from(account)
+    .where(eq(account.id, accountId))
+    .for('no key update')
   if (!row) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
   return row
 }

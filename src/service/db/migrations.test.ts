@@ -52,7 +52,9 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
       await load(db)
       return readColumns(db)
     })
-    const kept = Object.fromEntries(Object.entries(columns).filter(([table]) => !NOT_KEPT.includes(table)))
+    const kept = Object.fromEntries(
+      Object.entries(columns).filter(([table]) => !NOT_KEPT.includes(table)),
+    )
     before = await within(target, old, (db) => readRows(db, columns))
     await expect(openDatabase(target, broken)).rejects.toMatchObject({ cause: { code: '22012' } })
     afterFailure = await within(target, old, (db) => readRows(db, columns))
@@ -60,7 +62,9 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
       after = await readRows(db, kept)
       return readRows(db, await readColumns(db))
     })
-    migratedAgain = await within(target, SERVICE_SCHEMA, async (db) => readRows(db, await readColumns(db)))
+    migratedAgain = await within(target, SERVICE_SCHEMA, async (db) =>
+      readRows(db, await readColumns(db)),
+    )
     opened = disposal.use(await openContext([], { target }))
   })
   afterAll(() => disposal.disposeAsync())
@@ -69,8 +73,11 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     expect(before['payment']?.length).toBeGreaterThan(200)
     expect(before['payment_change']?.length).toBeGreaterThan(0)
     expect(before['payment_tally']?.length).toBeGreaterThan(100)
-    for (const [table, rows] of Object.entries(after)) expect([table, rows]).toEqual([table, before[table]])
-    expect(Object.keys(after)).toEqual(Object.keys(before).filter((table) => !NOT_KEPT.includes(table)))
+    for (const [table, rows] of Object.entries(after))
+      expect([table, rows]).toEqual([table, before[table]])
+    expect(Object.keys(after)).toEqual(
+      Object.keys(before).filter((table) => !NOT_KEPT.includes(table)),
+    )
   })
 
   test('stays as it was when a migration fails', () => {
@@ -85,17 +92,38 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     const { db } = opened.context
     const managed = await db.select().from(wallet)
     const owned = await db.select().from(walletOwner)
-    const facts = ({ accountId, address, createdAt }: { accountId: string; address: string; createdAt: Date }) => ({ accountId, address, createdAt })
+    const facts = ({
+      accountId,
+      address,
+      createdAt,
+    }: {
+      accountId: string
+      address: string
+      createdAt: Date
+    }) => ({ accountId, address, createdAt })
     expect(managed).toHaveLength(4)
     expect(byAddress(owned.map(facts))).toEqual(byAddress(managed.map(facts)))
-    expect(new Set(owned.map(({ kind, proof, releasedAt }) => `${kind} ${proof} ${releasedAt}`))).toEqual(new Set(['managed managed null']))
-    expect(byAddress(owned).map(({ scope }) => scope)).toEqual(byAddress(managed).map(({ family }) => family))
+    expect(
+      new Set(owned.map(({ kind, proof, releasedAt }) => `${kind} ${proof} ${releasedAt}`)),
+    ).toEqual(new Set(['managed managed null']))
+    expect(byAddress(owned).map(({ scope }) => scope)).toEqual(
+      byAddress(managed).map(({ family }) => family),
+    )
   })
 
   test('has the directions of the wallets that are owned', async () => {
     const { db } = opened.context
     await expectDirections(db)
-    expect(await directionsOf(db, ['PAYOUT-0', 'PAYOUT-1', 'TO-MANAGED', 'HOSTED-THIEF', 'ORDER-OF-THE-BUYER', 'SOL-1'])).toEqual({
+    expect(
+      await directionsOf(db, [
+        'PAYOUT-0',
+        'PAYOUT-1',
+        'TO-MANAGED',
+        'HOSTED-THIEF',
+        'ORDER-OF-THE-BUYER',
+        'SOL-1',
+      ]),
+    ).toEqual({
       'PAYOUT-0': 'sent',
       'PAYOUT-1': 'sent',
       'TO-MANAGED': 'received',
@@ -115,15 +143,32 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
         const order = await findReference(tx, reference)
         const scope = order.network.startsWith('eip155:') ? 'evm' : 'solana'
         const { accountId, recipient: address } = order
-        await tx.insert(walletOwner).values({ id: createId('own'), scope, address, accountId, kind: 'payout', proof: 'operator' })
+        await tx.insert(walletOwner).values({
+          id: createId('own'),
+          scope,
+          address,
+          accountId,
+          kind: 'payout',
+          proof: 'operator',
+        })
         await tx
           .update(payment)
-          .set({ direction: sql`service.payment_direction(account_id, network, sender, recipient)` })
+          .set({
+            direction: sql`service.payment_direction(account_id, network, sender, recipient)`,
+          })
           .where(sql`account_id = ${accountId} and (sender = ${address} or recipient = ${address})`)
       }
       await expectDirections(tx)
       await expectTallies(tx)
-      expect(await directionsOf(tx, ['ORDER-OF-THE-BUYER', 'ABANDONED', 'SOL-1', 'PAYOUT-2', 'CROSS-THIEF'])).toEqual({
+      expect(
+        await directionsOf(tx, [
+          'ORDER-OF-THE-BUYER',
+          'ABANDONED',
+          'SOL-1',
+          'PAYOUT-2',
+          'CROSS-THIEF',
+        ]),
+      ).toEqual({
         'ORDER-OF-THE-BUYER': 'received',
         ABANDONED: 'received',
         'SOL-1': 'received',
@@ -134,7 +179,11 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
         .select()
         .from(payment)
         .where(sql`metadata like '%"refundOf"%'`)
-      expect(refunds.map(({ mode, direction }) => ({ mode, direction })).toSorted((a, b) => (a.mode < b.mode ? -1 : 1))).toEqual([
+      expect(
+        refunds
+          .map(({ mode, direction }) => ({ mode, direction }))
+          .toSorted((a, b) => (a.mode < b.mode ? -1 : 1)),
+      ).toEqual([
         { mode: 'hosted', direction: 'sent' },
         { mode: 'local', direction: 'sent' },
       ])
@@ -149,8 +198,14 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
         .where(sql`consumed_at is not null and attempt <> 'order'`)
       expect(used.length).toBeGreaterThanOrEqual(5)
       for (const { network, key, accountId } of used) {
-        const stranger = { scope: opened.actor.accountId, accountId: opened.actor.accountId, exclusive: false }
-        expect(await takeClaim(tx, { network, key, ...stranger, fingerprint: 'another' })).toMatchObject({ taken: false, claim: { key, accountId } })
+        const stranger = {
+          scope: opened.actor.accountId,
+          accountId: opened.actor.accountId,
+          exclusive: false,
+        }
+        expect(
+          await takeClaim(tx, { network, key, ...stranger, fingerprint: 'another' }),
+        ).toMatchObject({ taken: false, claim: { key, accountId } })
       }
     })
   })
@@ -166,8 +221,14 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
 
   test('lets another account use a transfer that an ended attempt looked at', async () => {
     await undone(opened.context.db, async (tx) => {
-      const stranger = { scope: opened.actor.accountId, accountId: opened.actor.accountId, exclusive: false }
-      expect(await takeClaim(tx, { ...ENDED_ATTEMPT, ...stranger, fingerprint: 'another' })).toMatchObject({ taken: true })
+      const stranger = {
+        scope: opened.actor.accountId,
+        accountId: opened.actor.accountId,
+        exclusive: false,
+      }
+      expect(
+        await takeClaim(tx, { ...ENDED_ATTEMPT, ...stranger, fingerprint: 'another' }),
+      ).toMatchObject({ taken: true })
     })
   })
 
@@ -181,32 +242,57 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
       const other = await findReference(tx, 'ORDER-OF-THE-BUYER')
       const { network, accountId } = stolen
       const own = { scope: accountId, accountId, exclusive: false }
-      expect(await claimForOrder(tx, own, { network, key: keyOf(stolen), paymentId: other.id })).toBe('taken')
+      expect(
+        await claimForOrder(tx, own, { network, key: keyOf(stolen), paymentId: other.id }),
+      ).toBe('taken')
       // A proof may adopt the order, and nothing else.
-      expect(await takeClaim(tx, { network, key: keyOf(stolen), ...own, fingerprint: 'a proof' })).toMatchObject({ taken: true, held: { order: stolen.id } })
+      expect(
+        await takeClaim(tx, { network, key: keyOf(stolen), ...own, fingerprint: 'a proof' }),
+      ).toMatchObject({ taken: true, held: { order: stolen.id } })
     })
   })
 
   test('binds only the account of a planted order, and everybody where the account owns the payee', async () => {
     await undone(opened.context.db, async (tx) => {
-      const [planted, victim, owned] = await Promise.all(['CROSS-THIEF', 'CROSS-BUYER', 'TO-MANAGED'].map((reference) => findReference(tx, reference)))
+      const [planted, victim, owned] = await Promise.all(
+        ['CROSS-THIEF', 'CROSS-BUYER', 'TO-MANAGED'].map((reference) =>
+          findReference(tx, reference),
+        ),
+      )
       if (!planted || !victim || !owned) throw new Error('The fixture has other orders.')
       expect([planted.status, victim.status]).toEqual(['finalized', 'expired'])
-      const as = (accountId: string) => ({ network: planted.network, scope: accountId, accountId, exclusive: false, fingerprint: 'a proof' })
-      expect(await takeClaim(tx, { ...as(victim.accountId), key: keyOf(planted) })).toMatchObject({ taken: true })
-      expect(await takeClaim(tx, { ...as(planted.accountId), key: keyOf(owned) })).toMatchObject({ taken: false, claim: { paymentId: owned.id } })
+      const as = (accountId: string) => ({
+        network: planted.network,
+        scope: accountId,
+        accountId,
+        exclusive: false,
+        fingerprint: 'a proof',
+      })
+      expect(await takeClaim(tx, { ...as(victim.accountId), key: keyOf(planted) })).toMatchObject({
+        taken: true,
+      })
+      expect(await takeClaim(tx, { ...as(planted.accountId), key: keyOf(owned) })).toMatchObject({
+        taken: false,
+        claim: { paymentId: owned.id },
+      })
     })
   })
 
   test('says what ties each payment to its transfer', async () => {
     const rows = await opened.context.db.select().from(payment)
-    for (const { id, evidence, ...row } of rows) expect([id, evidence]).toEqual([id, evidenceOf(row)])
+    for (const { id, evidence, ...row } of rows)
+      expect([id, evidence]).toEqual([id, evidenceOf(row)])
     const told = Map.groupBy(rows, ({ evidence }) => evidence)
-    for (const evidence of ['hosted', 'memo', 'unproven', null] as const) expect(told.get(evidence)?.length).toBeGreaterThan(4)
+    for (const evidence of ['hosted', 'memo', 'unproven', null] as const)
+      expect(told.get(evidence)?.length).toBeGreaterThan(4)
   })
 
   test('names the unproven orders with the number of equal orders that competed', async () => {
-    const { rows } = await opened.context.db.execute<{ reference: string; status: string; competing: number }>(sql`
+    const { rows } = await opened.context.db.execute<{
+      reference: string
+      status: string
+      competing: number
+    }>(sql`
       select substring(paid.metadata from '"referenceId":"([^"]*)"') as reference, paid.status, count(other.id)::int as competing
       from service.payment as paid
       left join service.payment as other on other.id <> paid.id and other.mode = 'local' and other.network = paid.network and other.sender = paid.sender
@@ -220,7 +306,9 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
       { reference: 'ORDER-OF-THE-BUYER', status: 'pending', competing: 1 },
       { reference: 'ORDER-OF-THE-THIEF', status: 'finalized', competing: 1 },
     ])
-    expect(rows.map(({ reference }) => reference)).toEqual(expect.arrayContaining(['ADOPTED', 'PENDING', 'TO-MANAGED', 'TWICE']))
+    expect(rows.map(({ reference }) => reference)).toEqual(
+      expect.arrayContaining(['ADOPTED', 'PENDING', 'TO-MANAGED', 'TWICE']),
+    )
   })
 
   test('lets the transaction that an order waits for confirm it', async () => {
@@ -228,23 +316,63 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     const pending = await findReference(context.db, 'PENDING')
     expect(pending).toMatchObject({ status: 'pending', evidence: 'unproven' })
     const signature = pending.reportedSignature ?? ''
-    expect(await applyObservation(context, { paymentId: pending.id, signature, observation: landed(pending), source: 'watcher' })).toBe('moved')
-    expect(await findPayment(context.db, pending.id)).toMatchObject({ status: 'finalized', signature, evidence: 'unproven', draft: false })
-    expect((await readEvents(context.db, pending.id)).map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
-    expect(await context.db.select().from(claim).where(eq(claim.paymentId, pending.id))).toMatchObject([{ key: `txid:${signature}`, attempt: 'order' }])
-    const [newest] = (await context.db.execute<{ newest: string }>(sql`select max(id)::text as newest from service.event`)).rows
-    expect(await context.db.$count(event, sql`id = ${newest?.newest} and payment_id = ${pending.id}`)).toBe(1)
+    expect(
+      await applyObservation(context, {
+        paymentId: pending.id,
+        signature,
+        observation: landed(pending),
+        source: 'watcher',
+      }),
+    ).toBe('moved')
+    expect(await findPayment(context.db, pending.id)).toMatchObject({
+      status: 'finalized',
+      signature,
+      evidence: 'unproven',
+      draft: false,
+    })
+    expect((await readEvents(context.db, pending.id)).map(({ status }) => status)).toEqual([
+      'created',
+      'pending',
+      'confirmed',
+      'finalized',
+    ])
+    expect(
+      await context.db.select().from(claim).where(eq(claim.paymentId, pending.id)),
+    ).toMatchObject([{ key: `txid:${signature}`, attempt: 'order' }])
+    const [newest] = (
+      await context.db.execute<{ newest: string }>(
+        sql`select max(id)::text as newest from service.event`,
+      )
+    ).rows
+    expect(
+      await context.db.$count(event, sql`id = ${newest?.newest} and payment_id = ${pending.id}`),
+    ).toBe(1)
   })
 
   test('lets a hosted payment end whose transaction confirmed the planted order of another account', async () => {
     const { context } = opened
     const planted = await findReference(context.db, 'HOSTED-THIEF')
     const captured = await findReference(context.db, 'PAYOUT-CAPTURED')
-    expect([planted.status, captured.status, captured.evidence]).toEqual(['finalized', 'pending', 'hosted'])
+    expect([planted.status, captured.status, captured.evidence]).toEqual([
+      'finalized',
+      'pending',
+      'hosted',
+    ])
     const signature = planted.signature ?? ''
     expect(signature).toBe(captured.reportedSignature)
-    expect(await applyObservation(context, { paymentId: captured.id, signature, observation: landed(captured), source: 'watcher' })).toBe('moved')
-    expect(await findPayment(context.db, captured.id)).toMatchObject({ status: 'finalized', signature, evidence: 'hosted' })
+    expect(
+      await applyObservation(context, {
+        paymentId: captured.id,
+        signature,
+        observation: landed(captured),
+        source: 'watcher',
+      }),
+    ).toBe('moved')
+    expect(await findPayment(context.db, captured.id)).toMatchObject({
+      status: 'finalized',
+      signature,
+      evidence: 'hosted',
+    })
   })
 
   test('confirms an open order only with evidence', async () => {
@@ -253,14 +381,27 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
       const open = await findReference(context.db, reference)
       expect(open).toMatchObject({ status: 'created', evidence: null, draft: false })
       const signature = open.reportedSignature ?? `0x${'cd'.repeat(32)}`
-      expect(await applyObservation(context, { paymentId: open.id, signature, observation: landed(open), source: 'watcher' })).toBe('unproven')
-      expect(await findPayment(context.db, open.id)).toMatchObject({ status: 'created', signature: null })
+      expect(
+        await applyObservation(context, {
+          paymentId: open.id,
+          signature,
+          observation: landed(open),
+          source: 'watcher',
+        }),
+      ).toBe('unproven')
+      expect(await findPayment(context.db, open.id)).toMatchObject({
+        status: 'created',
+        signature: null,
+      })
     }
   })
 })
 
 /** A database that can be opened several times; PGlite needs a folder for that. `first`: to be opened before `target`. */
-async function createLastingDatabase(engine: Engine, disposal: AsyncDisposableStack): Promise<{ first: DatabaseTarget; target: DatabaseTarget }> {
+async function createLastingDatabase(
+  engine: Engine,
+  disposal: AsyncDisposableStack,
+): Promise<{ first: DatabaseTarget; target: DatabaseTarget }> {
   const { target } = disposal.use(await createTestDatabase(engine))
   if ('url' in target) return { first: target, target }
   const dataDir = temporaryFolder(disposal)
@@ -289,7 +430,10 @@ function readJournal(folder: string): Journal {
 const keepUntil = (tag: string) => (folder: string) => {
   const journal = readJournal(folder)
   const newest = journal.entries.findIndex((entry) => entry.tag === tag)
-  writeFileSync(journalOf(folder), JSON.stringify({ ...journal, entries: journal.entries.slice(0, newest + 1) }))
+  writeFileSync(
+    journalOf(folder),
+    JSON.stringify({ ...journal, entries: journal.entries.slice(0, newest + 1) }),
+  )
 }
 
 function failAtTheEnd(folder: string): void {
@@ -297,7 +441,11 @@ function failAtTheEnd(folder: string): void {
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n${BREAKPOINT}\nSELECT 1 / 0;`)
 }
 
-async function within<T>(target: DatabaseTarget, schema: typeof SERVICE_SCHEMA, work: (db: Database) => Promise<T>): Promise<T> {
+async function within<T>(
+  target: DatabaseTarget,
+  schema: typeof SERVICE_SCHEMA,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
   await using database = await openDatabase(target, schema)
   return await work(database.db)
 }
@@ -318,7 +466,11 @@ async function load(db: Database): Promise<void> {
   const statements = gunzipSync(readFileSync(FIXTURE)).toString().split(BREAKPOINT)
   await db.transaction(async (tx) => {
     for (const statement of statements) await tx.execute(sql.raw(statement))
-    const [thief] = (await tx.execute<{ id: string }>(sql`select id from service.account where name = 'Another seller'`)).rows
+    const [thief] = (
+      await tx.execute<{ id: string }>(
+        sql`select id from service.account where name = 'Another seller'`,
+      )
+    ).rows
     await tx.execute(sql`
       insert into service.claim (network, key, account_id, fingerprint, attempt, lease_until)
       values (${ENDED_ATTEMPT.network}, ${ENDED_ATTEMPT.key}, ${thief?.id}, 'a question', 'an attempt', now() - interval '1 minute')`)
@@ -328,7 +480,12 @@ async function load(db: Database): Promise<void> {
 async function readColumns(db: Database): Promise<Columns> {
   const { rows } = await db.execute<{ table: string; column: string }>(sql`
     select table_name as "table", column_name as "column" from information_schema.columns where table_schema = 'service' order by table_name, ordinal_position`)
-  return Object.fromEntries([...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => [table, columns.map(({ column }) => column)]))
+  return Object.fromEntries(
+    [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => [
+      table,
+      columns.map(({ column }) => column),
+    ]),
+  )
 }
 
 /** Every row of every table in these columns; in the old ones without the claims that the migration adds for orders. */
@@ -339,8 +496,11 @@ async function readRows(db: Database, columns: Columns): Promise<Rows> {
       names.map((name) => sql.identifier(name)),
       sql`, `,
     )
-    const where: SQL = table === 'claim' && !names.includes('scope') ? sql`where attempt <> 'order'` : sql``
-    const { rows } = await db.execute<{ line: string }>(sql`select row(${values})::text as line from service.${sql.identifier(table)} ${where} order by 1`)
+    const where: SQL =
+      table === 'claim' && !names.includes('scope') ? sql`where attempt <> 'order'` : sql``
+    const { rows } = await db.execute<{ line: string }>(
+      sql`select row(${values})::text as line from service.${sql.identifier(table)} ${where} order by 1`,
+    )
     found[table] = rows.map(({ line }) => line)
   }
   return found
@@ -363,14 +523,24 @@ function byAddress<T extends { address: string }>(rows: readonly T[]): T[] {
 
 /** By the definition of a direction, payment by payment. */
 async function expectDirections(db: Database): Promise<void> {
-  const owned = new Set((await db.select().from(walletOwner)).map(({ accountId, address }) => `${accountId} ${address}`))
+  const owned = new Set(
+    (await db.select().from(walletOwner)).map(
+      ({ accountId, address }) => `${accountId} ${address}`,
+    ),
+  )
   for (const { id, accountId, sender, recipient, direction } of await db.select().from(payment)) {
     const [pays, gets] = [sender, recipient].map((address) => owned.has(`${accountId} ${address}`))
-    expect([id, direction]).toEqual([id, pays && gets ? 'internal' : gets ? 'received' : pays ? 'sent' : 'external'])
+    expect([id, direction]).toEqual([
+      id,
+      pays && gets ? 'internal' : gets ? 'received' : pays ? 'sent' : 'external',
+    ])
   }
 }
 
-async function directionsOf(db: Database, references: readonly string[]): Promise<Record<string, Direction>> {
+async function directionsOf(
+  db: Database,
+  references: readonly string[],
+): Promise<Record<string, Direction>> {
   const rows = await Promise.all(references.map((reference) => findReference(db, reference)))
   return Object.fromEntries(rows.map(({ direction }, index) => [references[index], direction]))
 }
@@ -396,17 +566,33 @@ async function expectTallies(tx: Database): Promise<void> {
     (select 'not tallied' as problem, * from (select * from plain except select * from tallied) as missing)
     union all (select 'not there', * from (select * from tallied except select * from plain) as extra)`)
   expect(rows).toEqual([])
-  expect(await tx.execute(sql`select 1 from service.payment_tally`).then((tallies) => tallies.rows.length)).toBeGreaterThan(100)
+  expect(
+    await tx
+      .execute(sql`select 1 from service.payment_tally`)
+      .then((tallies) => tallies.rows.length),
+  ).toBeGreaterThan(100)
 }
 
-function evidenceOf({ mode, network, status }: Pick<PaymentRecord, 'mode' | 'network' | 'status'>): PaymentRecord['evidence'] {
-  if (mode === 'received' || status === 'created' || status === 'expired' || status === 'failed') return null
+function evidenceOf({
+  mode,
+  network,
+  status,
+}: Pick<PaymentRecord, 'mode' | 'network' | 'status'>): PaymentRecord['evidence'] {
+  if (mode === 'received' || status === 'created' || status === 'expired' || status === 'failed')
+    return null
   if (mode === 'hosted') return 'hosted'
   return network.startsWith('solana:') ? 'memo' : 'unproven'
 }
 
 /** What the chain shows of a final transaction that meets the terms of an order. */
-function landed({ sender, recipient, asset, amount, nonce, builtHeight }: PaymentRecord): Observation {
+function landed({
+  sender,
+  recipient,
+  asset,
+  amount,
+  nonce,
+  builtHeight,
+}: PaymentRecord): Observation {
   const transfer = { sender, recipient, asset, amountAtomic: amount, memo: null, nonce }
   return {
     state: 'landed',

@@ -9,7 +9,10 @@ export type IdentifiedPayment = typeof paymentIdentifier.$inferSelect
 const KEPT_DAYS = 30
 
 /** The payment that an id stands for: this one, where it is the first. */
-export async function bindIdentifier(db: Database, row: typeof paymentIdentifier.$inferInsert): Promise<IdentifiedPayment> {
+export async function bindIdentifier(
+  db: Database,
+  row: typeof paymentIdentifier.$inferInsert,
+): Promise<IdentifiedPayment> {
   await db.insert(paymentIdentifier).values(row).onConflictDoNothing()
   const [bound] = await db.select().from(paymentIdentifier).where(named(row))
   // Housekeeping has removed an old one at this moment.
@@ -17,7 +20,11 @@ export async function bindIdentifier(db: Database, row: typeof paymentIdentifier
 }
 
 /** Gives an id to another payment, once its first can no longer land. False when another call was faster. */
-export async function rebindIdentifier(db: Database, first: IdentifiedPayment, row: typeof paymentIdentifier.$inferInsert): Promise<boolean> {
+export async function rebindIdentifier(
+  db: Database,
+  first: IdentifiedPayment,
+  row: typeof paymentIdentifier.$inferInsert,
+): Promise<boolean> {
   const rows = await db
     .update(paymentIdentifier)
     .set(row)
@@ -27,7 +34,10 @@ export async function rebindIdentifier(db: Database, first: IdentifiedPayment, r
 }
 
 /** What became of the payments of a transfer, in any account. */
-export async function readSettlements(db: Database, { network, key }: Pick<IdentifiedPayment, 'network' | 'key'>) {
+export async function readSettlements(
+  db: Database,
+  { network, key }: Pick<IdentifiedPayment, 'network' | 'key'>,
+) {
   const used = db
     .select({ id: claim.paymentId })
     .from(claim)
@@ -36,9 +46,19 @@ export async function readSettlements(db: Database, { network, key }: Pick<Ident
 }
 
 export async function removeOldIdentifiers(db: Database): Promise<void> {
-  await db.delete(paymentIdentifier).where(lt(paymentIdentifier.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
+  await db
+    .delete(paymentIdentifier)
+    .where(lt(paymentIdentifier.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
 }
 
-function named({ payee, payer, identifier }: Pick<IdentifiedPayment, 'payee' | 'payer' | 'identifier'>) {
-  return and(eq(paymentIdentifier.payee, payee), eq(paymentIdentifier.payer, payer), eq(paymentIdentifier.identifier, identifier))
+function named({
+  payee,
+  payer,
+  identifier,
+}: Pick<IdentifiedPayment, 'payee' | 'payer' | 'identifier'>) {
+  return and(
+    eq(paymentIdentifier.payee, payee),
+    eq(paymentIdentifier.payer, payer),
+    eq(paymentIdentifier.identifier, identifier),
+  )
 }

@@ -12,7 +12,17 @@ export type EventRecord = typeof event.$inferSelect
 export type MoveFacts = Partial<
   Pick<
     PaymentRecord,
-    'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce' | 'evidence' | 'draft' | 'payerNonce'
+    | 'signature'
+    | 'reportedSignature'
+    | 'blockHeight'
+    | 'blockHash'
+    | 'fee'
+    | 'failure'
+    | 'confirmedAt'
+    | 'nonce'
+    | 'evidence'
+    | 'draft'
+    | 'payerNonce'
   >
 >
 
@@ -28,7 +38,11 @@ export async function findPayment(db: Database, id: string): Promise<PaymentReco
 }
 
 /** The hosted payment that a request made under this key. */
-export async function findByIdempotencyKey(db: Database, accountId: string, key: string): Promise<PaymentRecord | undefined> {
+export async function findByIdempotencyKey(
+  db: Database,
+  accountId: string,
+  key: string,
+): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .select()
     .from(payment)
@@ -36,7 +50,10 @@ export async function findByIdempotencyKey(db: Database, accountId: string, key:
   return row
 }
 
-export type SignedFacts = Pick<PaymentRecord, 'nonce' | 'lastValidBlockHeight' | 'maxFee' | 'reportedSignature' | 'paymentProof' | 'updatedAt'>
+export type SignedFacts = Pick<
+  PaymentRecord,
+  'nonce' | 'lastValidBlockHeight' | 'maxFee' | 'reportedSignature' | 'paymentProof' | 'updatedAt'
+>
 
 /** Notes what a hosted payment was signed with last. */
 export async function updateSigned(tx: Database, id: string, facts: SignedFacts): Promise<void> {
@@ -57,7 +74,14 @@ export async function findBySignature(
   const [row] = await db
     .select()
     .from(payment)
-    .where(and(eq(payment.accountId, accountId), eq(payment.network, network), eq(payment.signature, signature), ne(payment.mode, 'received')))
+    .where(
+      and(
+        eq(payment.accountId, accountId),
+        eq(payment.network, network),
+        eq(payment.signature, signature),
+        ne(payment.mode, 'received'),
+      ),
+    )
   return row
 }
 
@@ -66,7 +90,8 @@ export async function movePayment(
   tx: Database,
   move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
 ): Promise<PaymentRecord | undefined> {
-  if (!canMove(move.from, move.to)) throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
+  if (!canMove(move.from, move.to))
+    throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
   const [row] = await tx
     .update(payment)
     .set({ ...move.facts, status: move.to, updatedAt: move.at })
@@ -76,34 +101,65 @@ export async function movePayment(
 }
 
 /** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */
-export const NOWHERE = { blockHeight: null, blockHash: null, fee: null } as const satisfies MoveFacts
+export const NOWHERE = {
+  blockHeight: null,
+  blockHash: null,
+  fee: null,
+} as const satisfies MoveFacts
 
 /** Where a payment that is not confirmed yet stands on the chain, so that its confirmations can be counted; null when it stands nowhere any more. */
-export async function noteHeight(db: Database, id: string, blockHeight: number | null): Promise<void> {
+export async function noteHeight(
+  db: Database,
+  id: string,
+  blockHeight: number | null,
+): Promise<void> {
   await db
     .update(payment)
     .set(blockHeight === null ? NOWHERE : { blockHeight })
-    .where(and(eq(payment.id, id), eq(payment.status, 'pending'), sql`${payment.blockHeight} is distinct from ${blockHeight}`))
+    .where(
+      and(
+        eq(payment.id, id),
+        eq(payment.status, 'pending'),
+        sql`${payment.blockHeight} is distinct from ${blockHeight}`,
+      ),
+    )
 }
 
 /** Keeps what a client says it broadcast, or forgets it, while the payment has none that the chain has shown. */
-export async function setReported(db: Database, id: string, reportedSignature: string | null): Promise<void> {
+export async function setReported(
+  db: Database,
+  id: string,
+  reportedSignature: string | null,
+): Promise<void> {
   await db
     .update(payment)
     .set({ reportedSignature })
-    .where(and(eq(payment.id, id), inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired'])))
+    .where(
+      and(
+        eq(payment.id, id),
+        inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired']),
+      ),
+    )
 }
 
 /** Keeps what ties an order to its payer, while nothing has paid it. */
 export async function setEvidence(
   db: Database,
   id: string,
-  evidence: Partial<Pick<PaymentRecord, 'payerSignature' | 'payerNonce' | 'senderVerified' | 'draft'>>,
+  evidence: Partial<
+    Pick<PaymentRecord, 'payerSignature' | 'payerNonce' | 'senderVerified' | 'draft'>
+  >,
 ): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .update(payment)
     .set(evidence)
-    .where(and(eq(payment.id, id), eq(payment.mode, 'local'), inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired'])))
+    .where(
+      and(
+        eq(payment.id, id),
+        eq(payment.mode, 'local'),
+        inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired']),
+      ),
+    )
     .returning()
   return row
 }
@@ -137,15 +193,30 @@ export async function readEvents(db: Database, paymentId: string): Promise<Event
     .orderBy(asc(event.id))
 }
 
-const FOLLOWED = ['created', 'pending', 'confirmed', 'rolled_back'] as const satisfies PaymentStatus[]
+const FOLLOWED = [
+  'created',
+  'pending',
+  'confirmed',
+  'rolled_back',
+] as const satisfies PaymentStatus[]
 
 /** What a watcher follows: everything that can still change, and payments that expired after `expiredSince`. */
-export async function readFollowed(db: Database, network: NetworkId, expiredSince: Date): Promise<PaymentRecord[]> {
+export async function readFollowed(
+  db: Database,
+  network: NetworkId,
+  expiredSince: Date,
+): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
     .where(
-      and(eq(payment.network, network), or(inArray(payment.status, [...FOLLOWED]), and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)))),
+      and(
+        eq(payment.network, network),
+        or(
+          inArray(payment.status, [...FOLLOWED]),
+          and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)),
+        ),
+      ),
     )
     .orderBy(asc(payment.createdAt), asc(payment.id))
 }

@@ -15,7 +15,10 @@ const sumOf = (statuses: readonly PaymentStatus[]) =>
   sql<string>`coalesce(sum(${payment.amount}) filter (where ${inArray(payment.status, [...statuses])}), 0)::text`
 
 /** What went back of each of these payments; nothing for those that are not in the answer. One query. */
-export async function readRefunds(db: Database, paymentIds: readonly string[]): Promise<Map<string, RefundSums>> {
+export async function readRefunds(
+  db: Database,
+  paymentIds: readonly string[],
+): Promise<Map<string, RefundSums>> {
   if (paymentIds.length === 0) return new Map()
   const rows = await db
     .select({ refundOf: payment.refundOf, refunded: sumOf(REFUNDED), pending: sumOf(PENDING) })
@@ -23,7 +26,11 @@ export async function readRefunds(db: Database, paymentIds: readonly string[]): 
     .where(inArray(payment.refundOf, [...paymentIds]))
     .groupBy(payment.refundOf)
   return new Map(
-    rows.flatMap(({ refundOf, refunded, pending }) => (refundOf === null ? [] : [[refundOf, { refunded: BigInt(refunded), pending: BigInt(pending) }]])),
+    rows.flatMap(({ refundOf, refunded, pending }) =>
+      refundOf === null
+        ? []
+        : [[refundOf, { refunded: BigInt(refunded), pending: BigInt(pending) }]],
+    ),
   )
 }
 

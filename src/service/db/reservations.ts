@@ -8,7 +8,13 @@ type Pool = { network: string; payer: string; asset: string }
 /**
  * `availableAtomic`: what the payer could move at the end of the block of `height`, in atomic units. `validBefore`: Unix seconds at which the signature ends.
  */
-export type WantedReservation = Pool & { key: string; amountAtomic: bigint; availableAtomic: bigint; height: number; validBefore: bigint }
+export type WantedReservation = Pool & {
+  key: string
+  amountAtomic: bigint
+  availableAtomic: bigint
+  height: number
+  validBefore: bigint
+}
 
 /** Longest life of a reservation, in seconds. */
 const LIFE_S = 120
@@ -24,7 +30,9 @@ export async function reserve(db: Database, wanted: WantedReservation): Promise<
   const { network, payer, asset, key, amountAtomic, availableAtomic, height, validBefore } = wanted
   const end = Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore)
   return db.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`reservation ${network} ${payer} ${asset}`}, 0))`)
+    await tx.execute(
+      sql`select pg_advisory_xact_lock(hashtextextended(${`reservation ${network} ${payer} ${asset}`}, 0))`,
+    )
     const { rows } = await tx.execute<{ own: boolean; others: string }>(sql`
       select coalesce(bool_or(held.key = ${key}), false) as own, coalesce(sum(held.amount) filter (where held.key <> ${key}), 0)::text as others
       from service.reservation as held

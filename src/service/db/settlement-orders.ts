@@ -9,12 +9,22 @@ export type SettlementOrder = typeof settlementOrder.$inferSelect
 export type Question = Pick<SettlementOrder, 'accountId' | 'network' | 'key' | 'fingerprint'>
 
 /** False when the same question was asked at the same moment: then the other one's stands. */
-export async function insertOrder(tx: Database, row: typeof settlementOrder.$inferInsert): Promise<boolean> {
-  const rows = await tx.insert(settlementOrder).values(row).onConflictDoNothing().returning({ paymentId: settlementOrder.paymentId })
+export async function insertOrder(
+  tx: Database,
+  row: typeof settlementOrder.$inferInsert,
+): Promise<boolean> {
+  const rows = await tx
+    .insert(settlementOrder)
+    .values(row)
+    .onConflictDoNothing()
+    .returning({ paymentId: settlementOrder.paymentId })
   return rows.length === 1
 }
 
-export async function findOrder(db: Database, { accountId, network, key, fingerprint }: Question): Promise<SettlementOrder | undefined> {
+export async function findOrder(
+  db: Database,
+  { accountId, network, key, fingerprint }: Question,
+): Promise<SettlementOrder | undefined> {
   const [row] = await db
     .select()
     .from(settlementOrder)
@@ -35,7 +45,10 @@ export async function deleteOrder(tx: Database, paymentId: string): Promise<void
 }
 
 /** The orders among these payments. */
-export async function readOrders(db: Database, paymentIds: readonly string[]): Promise<ReadonlyMap<string, SettlementOrder>> {
+export async function readOrders(
+  db: Database,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, SettlementOrder>> {
   if (paymentIds.length === 0) return new Map()
   const rows = await db
     .select()
@@ -48,9 +61,22 @@ export async function readOrders(db: Database, paymentIds: readonly string[]): P
  * Uses a proof up for the payment whose settlement has landed, whoever holds it at the moment: their attempt finds it used. False when it was used up
  * for another payment before. Whoever built the settlement is told by the payment's status, so nobody is granted anything for this proof any more.
  */
-export async function consumeLanded(tx: Database, { network, key, fingerprint, paymentId, checks }: SettlementOrder, claimant: Claimant): Promise<boolean> {
+export async function consumeLanded(
+  tx: Database,
+  { network, key, fingerprint, paymentId, checks }: SettlementOrder,
+  claimant: Claimant,
+): Promise<boolean> {
   const { scope, accountId, exclusive } = claimant
-  const used = { exclusive, accountId, fingerprint, attempt: GRANTED, paymentId, checks, consumedAt: sql`now()`, leaseUntil: sql`now()` }
+  const used = {
+    exclusive,
+    accountId,
+    fingerprint,
+    attempt: GRANTED,
+    paymentId,
+    checks,
+    consumedAt: sql`now()`,
+    leaseUntil: sql`now()`,
+  }
   const bound = await findClaim(tx, { network, key, scope })
   if (bound && bound.scope !== scope) return false
   await tx

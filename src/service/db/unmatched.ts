@@ -12,12 +12,17 @@ export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<
   await db
     .insert(unmatchedTransfer)
     .values({ ...row, id: createId('umt') })
-    .onConflictDoNothing({ target: [unmatchedTransfer.accountId, unmatchedTransfer.network, unmatchedTransfer.signature] })
+    .onConflictDoNothing({
+      target: [unmatchedTransfer.accountId, unmatchedTransfer.network, unmatchedTransfer.signature],
+    })
 }
 
 /** The transfer pays an order or a resource after all; what a person had assigned it to is no longer so. */
 export async function markMatched(tx: Database, name: Name, paymentId: string): Promise<void> {
-  await tx.update(unmatchedTransfer).set({ matchedPaymentId: paymentId, assignedPaymentId: null }).where(named(name))
+  await tx
+    .update(unmatchedTransfer)
+    .set({ matchedPaymentId: paymentId, assignedPaymentId: null })
+    .where(named(name))
 }
 
 /** Transfers whose block may still be replaced. */
@@ -25,21 +30,37 @@ export function readUnsettled(db: Database, network: string): Promise<UnmatchedR
   return db
     .select()
     .from(unmatchedTransfer)
-    .where(and(eq(unmatchedTransfer.network, network), isNull(unmatchedTransfer.finalizedAt), isNull(unmatchedTransfer.matchedPaymentId)))
+    .where(
+      and(
+        eq(unmatchedTransfer.network, network),
+        isNull(unmatchedTransfer.finalizedAt),
+        isNull(unmatchedTransfer.matchedPaymentId),
+      ),
+    )
     .limit(500)
 }
 
-export async function finalizeUnmatched(db: Database, id: string, facts: { at: Date; blockHeight: number; blockHash: string | null }): Promise<void> {
+export async function finalizeUnmatched(
+  db: Database,
+  id: string,
+  facts: { at: Date; blockHeight: number; blockHash: string | null },
+): Promise<void> {
   const { at, blockHeight, blockHash } = facts
-  await db.update(unmatchedTransfer).set({ finalizedAt: at, blockHeight, blockHash }).where(eq(unmatchedTransfer.id, id))
+  await db
+    .update(unmatchedTransfer)
+    .set({ finalizedAt: at, blockHeight, blockHash })
+    .where(eq(unmatchedTransfer.id, id))
 }
 
 /** Its block is gone: it was no money. */
 export async function deleteUnmatched(db: Database, id: string): Promise<void> {
-  await db.delete(unmatchedTransfer).where(and(eq(unmatchedTransfer.id, id), isNull(unmatchedTransfer.finalizedAt)))
+  await db
+    .delete(unmatchedTransfer)
+    .where(and(eq(unmatchedTransfer.id, id), isNull(unmatchedTransfer.finalizedAt)))
 }
 
-const open = (accountId: string) => and(eq(unmatchedTransfer.accountId, accountId), isNull(unmatchedTransfer.matchedPaymentId))
+const open = (accountId: string) =>
+  and(eq(unmatchedTransfer.accountId, accountId), isNull(unmatchedTransfer.matchedPaymentId))
 
 /** An account's unmatched transfers, the newest first, and how many there are. */
 export async function listUnmatched(
@@ -61,7 +82,11 @@ export async function listUnmatched(
 }
 
 /** One of an account's unmatched transfers. */
-export async function findUnmatched(db: Database, accountId: string, id: string): Promise<UnmatchedRecord | undefined> {
+export async function findUnmatched(
+  db: Database,
+  accountId: string,
+  id: string,
+): Promise<UnmatchedRecord | undefined> {
   const [row] = await db
     .select()
     .from(unmatchedTransfer)
@@ -70,8 +95,14 @@ export async function findUnmatched(db: Database, accountId: string, id: string)
 }
 
 /** The transfer that a person assigned to an order. */
-export async function findAssigned(db: Database, paymentId: string): Promise<UnmatchedRecord | undefined> {
-  const [row] = await db.select().from(unmatchedTransfer).where(eq(unmatchedTransfer.assignedPaymentId, paymentId))
+export async function findAssigned(
+  db: Database,
+  paymentId: string,
+): Promise<UnmatchedRecord | undefined> {
+  const [row] = await db
+    .select()
+    .from(unmatchedTransfer)
+    .where(eq(unmatchedTransfer.assignedPaymentId, paymentId))
   return row
 }
 
@@ -98,7 +129,9 @@ export async function setAssignment(
       and(
         eq(unmatchedTransfer.id, id),
         isNull(unmatchedTransfer.matchedPaymentId),
-        from === null ? isNull(unmatchedTransfer.assignedPaymentId) : eq(unmatchedTransfer.assignedPaymentId, from),
+        from === null
+          ? isNull(unmatchedTransfer.assignedPaymentId)
+          : eq(unmatchedTransfer.assignedPaymentId, from),
       ),
     )
     .returning()
@@ -108,7 +141,15 @@ export async function setAssignment(
 /** The newest unmatched transfer that an order's terms fit, in a block after the order was built. */
 export async function findFitting(
   db: Database,
-  order: { accountId: string; network: string; sender: string; recipient: string; asset: string; amount: bigint; builtHeight: number | null },
+  order: {
+    accountId: string
+    network: string
+    sender: string
+    recipient: string
+    asset: string
+    amount: bigint
+    builtHeight: number | null
+  },
 ): Promise<UnmatchedRecord | undefined> {
   const { accountId, network, sender, recipient, asset, amount, builtHeight } = order
   if (builtHeight === null) return undefined
@@ -132,5 +173,9 @@ export async function findFitting(
 }
 
 function named({ accountId, network, signature }: Name) {
-  return and(eq(unmatchedTransfer.accountId, accountId), eq(unmatchedTransfer.network, network), eq(unmatchedTransfer.signature, signature))
+  return and(
+    eq(unmatchedTransfer.accountId, accountId),
+    eq(unmatchedTransfer.network, network),
+    eq(unmatchedTransfer.signature, signature),
+  )
 }

@@ -10,7 +10,10 @@ export type BooksRecord = typeof walletBooks.$inferSelect
 export type Page = { height: number; balance: bigint; nonce: number | null; received: bigint }
 
 /** Wallets to look at: those never looked at, those with a change since the last look, and all others every `everyMs`. */
-export async function readDue(db: Database, { network, family, everyMs }: { network: NetworkId; family: Family; everyMs: number }): Promise<string[]> {
+export async function readDue(
+  db: Database,
+  { network, family, everyMs }: { network: NetworkId; family: Family; everyMs: number },
+): Promise<string[]> {
   const { rows } = await db.execute<{ address: string }>(sql`
     select w.address from service.wallet w
     left join service.wallet_books b on b.network = ${network} and b.address = w.address
@@ -23,7 +26,10 @@ export async function readDue(db: Database, { network, family, everyMs }: { netw
   return rows.map(({ address }) => address)
 }
 
-export async function readBooks(db: Database, { network, sender }: Lane): Promise<BooksRecord | undefined> {
+export async function readBooks(
+  db: Database,
+  { network, sender }: Lane,
+): Promise<BooksRecord | undefined> {
   const [row] = await db
     .select()
     .from(walletBooks)
@@ -32,30 +38,56 @@ export async function readBooks(db: Database, { network, sender }: Lane): Promis
 }
 
 /** Opens the books with what the chain holds now. */
-export async function openBooks(db: Database, { network, sender }: Lane, page: Page): Promise<void> {
+export async function openBooks(
+  db: Database,
+  { network, sender }: Lane,
+  page: Page,
+): Promise<void> {
   const row = { network, address: sender, ...page, checkedAt: sql`clock_timestamp()` }
   await db
     .insert(walletBooks)
     .values(row)
-    .onConflictDoUpdate({ target: [walletBooks.network, walletBooks.address], set: row, setWhere: isNull(walletBooks.height) })
+    .onConflictDoUpdate({
+      target: [walletBooks.network, walletBooks.address],
+      set: row,
+      setWhere: isNull(walletBooks.height),
+    })
 }
 
 /** Turns the page, unless another process has done so since. */
-export async function turnPage(db: Database, { network, address, height }: BooksRecord, page: Page): Promise<void> {
+export async function turnPage(
+  db: Database,
+  { network, address, height }: BooksRecord,
+  page: Page,
+): Promise<void> {
   await db
     .update(walletBooks)
     .set({ ...page, checkedAt: sql`clock_timestamp()` })
     .where(
-      and(eq(walletBooks.network, network), eq(walletBooks.address, address), height === null ? isNull(walletBooks.height) : eq(walletBooks.height, height)),
+      and(
+        eq(walletBooks.network, network),
+        eq(walletBooks.address, address),
+        height === null ? isNull(walletBooks.height) : eq(walletBooks.height, height),
+      ),
     )
 }
 
 /** Stops sending from a wallet; true for the first to stop it. The page stays as it was, for the operator to compare. */
-export async function stopWallet(db: Database, { network, sender }: Lane, stopReason: string): Promise<boolean> {
+export async function stopWallet(
+  db: Database,
+  { network, sender }: Lane,
+  stopReason: string,
+): Promise<boolean> {
   const stopped = await db
     .update(walletBooks)
     .set({ stoppedAt: sql`clock_timestamp()`, stopReason, checkedAt: sql`clock_timestamp()` })
-    .where(and(eq(walletBooks.network, network), eq(walletBooks.address, sender), isNull(walletBooks.stoppedAt)))
+    .where(
+      and(
+        eq(walletBooks.network, network),
+        eq(walletBooks.address, sender),
+        isNull(walletBooks.stoppedAt),
+      ),
+    )
     .returning({ address: walletBooks.address })
   return stopped.length > 0
 }
@@ -64,7 +96,14 @@ export async function stopWallet(db: Database, { network, sender }: Lane, stopRe
 export async function resumeWallet(db: Database, address: string): Promise<BooksRecord[]> {
   return db
     .update(walletBooks)
-    .set({ stoppedAt: null, stopReason: null, height: null, balance: null, nonce: null, received: 0n })
+    .set({
+      stoppedAt: null,
+      stopReason: null,
+      height: null,
+      balance: null,
+      nonce: null,
+      received: 0n,
+    })
     .where(and(eq(walletBooks.address, address), isNotNull(walletBooks.stoppedAt)))
     .returning()
 }
@@ -79,6 +118,9 @@ export async function readStopped(db: Database): Promise<BooksRecord[]> {
 }
 
 export async function countStopped(db: Database): Promise<number> {
-  const [row] = await db.select({ count: count() }).from(walletBooks).where(isNotNull(walletBooks.stoppedAt))
+  const [row] = await db
+    .select({ count: count() })
+    .from(walletBooks)
+    .where(isNotNull(walletBooks.stoppedAt))
   return row?.count ?? 0
 }

@@ -16,17 +16,29 @@ export function isFamilyScope(scope: string): boolean {
 }
 
 /** The account that owns a wallet on a network now; undefined without one. */
-export async function findOwner(db: Database, network: NetworkId, address: string): Promise<string | undefined> {
+export async function findOwner(
+  db: Database,
+  network: NetworkId,
+  address: string,
+): Promise<string | undefined> {
   const rows = await db
     .select({ accountId: walletOwner.accountId, scope: walletOwner.scope })
     .from(walletOwner)
-    .where(and(eq(walletOwner.address, address), inArray(walletOwner.scope, [network, familyOf(network)]), isNull(walletOwner.releasedAt)))
+    .where(
+      and(
+        eq(walletOwner.address, address),
+        inArray(walletOwner.scope, [network, familyOf(network)]),
+        isNull(walletOwner.releasedAt),
+      ),
+    )
   return (rows.find(({ scope }) => scope === network) ?? rows[0])?.accountId
 }
 
 /** Makes registrations and releases of one address follow each other, until the transaction ends. Taken before `lockDirections`. */
 export async function lockAddress(tx: Database, address: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('wallet_owner ' || ${address}, 0))`)
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended('wallet_owner ' || ${address}, 0))`,
+  )
 }
 
 /** Every ownership of an address that is not released. */
@@ -39,11 +51,19 @@ export async function findOwners(db: Database, address: string): Promise<WalletO
 }
 
 /** Every ownership that is not released, of one account or of all, the oldest first. */
-export async function readOwners(db: Database, accountId: string | undefined): Promise<WalletOwnerRecord[]> {
+export async function readOwners(
+  db: Database,
+  accountId: string | undefined,
+): Promise<WalletOwnerRecord[]> {
   return db
     .select()
     .from(walletOwner)
-    .where(and(isNull(walletOwner.releasedAt), accountId === undefined ? undefined : eq(walletOwner.accountId, accountId)))
+    .where(
+      and(
+        isNull(walletOwner.releasedAt),
+        accountId === undefined ? undefined : eq(walletOwner.accountId, accountId),
+      ),
+    )
     .orderBy(asc(walletOwner.createdAt), asc(walletOwner.id))
 }
 
@@ -60,7 +80,9 @@ export async function endOwner(tx: Database, id: string, at: Date): Promise<void
 
 /** Makes registrations of an account's wallets and its new payments follow each other, until the transaction ends. */
 export async function lockDirections(tx: Database, accountId: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('payment_direction ' || ${accountId}, 0))`)
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended('payment_direction ' || ${accountId}, 0))`,
+  )
 }
 
 /** Rows of one statement: it must end well within the time that one may take, on an account of any size. */
@@ -70,9 +92,18 @@ const BATCH = 2_000
  * Adds a wallet to the directions of its account's payments, which were recorded before it was registered. The other wallet of a payment counts as it did
  * when the payment was recorded: one that was released since keeps its part.
  */
-export async function updateDirections(tx: Database, { accountId, address, scope }: OwnedWallet): Promise<void> {
-  const received = and(eq(payment.recipient, address), inArray(payment.direction, ['sent', 'external']))
-  const sent = and(eq(payment.sender, address), inArray(payment.direction, ['received', 'external']))
+export async function updateDirections(
+  tx: Database,
+  { accountId, address, scope }: OwnedWallet,
+): Promise<void> {
+  const received = and(
+    eq(payment.recipient, address),
+    inArray(payment.direction, ['sent', 'external']),
+  )
+  const sent = and(
+    eq(payment.sender, address),
+    inArray(payment.direction, ['received', 'external']),
+  )
   const direction = sql`case
     when ${payment.recipient} = ${address} then case ${payment.direction} when 'sent' then 'internal' else 'received' end
     else case ${payment.direction} when 'received' then 'internal' else 'sent' end end`
@@ -80,20 +111,37 @@ export async function updateDirections(tx: Database, { accountId, address, scope
     .select({ id: payment.id })
     .from(payment)
     // Each arm uses a separate index.
-    .where(and(eq(payment.accountId, accountId), onScope(payment.network, scope), or(and(not(payment.draft), received), and(payment.draft, received), sent)))
+    .where(
+      and(
+        eq(payment.accountId, accountId),
+        onScope(payment.network, scope),
+        or(and(not(payment.draft), received), and(payment.draft, received), sent),
+      ),
+    )
     // What is still moving is locked last.
     .orderBy(asc(payment.createdAt))
-  for (const ids of batchesOf(rows)) await tx.update(payment).set({ direction }).where(inJson(payment.id, ids))
+  for (const ids of batchesOf(rows))
+    await tx.update(payment).set({ direction }).where(inJson(payment.id, ids))
 }
 
 /** Makes the claims an account took before it registered the payee bind everybody, as those of an owner do. */
-export async function makeClaimsExclusive(tx: Database, { accountId, address, scope }: OwnedWallet): Promise<void> {
+export async function makeClaimsExclusive(
+  tx: Database,
+  { accountId, address, scope }: OwnedWallet,
+): Promise<void> {
   const open = and(eq(claim.scope, accountId), not(claim.exclusive))
   const rows = await tx
     .select({ id: payment.id })
     .from(claim)
     .innerJoin(payment, eq(payment.id, claim.paymentId))
-    .where(and(open, eq(payment.accountId, accountId), eq(payment.recipient, address), onScope(payment.network, scope)))
+    .where(
+      and(
+        open,
+        eq(payment.accountId, accountId),
+        eq(payment.recipient, address),
+        onScope(payment.network, scope),
+      ),
+    )
   const unbound = sql`not exists (select 1 from service.claim as other where other.network = ${claim.network} and other.key = ${claim.key} and other.exclusive)`
   for (const ids of batchesOf(rows))
     await tx
@@ -103,7 +151,8 @@ export async function makeClaimsExclusive(tx: Database, { accountId, address, sc
 }
 
 function* batchesOf(rows: readonly { id: string }[]): Generator<string[]> {
-  for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH).map(({ id }) => id)
+  for (let start = 0; start < rows.length; start += BATCH)
+    yield rows.slice(start, start + BATCH).map(({ id }) => id)
 }
 
 /** One parameter in place of thousands. */

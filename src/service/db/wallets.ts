@@ -5,12 +5,22 @@ import { wallet } from './schema/wallet.ts'
 export type WalletRecord = typeof wallet.$inferSelect
 
 /** False when the address is managed already. */
-export async function insertWallet(db: Database, row: typeof wallet.$inferInsert): Promise<boolean> {
-  const inserted = await db.insert(wallet).values(row).onConflictDoNothing({ target: wallet.address }).returning({ id: wallet.id })
+export async function insertWallet(
+  db: Database,
+  row: typeof wallet.$inferInsert,
+): Promise<boolean> {
+  const inserted = await db
+    .insert(wallet)
+    .values(row)
+    .onConflictDoNothing({ target: wallet.address })
+    .returning({ id: wallet.id })
   return inserted.length > 0
 }
 
-export async function findWallet(db: Database, query: { accountId: string; address: string }): Promise<WalletRecord | undefined> {
+export async function findWallet(
+  db: Database,
+  query: { accountId: string; address: string },
+): Promise<WalletRecord | undefined> {
   const [row] = await db
     .select()
     .from(wallet)
@@ -19,13 +29,19 @@ export async function findWallet(db: Database, query: { accountId: string; addre
 }
 
 /** Of whichever account: an address is managed once. */
-export async function findWalletByAddress(db: Database, address: string): Promise<WalletRecord | undefined> {
+export async function findWalletByAddress(
+  db: Database,
+  address: string,
+): Promise<WalletRecord | undefined> {
   const [row] = await db.select().from(wallet).where(eq(wallet.address, address))
   return row
 }
 
 /** Of one account or of all, the oldest first. */
-export async function readWallets(db: Database, accountId: string | undefined): Promise<WalletRecord[]> {
+export async function readWallets(
+  db: Database,
+  accountId: string | undefined,
+): Promise<WalletRecord[]> {
   return db
     .select()
     .from(wallet)

@@ -13,14 +13,22 @@ type Follow = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head
  * Looks at everything that was signed for a hosted payment, and sees it through: stored bytes are sent again until one of them lands. Only the chain's
  * proof that none of them ever can leads to a new signature.
  */
-export async function followHosted(context: Context, { payment, wanted, chain, head }: Follow): Promise<void> {
+export async function followHosted(
+  context: Context,
+  { payment, wanted, chain, head }: Follow,
+): Promise<void> {
   const attempts = await readAttempts(context.db, payment.id)
   const [newest] = attempts
   if (!newest) return
   let [pooled, newestPooled] = [false, false]
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
-    await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
+    await applyObservation(context, {
+      paymentId: payment.id,
+      signature,
+      observation,
+      source: 'watcher',
+    })
     if (observation.state === 'landed') return
     if (observation.state === 'pending') pooled = true
     if (observation.state === 'pending' && signature === newest.signature) newestPooled = true
@@ -28,12 +36,16 @@ export async function followHosted(context: Context, { payment, wanted, chain, h
   const stuck = { payment, newest, chain }
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
-    if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed }))) return signAgain(context, stuck)
+    if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed })))
+      return signAgain(context, stuck)
   }
   await seeThrough(context, stuck, newestPooled)
 }
 
 /** Whether it is worth asking for the proof. */
 function mayBeVoid({ network, lastValidBlockHeight }: PaymentRecord, head: Head): boolean {
-  return familyOf(network) === 'evm' || (lastValidBlockHeight !== null && head.finalizedBlockHeight > lastValidBlockHeight)
+  return (
+    familyOf(network) === 'evm' ||
+    (lastValidBlockHeight !== null && head.finalizedBlockHeight > lastValidBlockHeight)
+  )
 }

@@ -29,23 +29,37 @@ afterAll(async () => {
 })
 
 /** Handed in, with ours in the pool. */
-async function handIn(all: Parties, signed?: string): Promise<{ paymentId: string; authorization: VerifiedAuthorization }> {
+async function handIn(
+  all: Parties,
+  signed?: string,
+): Promise<{ paymentId: string; authorization: VerifiedAuthorization }> {
   const header = signed ?? (await payBill(all.client, all.requirements))
   const { payment } = await eventually(
-    async () => ({ payment: await desk.receive(all, header, { timeout: 1 }).catch(() => undefined) }),
+    async () => ({
+      payment: await desk.receive(all, header, { timeout: 1 }).catch(() => undefined),
+    }),
     (seen) => typeof seen.payment?.paymentId === 'string',
   )
-  return { paymentId: payment?.paymentId ?? '', authorization: await desk.authorizationOf(all, header) }
+  return {
+    paymentId: payment?.paymentId ?? '',
+    authorization: await desk.authorizationOf(all, header),
+  }
 }
 
 /** Mined before ours; `target`: who is called with the permit, where it is not the proxy. */
-async function handOn(calls: readonly { authorization: VerifiedAuthorization; target?: Hex }[]): Promise<Hex> {
+async function handOn(
+  calls: readonly { authorization: VerifiedAuthorization; target?: Hex }[],
+): Promise<Hex> {
   const called = calls.map(({ authorization, target }) => {
     const { to, data } = callOf(authorization)
     return { target: target ?? to, allowFailure: false, callData: data }
   })
   const data = encodeFunctionData({ abi: aggregateAbi, functionName: 'aggregate3', args: [called] })
-  const hash = await queueFrom(desk.evm, await desk.evm.wallet(10n ** 18n), { to: multicall3.address, data, tip: 2n * 10n ** 9n })
+  const hash = await queueFrom(desk.evm, await desk.evm.wallet(10n ** 18n), {
+    to: multicall3.address,
+    data,
+    tip: 2n * 10n ** 9n,
+  })
   await desk.evm.mine()
   expect(await desk.evm.client.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
   return hash
@@ -77,7 +91,14 @@ test('one that only stands in the data beside another is not paid by what the ot
   // Before ours: whoever has no code takes every call.
   const { nonce } = other.authorization
   const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
-  const strike = { to: PERMIT2, data: encodeFunctionData({ abi: invalidateAbi, functionName: 'invalidateUnorderedNonces', args }) } as const
+  const strike = {
+    to: PERMIT2,
+    data: encodeFunctionData({
+      abi: invalidateAbi,
+      functionName: 'invalidateUnorderedNonces',
+      args,
+    }),
+  } as const
   await queueFrom(desk.evm, all.payer, { ...strike, gas: 100_000n, tip: 3n * 10n ** 9n })
   const hash = await handOn([one, { ...other, target: all.payee.address }])
   expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
@@ -90,7 +111,14 @@ test('one that rides along in a call of the proxy itself is not paid by what tha
   const [one, other] = [await handIn(all), await handIn(all)]
   const { nonce } = other.authorization
   const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
-  const strike = { to: PERMIT2, data: encodeFunctionData({ abi: invalidateAbi, functionName: 'invalidateUnorderedNonces', args }) } as const
+  const strike = {
+    to: PERMIT2,
+    data: encodeFunctionData({
+      abi: invalidateAbi,
+      functionName: 'invalidateUnorderedNonces',
+      args,
+    }),
+  } as const
   await queueFrom(desk.evm, all.payer, { ...strike, gas: 100_000n, tip: 3n * 10n ** 9n })
   // The other's call stands between the head of this one and its signature, which is too far away to be read from the middle of any data.
   const { to, data } = callOf(one.authorization)
@@ -99,23 +127,37 @@ test('one that rides along in a call of the proxy itself is not paid by what tha
     .padEnd(2 * 8_192, '0')
   const head = 10 + 7 * 64
   const apart = BigInt(8 * 32 + between.length / 2)
-  const far = `${data.slice(0, head)}${toHex(apart, { size: 32 }).slice(2)}${between}${data.slice(head + 64)}` as Hex
-  const hash = await queueFrom(desk.evm, await desk.evm.wallet(10n ** 18n), { to, data: far, tip: 2n * 10n ** 9n })
+  const far =
+    `${data.slice(0, head)}${toHex(apart, { size: 32 }).slice(2)}${between}${data.slice(head + 64)}` as Hex
+  const hash = await queueFrom(desk.evm, await desk.evm.wallet(10n ** 18n), {
+    to,
+    data: far,
+    tip: 2n * 10n ** 9n,
+  })
   await desk.evm.mine()
   expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
   expect((await final(other.paymentId)).signature).not.toBe(hash)
   expect(await readPaymentBody(desk.context, other.paymentId)).toMatchObject({ status: 'failed' })
-  expect(await readPaymentBody(desk.context, one.paymentId)).toMatchObject({ status: 'finalized', signature: hash })
+  expect(await readPaymentBody(desk.context, one.paymentId)).toMatchObject({
+    status: 'finalized',
+    signature: hash,
+  })
 })
 
 test('one that another transaction has only carried along is paid by its own, and does not keep the other from being paid', async () => {
   const all = await desk.parties({ method: 'permit2', validSeconds: 600 })
   const one = await handIn(all)
   const header = await payBill(all.client, all.requirements)
-  const hash = await handOn([one, { authorization: await desk.authorizationOf(all, header), target: all.payee.address }])
+  const hash = await handOn([
+    one,
+    { authorization: await desk.authorizationOf(all, header), target: all.payee.address },
+  ])
   const other = await handIn(all, header)
   expect(await final(other.paymentId)).toMatchObject({ status: 'finalized' })
   expect((await readPaymentBody(desk.context, other.paymentId)).signature).not.toBe(hash)
-  expect(await readPaymentBody(desk.context, one.paymentId)).toMatchObject({ status: 'finalized', signature: hash })
+  expect(await readPaymentBody(desk.context, one.paymentId)).toMatchObject({
+    status: 'finalized',
+    signature: hash,
+  })
   expect(await desk.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
 })

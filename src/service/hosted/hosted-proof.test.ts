@@ -1,10 +1,20 @@
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Family } from '#contract/address.ts'
-import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import {
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import { startRightTime } from '#testing/right-time.ts'
-import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import { receivePayment } from '../settlement/receive.ts'
@@ -31,7 +41,9 @@ beforeAll(async () => {
   await evm.mine()
   solana = await startSolana({ slotTimeMs: 50 })
   clock = await startRightTime(solana.rpcUrl)
-  opened = await openContext([evm.network, { ...solana.network, rpcUrls: [clock.url] }], { now: () => new Date(Date.now() + later) })
+  opened = await openContext([evm.network, { ...solana.network, rpcUrls: [clock.url] }], {
+    now: () => new Date(Date.now() + later),
+  })
   context = opened.context
   buyer = opened.actor
   seller = await openAccount(context)
@@ -45,30 +57,49 @@ afterAll(async () => {
 })
 
 async function managed(family: Family): Promise<string> {
-  const { address } = await createWallet({ ...context, now: new Date() }, { accountId: buyer.accountId, family, name: 'till' })
-  if (family === 'evm') await evm.client.setBalance({ address: address as `0x${string}`, value: 10n ** 18n })
+  const { address } = await createWallet(
+    { ...context, now: new Date() },
+    { accountId: buyer.accountId, family, name: 'till' },
+  )
+  if (family === 'evm')
+    await evm.client.setBalance({ address: address as `0x${string}`, value: 10n ** 18n })
   else await solana.setAccount(address, { lamports: 1_000_000_000n })
   return address
 }
 
-const payeeOf = async (family: Family) => (family === 'evm' ? (await evm.wallet(0n)).address : (await solana.wallet(1_000_000_000n)).publicKey.toBase58())
+const payeeOf = async (family: Family) =>
+  family === 'evm'
+    ? (await evm.wallet(0n)).address
+    : (await solana.wallet(1_000_000_000n)).publicKey.toBase58()
 
 async function send(family: Family, resource: string | undefined) {
   const [walletAddress, recipientAddress] = [await managed(family), await payeeOf(family)]
-  const body = { walletAddress, recipientAddress, amount: '0.01', ...(resource !== undefined && { resource }) }
+  const body = {
+    walletAddress,
+    recipientAddress,
+    amount: '0.01',
+    ...(resource !== undefined && { resource }),
+  }
   const sent = await sendPayment(context, buyer, { body, idempotency: undefined, waitMs: 0 })
   return { ...sent, walletAddress, recipientAddress }
 }
 
 const receive = (payee: string, paymentProof: string | null, resource: string | undefined = URL) =>
-  receivePayment(context, seller, { walletAddress: payee, paymentProof: paymentProof ?? '', expectedAmount: '0.01', resource, timeout: 20 })
+  receivePayment(context, seller, {
+    walletAddress: payee,
+    paymentProof: paymentProof ?? '',
+    expectedAmount: '0.01',
+    resource,
+    timeout: 20,
+  })
 
 /** Lets the chain and the watchers go on until the payment is as wanted. */
 function followed(paymentId: string, wanted: RegExp) {
   return eventually(
     async () => {
       await evm.mine()
-      for (const chain of context.chains.values()) await followOnce(context, chain, { expiredToo: false })
+      for (const chain of context.chains.values())
+        await followOnce(context, chain, { expiredToo: false })
       return readPaymentBody(context, paymentId)
     },
     ({ status }) => wanted.test(status),
@@ -86,19 +117,31 @@ describe.each(['evm', 'solana'] as const)('on %s', (family) => {
       resource: { url: URL },
       accepted: { scheme: 'exact', payTo: sent.recipientAddress },
     })
-    expect(await refusal(receive(sent.recipientAddress, paymentProof, `${URL}/other`))).toEqual(refused('resource_mismatch', 'resource'))
+    expect(await refusal(receive(sent.recipientAddress, paymentProof, `${URL}/other`))).toEqual(
+      refused('resource_mismatch', 'resource'),
+    )
     const received = await receive(sent.recipientAddress, paymentProof)
-    expect(received).toMatchObject({ verified: true, alreadyProcessed: false, sender: sent.walletAddress, signature: sent.signature })
+    expect(received).toMatchObject({
+      verified: true,
+      alreadyProcessed: false,
+      sender: sent.walletAddress,
+      signature: sent.signature,
+    })
     // The seller's account has a payment of its own, the buyer's stays what it is.
     expect(received.paymentId).not.toBe(sent.paymentId)
-    expect(await receive(sent.recipientAddress, paymentProof)).toMatchObject({ alreadyProcessed: true, paymentId: received.paymentId })
+    expect(await receive(sent.recipientAddress, paymentProof)).toMatchObject({
+      alreadyProcessed: true,
+      paymentId: received.paymentId,
+    })
   })
 })
 
 test('a payment for nothing in particular buys no resource', async () => {
   const sent = await send('evm', undefined)
   await followed(sent.paymentId, /confirmed|finalized/)
-  expect(await refusal(receive(sent.recipientAddress, sent.paymentProof))).toEqual(refused('resource_mismatch', 'resource'))
+  expect(await refusal(receive(sent.recipientAddress, sent.paymentProof))).toEqual(
+    refused('resource_mismatch', 'resource'),
+  )
 })
 
 test('of a transaction and its replacement, the one that landed is proven', async () => {
@@ -111,13 +154,19 @@ test('of a transaction and its replacement, the one that landed is proven', asyn
   later += 31_000
   const attempts = await eventually(
     async () => {
-      for (const chain of context.chains.values()) await followOnce(context, chain, { expiredToo: false })
+      for (const chain of context.chains.values())
+        await followOnce(context, chain, { expiredToo: false })
       return readAttempts(context.db, sent.paymentId)
     },
     ({ length }) => length > 1,
   )
   expect(new Set(attempts.map(({ paymentProof }) => paymentProof)).size).toBe(attempts.length)
   const landed = await followed(sent.paymentId, /confirmed|finalized/)
-  expect(landed.paymentProof).toBe(attempts.find(({ signature }) => signature === landed.signature)?.paymentProof)
-  expect(await receive(sent.recipientAddress, landed.paymentProof)).toMatchObject({ verified: true, signature: landed.signature })
+  expect(landed.paymentProof).toBe(
+    attempts.find(({ signature }) => signature === landed.signature)?.paymentProof,
+  )
+  expect(await receive(sent.recipientAddress, landed.paymentProof)).toMatchObject({
+    verified: true,
+    signature: landed.signature,
+  })
 })

@@ -18,18 +18,26 @@ const MAX_PAUSE_MS = 1_000
  * that depends on it is looked at again.
  * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way; `SERVICE_UNAVAILABLE` when it is not known whether it was kept
  */
-export async function keep(context: Context, chain: Chain, { order, funds, secret }: { order: Order; funds: Funds; secret: Uint8Array }): Promise<Kept> {
+export async function keep(
+  context: Context,
+  chain: Chain,
+  { order, funds, secret }: { order: Order; funds: Funds; secret: Uint8Array },
+): Promise<Kept> {
   const { paymentId, network, sender, recipient } = order.intent
   let seen = funds
   for (let look = 1; ; look++) {
     const funded = { funds: seen, secret }
-    const outcome = await oneByOne(context, { network, sender }, () => reserve(context, order, funded)).catch(async (error: unknown) => {
+    const outcome = await oneByOne(context, { network, sender }, () =>
+      reserve(context, order, funded),
+    ).catch(async (error: unknown) => {
       const kept = await settleDoubt(context, { paymentId, lane: { network, sender }, error })
       return { ok: true as const, ...kept }
     })
     if (outcome.ok) return outcome
     if (!outcome.uncertain || look === LOOKS) throw refuseBuilt(outcome.shortage, recipient)
-    await new Promise((resolve) => setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)))
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)),
+    )
     seen = await readLaneFunds(context, chain, sender)
   }
 }
@@ -40,9 +48,15 @@ type Idempotency = { key: string; fingerprint: string }
  * The payment that a request under this key has made already, if any.
  * @throws `IDEMPOTENCY_CONFLICT` when that was another request
  */
-export async function findEarlier(context: Context, accountId: string, idempotency: Idempotency | undefined): Promise<PaymentRecord | undefined> {
-  const earlier = idempotency && (await findByIdempotencyKey(context.db, accountId, idempotency.key))
-  if (earlier && earlier.idempotencyFingerprint !== idempotency?.fingerprint) throw new ProblemError('IDEMPOTENCY_CONFLICT')
+export async function findEarlier(
+  context: Context,
+  accountId: string,
+  idempotency: Idempotency | undefined,
+): Promise<PaymentRecord | undefined> {
+  const earlier =
+    idempotency && (await findByIdempotencyKey(context.db, accountId, idempotency.key))
+  if (earlier && earlier.idempotencyFingerprint !== idempotency?.fingerprint)
+    throw new ProblemError('IDEMPOTENCY_CONFLICT')
   return earlier
 }
 

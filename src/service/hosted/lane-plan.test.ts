@@ -47,7 +47,9 @@ async function rowsRead(tx: Database): Promise<number> {
   return v.parse(Read, rows[0]).rows
 }
 
-async function countRead<T>(ask: (tx: Database) => Promise<readonly T[]>): Promise<{ answer: readonly T[]; read: number }> {
+async function countRead<T>(
+  ask: (tx: Database) => Promise<readonly T[]>,
+): Promise<{ answer: readonly T[]; read: number }> {
   return opened.context.db.transaction(async (tx) => {
     const before = await rowsRead(tx)
     const answer = await ask(tx)
@@ -56,7 +58,11 @@ async function countRead<T>(ask: (tx: Database) => Promise<readonly T[]>): Promi
 }
 
 test.each<[string, number, (tx: Database) => Promise<readonly unknown[]>]>([
-  ['the places of a Solana wallet', 2 * RECENT, (tx) => readUnpaid(tx, lane, { height: recent, named: new Set() })],
+  [
+    'the places of a Solana wallet',
+    2 * RECENT,
+    (tx) => readUnpaid(tx, lane, { height: recent, named: new Set() }),
+  ],
   ['their signatures', 2 * RECENT, (tx) => readUnpaidSignatures(tx, lane, recent)],
   ['the nonces of an EVM wallet', 0, (tx) => readFromNonce(tx, lane, 0)],
   ['what a watcher follows', 0, (tx) => readFollowed(tx, lane.network, new Date(0))],
@@ -67,6 +73,8 @@ test.each<[string, number, (tx: Database) => Promise<readonly unknown[]>]>([
 })
 
 test('all that is read is counted', async () => {
-  const { read } = await countRead(async (tx) => (await tx.execute(sql`select amount from service.payment where amount > 0`)).rows)
+  const { read } = await countRead(
+    async (tx) => (await tx.execute(sql`select amount from service.payment where amount > 0`)).rows,
+  )
   expect(read).toBe(2 * ROWS)
 })

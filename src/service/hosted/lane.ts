@@ -4,14 +4,22 @@ import type { Chain, Funds } from '../chains/chain.ts'
 import { nativeShortage, type Shortage } from '../chains/shortage.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
-import { lockLane, readFromNonce, readUnpaid, readUnpaidSignatures, type Lane } from '../db/lanes.ts'
+import {
+  lockLane,
+  readFromNonce,
+  readUnpaid,
+  readUnpaidSignatures,
+  type Lane,
+} from '../db/lanes.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
 /**
  * The nonce is null where the chain has none. `uncertain`: payments under way made it short, and some of them may have left the balance already, so that a
  * later look may find room.
  */
-export type Place = { ok: true; nonce: number | null } | { ok: false; shortage: Shortage; uncertain: boolean }
+export type Place =
+  | { ok: true; nonce: number | null }
+  | { ok: false; shortage: Shortage; uncertain: boolean }
 
 /** Readings under way, by the lane they are of. */
 const readings = new WeakMap<Context, Map<string, Promise<Funds>>>()
@@ -25,12 +33,23 @@ export function readLaneFunds(context: Context, chain: Chain, sender: string): P
   const name = `${lane.network} ${sender}`
   const underWay = readings.get(context) ?? new Map<string, Promise<Funds>>()
   readings.set(context, underWay)
-  const reading = underWay.get(name) ?? chain.funds(sender, (since) => readUnpaidSignatures(context.db, lane, since)).finally(() => underWay.delete(name))
+  const reading =
+    underWay.get(name) ??
+    chain
+      .funds(sender, (since) => readUnpaidSignatures(context.db, lane, since))
+      .finally(() => underWay.delete(name))
   underWay.set(name, reading)
   return reading
 }
 
-type Request = { network: Network; sender: string; funds: Funds; amountAtomic: bigint; feeAtomic: bigint; replacing?: string }
+type Request = {
+  network: Network
+  sender: string
+  funds: Funds
+  amountAtomic: bigint
+  feeAtomic: bigint
+  replacing?: string
+}
 
 /**
  * The next place in a lane for an amount and its fee, when the balance bears it beside everything promised before. Locks the lane until the transaction
@@ -42,13 +61,19 @@ export async function takePlace(tx: Database, request: Request): Promise<Place> 
   await lockLane(tx, lane)
   const promised = await readPromised(tx, lane, funds)
   const others = promised.filter(({ id }) => id !== replacing)
-  const reserved = others.reduce((sum, payment) => sum + payment.amount + (payment.maxFee ?? 0n), 0n)
+  const reserved = others.reduce(
+    (sum, payment) => sum + payment.amount + (payment.maxFee ?? 0n),
+    0n,
+  )
   const available = funds.balanceAtomic - reserved
   const left = available - amountAtomic - feeAtomic
   // Emptied only when nothing else is under way: the order in which transactions land is not ours.
   const fits = left >= funds.minimumAtomic || (left === 0n && others.length === 0)
   if (!fits) {
-    const uncertain = funds.nonce === null && others.length > 0 && funds.balanceAtomic - amountAtomic - feeAtomic >= funds.minimumAtomic
+    const uncertain =
+      funds.nonce === null &&
+      others.length > 0 &&
+      funds.balanceAtomic - amountAtomic - feeAtomic >= funds.minimumAtomic
     return { ok: false, shortage: describeShortage(request, available), uncertain }
   }
   const used = promised.map(({ nonce }) => (nonce ?? 0) + 1)
@@ -61,17 +86,27 @@ type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
 async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Promised[]> {
   if (funds.nonce !== null) {
     // Of the offers for one place the highest counts: the last one.
-    const settlements = new Map((await readSigned(tx, lane, funds.nonce)).map((each) => [each.nonce, each]))
+    const settlements = new Map(
+      (await readSigned(tx, lane, funds.nonce)).map((each) => [each.nonce, each]),
+    )
     return [
       ...(await readFromNonce(tx, lane, funds.nonce)),
-      ...Array.from(settlements.values(), ({ paymentId, maxFee, nonce }) => ({ id: paymentId, amount: 0n, maxFee, nonce })),
+      ...Array.from(settlements.values(), ({ paymentId, maxFee, nonce }) => ({
+        id: paymentId,
+        amount: 0n,
+        maxFee,
+        nonce,
+      })),
     ]
   }
   const unpaid = await readUnpaid(tx, lane, { height: funds.height, named: funds.unproven })
   return unpaid.filter(({ id }) => !funds.landed.has(id))
 }
 
-function describeShortage({ network, funds, amountAtomic, feeAtomic }: Request, available: bigint): Shortage {
+function describeShortage(
+  { network, funds, amountAtomic, feeAtomic }: Request,
+  available: bigint,
+): Shortage {
   const availableAtomic = available > 0n ? available : 0n
   const rentAtomic = available > amountAtomic + feeAtomic ? funds.minimumAtomic : 0n
   return nativeShortage(network, { amountAtomic, feeAtomic, rentAtomic, availableAtomic })

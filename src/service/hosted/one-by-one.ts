@@ -7,7 +7,11 @@ const lines = new WeakMap<Context, Map<string, Promise<unknown>>>()
  * Runs work on a lane after all earlier work of this process on it. Between processes the lane's lock decides; here a line costs no connection to the
  * database, of which a hundred payments waiting for one wallet would take all.
  */
-export async function oneByOne<T>(context: Context, { network, sender }: Lane, work: () => Promise<T>): Promise<T> {
+export async function oneByOne<T>(
+  context: Context,
+  { network, sender }: Lane,
+  work: () => Promise<T>,
+): Promise<T> {
   const name = `${network} ${sender}`
   const line = lines.get(context) ?? new Map<string, Promise<unknown>>()
   lines.set(context, line)

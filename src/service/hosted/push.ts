@@ -8,20 +8,41 @@ import { recordEvent } from '../db/record-event.ts'
 const AGAIN_AFTER_MS = 2_000
 
 /** Hands the stored bytes to the network. Whatever it says, they may have left: only the chain tells what becomes of them. */
-export async function push(context: Context, chain: Chain, attempt: Pick<AttemptRecord, 'paymentId' | 'signature' | 'signedTransaction'>): Promise<void> {
+export async function push(
+  context: Context,
+  chain: Chain,
+  attempt: Pick<AttemptRecord, 'paymentId' | 'signature' | 'signedTransaction'>,
+): Promise<void> {
   const { paymentId, signature, signedTransaction } = attempt
   try {
     const outcome = await chain.broadcast(Buffer.from(signedTransaction, 'base64'))
-    if (!outcome.accepted) context.log.warn({ paymentId, signature, reason: outcome.reason }, 'the network did not take a transaction; the watcher goes on')
+    if (!outcome.accepted)
+      context.log.warn(
+        { paymentId, signature, reason: outcome.reason },
+        'the network did not take a transaction; the watcher goes on',
+      )
   } catch (error) {
-    context.log.warn({ paymentId, signature, err: error }, 'a transaction could not be handed to the network; the watcher goes on')
+    context.log.warn(
+      { paymentId, signature, err: error },
+      'a transaction could not be handed to the network; the watcher goes on',
+    )
   }
 }
 
 /** Sends stored bytes again, unless that happened a moment ago. */
-export async function pushAgain(context: Context, chain: Chain, attempt: AttemptRecord): Promise<void> {
+export async function pushAgain(
+  context: Context,
+  chain: Chain,
+  attempt: AttemptRecord,
+): Promise<void> {
   const now = context.now()
-  if (!(await takeBroadcast(context.db, attempt, { now, before: new Date(now.getTime() - AGAIN_AFTER_MS) }))) return
+  if (
+    !(await takeBroadcast(context.db, attempt, {
+      now,
+      before: new Date(now.getTime() - AGAIN_AFTER_MS),
+    }))
+  )
+    return
   await push(context, chain, attempt)
   await tellPending(context, attempt.paymentId)
 }
@@ -33,6 +54,13 @@ export async function tellPending(context: Context, paymentId: string): Promise<
     if (row?.status !== 'created') return
     const at = context.now()
     await movePayment(tx, { id: row.id, from: 'created', to: 'pending', at })
-    await recordEvent(tx, { accountId: row.accountId, paymentId, status: 'pending', source: 'service', blockHeight: null, at })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId,
+      status: 'pending',
+      source: 'service',
+      blockHeight: null,
+      at,
+    })
   })
 }

@@ -10,7 +10,8 @@ export async function requireSending(db: Database, lane: Lane): Promise<void> {
   const books = await readBooks(db, lane)
   if (!books?.stoppedAt) return
   throw new ProblemError('SERVICE_UNAVAILABLE', {
-    message: 'Sending from this wallet is stopped: what the chain shows of it is not what the service signed. Nothing was sent.',
+    message:
+      'Sending from this wallet is stopped: what the chain shows of it is not what the service signed. Nothing was sent.',
     details: {
       walletAddress: lane.sender,
       network: lane.network,

@@ -34,7 +34,11 @@ type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
  * whatever happens to this process. Nothing is kept when the wallet does not bear it beside what is under way.
  * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped; `INVALID_PARAMETERS` when it returns more than is left of a payment
  */
-export async function reserve(context: Context, order: Order, { funds, secret }: { funds: Funds; secret: Uint8Array }): Promise<Reserved> {
+export async function reserve(
+  context: Context,
+  order: Order,
+  { funds, secret }: { funds: Funds; secret: Uint8Array },
+): Promise<Reserved> {
   const { accountId, network, intent, built } = order
   const { paymentId, sender, amountAtomic } = intent
   const { feeAtomic } = built
@@ -45,9 +49,15 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
     crashPoint(context, 'send:reserved')
-    const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
+    const { bytes, signature } = signPayment(intent, secret, {
+      unsigned: built.bytes,
+      nonce: place.nonce,
+    })
     crashPoint(context, 'send:signed')
-    const paymentProof = provePayment({ intent, signature, resource: order.resource ?? null }, secret)
+    const paymentProof = provePayment(
+      { intent, signature, resource: order.resource ?? null },
+      secret,
+    )
     const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
     const payment = await insertPayment(tx, {
       ...rowOf(order),
@@ -71,12 +81,28 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
       createdAt: at,
       broadcastAt: at,
     })
-    await recordEvent(tx, { accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    await recordEvent(tx, {
+      accountId,
+      paymentId,
+      status: 'created',
+      source: 'service',
+      blockHeight: null,
+      at,
+    })
     return { ok: true, payment, attempt }
   })
 }
 
-function rowOf({ accountId, intent, built, priorityFeeAtomic, resource, metadata, refund, idempotency }: Order) {
+function rowOf({
+  accountId,
+  intent,
+  built,
+  priorityFeeAtomic,
+  resource,
+  metadata,
+  refund,
+  idempotency,
+}: Order) {
   const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
   return {
     id: paymentId,

@@ -20,6 +20,9 @@ export async function seeThrough(context: Context, stuck: Stuck, pooled: boolean
   } catch (error) {
     // Dearer than what is ever paid, or not known: what is offered already still stands.
     if (!(error instanceof ProblemError) || error.code !== 'CHAIN_UNAVAILABLE') throw error
-    context.log.info({ paymentId: payment.id, err: error }, 'no higher fee is offered for a payment that waits')
+    context.log.info(
+      { paymentId: payment.id, err: error },
+      'no higher fee is offered for a payment that waits',
+    )
   }
 }

@@ -27,7 +27,9 @@ beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   await evm.mine()
   gate = await startGate(evm.rpcUrl)
-  opened = await openContext([{ ...evm.network, rpcUrls: [gate.url] }], { now: () => new Date(Date.now() + later) })
+  opened = await openContext([{ ...evm.network, rpcUrls: [gate.url] }], {
+    now: () => new Date(Date.now() + later),
+  })
   context = opened.context
   actor = opened.actor
 })
@@ -39,14 +41,20 @@ afterAll(async () => {
 })
 
 async function managed(wei: bigint): Promise<string> {
-  const { address } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family: 'evm', name: 'till' })
+  const { address } = await createWallet(
+    { ...context, now: new Date() },
+    { accountId: actor.accountId, family: 'evm', name: 'till' },
+  )
   await evm.client.setBalance({ address: address as Hex, value: wei })
   return address
 }
 
 type Body = Parameters<typeof sendPayment>[2]['body']
 
-function send(body: Partial<Body> & { walletAddress: string }, options: { key?: string; fingerprint?: string; waitMs?: number } = {}) {
+function send(
+  body: Partial<Body> & { walletAddress: string },
+  options: { key?: string; fingerprint?: string; waitMs?: number } = {},
+) {
   const { key, fingerprint = 'f', waitMs = 0 } = options
   return sendPayment(context, actor, {
     body: { recipientAddress: PAYEE, amount: '0.01', ...body },
@@ -63,7 +71,8 @@ async function follow(rounds = 1): Promise<void> {
     () => chain.head(),
     ({ height }) => height >= tip,
   )
-  for (let round = 0; round < rounds; round++) expect((await followOnce(context, chain, { expiredToo: true })).failures).toEqual([])
+  for (let round = 0; round < rounds; round++)
+    expect((await followOnce(context, chain, { expiredToo: true })).failures).toEqual([])
 }
 
 const nonceOf = (address: string) => evm.client.getTransactionCount({ address: address as Hex })
@@ -108,7 +117,11 @@ test('a payment is signed, kept and broadcast, and confirms; the sender paid onc
 test('an answer waits for the confirmation as long as it may', async () => {
   const sender = await managed(ETH)
   const answer = send({ walletAddress: sender }, { waitMs: 20_000 })
-  await eventually(async () => (await evm.client.getTransactionCount({ address: sender as Hex, blockTag: 'pending' })) === 1, Boolean)
+  await eventually(
+    async () =>
+      (await evm.client.getTransactionCount({ address: sender as Hex, blockTag: 'pending' })) === 1,
+    Boolean,
+  )
   await evm.mine(2)
   await follow()
   expect(await answer).toMatchObject({ status: 'confirmed', confirmations: 2 })
@@ -129,7 +142,11 @@ test.each([
   else
     await expect(answer).rejects.toMatchObject({
       code: 'INVALID_PARAMETERS',
-      facts: { details: { amount: expect.stringMatching(/^Expected at (least 0\.001|most 100), received /) } },
+      facts: {
+        details: {
+          amount: expect.stringMatching(/^Expected at (least 0\.001|most 100), received /),
+        },
+      },
     })
 })
 
@@ -139,19 +156,30 @@ test.each([
   ['0.000009999999999999', false],
   ['0.010000000000000001', false],
   ['0', false],
-])('the priority fee %s is within the bounds of the specification: %s', async (priorityFee, good) => {
-  const answer = send({ walletAddress: await managed(ETH), priorityFee })
-  if (good) await expect(answer).resolves.toMatchObject({ status: 'pending' })
-  else
-    await expect(answer).rejects.toMatchObject({
-      code: 'INVALID_PARAMETERS',
-      facts: { details: { priorityFee: expect.stringMatching(/^Expected at (least 0\.00001|most 0\.01), received /) } },
-    })
-})
+])(
+  'the priority fee %s is within the bounds of the specification: %s',
+  async (priorityFee, good) => {
+    const answer = send({ walletAddress: await managed(ETH), priorityFee })
+    if (good) await expect(answer).resolves.toMatchObject({ status: 'pending' })
+    else
+      await expect(answer).rejects.toMatchObject({
+        code: 'INVALID_PARAMETERS',
+        facts: {
+          details: {
+            priorityFee: expect.stringMatching(
+              /^Expected at (least 0\.00001|most 0\.01), received /,
+            ),
+          },
+        },
+      })
+  },
+)
 
 test('all that is wrong is told at once; a wallet of nobody, or of another account, is no managed wallet', async () => {
   const foreign = (await evm.wallet(ETH)).address
-  await expect(send({ walletAddress: foreign, amount: '0.0005', priorityFee: '1', asset: 'DOGE' })).rejects.toMatchObject({
+  await expect(
+    send({ walletAddress: foreign, amount: '0.0005', priorityFee: '1', asset: 'DOGE' }),
+  ).rejects.toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: {
       details: {
@@ -165,12 +193,18 @@ test('all that is wrong is told at once; a wallet of nobody, or of another accou
   const mine = await managed(ETH)
   const stranger = { ...actor, accountId: 'acc_other' }
   const body = { walletAddress: mine, recipientAddress: PAYEE, amount: '0.01' }
-  await expect(sendPayment(context, stranger, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({
+  await expect(
+    sendPayment(context, stranger, { body, idempotency: undefined, waitMs: 0 }),
+  ).rejects.toMatchObject({
     facts: { details: { walletAddress: expect.any(String) } },
   })
-  await expect(send({ walletAddress: mine, recipientAddress: mine })).rejects.toMatchObject(refusedWith('INVALID_RECIPIENT', 'same_as_sender', {}))
+  await expect(send({ walletAddress: mine, recipientAddress: mine })).rejects.toMatchObject(
+    refusedWith('INVALID_RECIPIENT', 'same_as_sender', {}),
+  )
   const short = { available: { amountAtomic: ETH.toString(), symbol: 'ETH' } }
-  await expect(send({ walletAddress: mine, amount: '2' })).rejects.toMatchObject(refusedWith('INSUFFICIENT_BALANCE', 'amount_and_fee', short))
+  await expect(send({ walletAddress: mine, amount: '2' })).rejects.toMatchObject(
+    refusedWith('INSUFFICIENT_BALANCE', 'amount_and_fee', short),
+  )
 })
 
 function refusedWith(code: string, reason: string, params: object) {
@@ -194,7 +228,9 @@ test('a repeated key finds its payment, and refuses another request, whatever be
   // At once, as when the stored answer of the first got lost; then again.
   const [first, second] = await Promise.all([asked(), asked()])
   expect([second.paymentId, (await asked()).paymentId]).toEqual([first.paymentId, first.paymentId])
-  await expect(send({ walletAddress: sender }, { key: 'order-1', fingerprint: 'g' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+  await expect(
+    send({ walletAddress: sender }, { key: 'order-1', fingerprint: 'g' }),
+  ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   await evm.mine()
   expect(await nonceOf(sender)).toBe(1)
 })
@@ -208,7 +244,10 @@ test('a transaction that the node lost is sent again, the same bytes', async () 
   await follow()
   await evm.mine(2)
   await follow()
-  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature })
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature,
+  })
   expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
 })
 
@@ -217,17 +256,29 @@ test('a nonce that the key used elsewhere leads to a new signature, once that is
   const payee = (await evm.wallet(0n)).address
   const row = await findWallet(context.db, { accountId: actor.accountId, address: sender })
   if (!row) throw new Error('no wallet')
-  const account = privateKeyToAccount(`0x${Buffer.from(await unseal(context.vault, row, row)).toString('hex')}`)
+  const account = privateKeyToAccount(
+    `0x${Buffer.from(await unseal(context.vault, row, row)).toString('hex')}`,
+  )
   const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
   await evm.client.dropTransaction({ hash: signature as Hex })
-  const own = { type: 'eip1559', chainId: 31_337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 11n, to: PAYEE, value: 1n } as const
+  const own = {
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 11n,
+    to: PAYEE,
+    value: 1n,
+  } as const
   await evm.client.sendRawTransaction({ serializedTransaction: await account.signTransaction(own) })
   await evm.mine()
   await follow(2)
   expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
   await evm.mine(6)
   await follow()
-  expect((await readAttempts(context.db, paymentId)).map(({ number, nonce }) => [number, nonce])).toEqual([
+  expect(
+    (await readAttempts(context.db, paymentId)).map(({ number, nonce }) => [number, nonce]),
+  ).toEqual([
     [2, 1],
     [1, 0],
   ])
@@ -237,33 +288,41 @@ test('a nonce that the key used elsewhere leads to a new signature, once that is
   expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
 })
 
-test.each([1, 2])('a node that has forgotten the first of %i offers, which is final, does not make it be signed again', async (offers) => {
-  const sender = await managed(ETH)
-  const payee = (await evm.wallet(0n)).address
-  const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
-  if (offers === 2) {
-    const { baseFeePerGas } = await evm.client.getBlock()
-    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
-    await evm.mine()
-    later += 31_000
+test.each([1, 2])(
+  'a node that has forgotten the first of %i offers, which is final, does not make it be signed again',
+  async (offers) => {
+    const sender = await managed(ETH)
+    const payee = (await evm.wallet(0n)).address
+    const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
+    if (offers === 2) {
+      const { baseFeePerGas } = await evm.client.getBlock()
+      await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
+      await evm.mine()
+      later += 31_000
+      await follow()
+      const [second, first] = await readAttempts(context.db, paymentId)
+      await evm.client.dropTransaction({ hash: second?.signature as Hex })
+      await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFeePerGas ?? 0n })
+      await evm.mine()
+      await evm.client.sendRawTransaction({
+        serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}`,
+      })
+    }
+    await evm.mine(8)
+    gate.forget = 'eth_getTransactionByHash'
+    later += 3_000
+    await follow(3)
+    gate.forget = undefined
+    expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
+    expect(await readAttempts(context.db, paymentId)).toHaveLength(offers)
     await follow()
-    const [second, first] = await readAttempts(context.db, paymentId)
-    await evm.client.dropTransaction({ hash: second?.signature as Hex })
-    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFeePerGas ?? 0n })
-    await evm.mine()
-    await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
-  }
-  await evm.mine(8)
-  gate.forget = 'eth_getTransactionByHash'
-  later += 3_000
-  await follow(3)
-  gate.forget = undefined
-  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
-  expect(await readAttempts(context.db, paymentId)).toHaveLength(offers)
-  await follow()
-  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'finalized', signature })
-  expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
-})
+    expect(await readPaymentBody(context, paymentId)).toMatchObject({
+      status: 'finalized',
+      signature,
+    })
+    expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
+  },
+)
 
 test('fees that rise above an offer are met with the same nonce; one of the two transactions lands', async () => {
   const sender = await managed(ETH)
@@ -280,14 +339,25 @@ test('fees that rise above an offer are met with the same nonce; one of the two 
   expect(second && first && second.maxFee >= (first.maxFee * 9n) / 8n).toBe(true)
   await evm.mine(2)
   await follow()
-  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
-  expect([await nonceOf(sender), await evm.client.getBalance({ address: payee })]).toEqual([1, ETH / 100n])
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: second?.signature,
+  })
+  expect([await nonceOf(sender), await evm.client.getBalance({ address: payee })]).toEqual([
+    1,
+    ETH / 100n,
+  ])
 })
 
 test('of payments that wait one behind the other only the first is offered more for, until it has landed', async () => {
   const sender = await managed(ETH)
-  const ids = [await send({ walletAddress: sender }), await send({ walletAddress: sender })].map(({ paymentId }) => paymentId)
-  const offers = () => Promise.all(ids.map(async (id) => (await readAttempts(context.db, id)).map(({ nonce }) => nonce)))
+  const ids = [await send({ walletAddress: sender }), await send({ walletAddress: sender })].map(
+    ({ paymentId }) => paymentId,
+  )
+  const offers = () =>
+    Promise.all(
+      ids.map(async (id) => (await readAttempts(context.db, id)).map(({ nonce }) => nonce)),
+    )
   await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 40n * 10n ** 9n })
   await evm.mine()
   later += 31_000
@@ -301,7 +371,8 @@ test('of payments that wait one behind the other only the first is offered more 
   ])
   await evm.mine(2)
   await follow()
-  for (const id of ids) expect(await readPaymentBody(context, id)).toMatchObject({ status: 'confirmed' })
+  for (const id of ids)
+    expect(await readPaymentBody(context, id)).toMatchObject({ status: 'confirmed' })
 })
 
 test('a higher offer that was lost is sent again while the lower one still waits', async () => {
@@ -317,10 +388,15 @@ test('a higher offer that was lost is sent again while the lower one still waits
   const [second, first] = await readAttempts(context.db, paymentId)
   expect(second?.number).toBe(2)
   await evm.client.dropTransaction({ hash: second?.signature as Hex })
-  await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
+  await evm.client.sendRawTransaction({
+    serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}`,
+  })
   later += 3_000
   await follow()
   await evm.mine(2)
   await follow()
-  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: second?.signature,
+  })
 })

@@ -36,32 +36,58 @@ afterAll(async () => {
 })
 
 async function managed(lamports: bigint): Promise<string> {
-  const { address } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family: 'solana', name: 'till' })
+  const { address } = await createWallet(
+    { ...context, now: new Date() },
+    { accountId: actor.accountId, family: 'solana', name: 'till' },
+  )
   await solana.setAccount(address, { lamports })
   return address
 }
 
-function send(sender: string, payee: Keypair, options: { amount?: string; priorityFee?: string; waitMs?: number } = {}) {
+function send(
+  sender: string,
+  payee: Keypair,
+  options: { amount?: string; priorityFee?: string; waitMs?: number } = {},
+) {
   const { amount = '0.01', waitMs = 0, ...rest } = options
-  const body = { walletAddress: sender, recipientAddress: payee.publicKey.toBase58(), amount, ...rest }
+  const body = {
+    walletAddress: sender,
+    recipientAddress: payee.publicKey.toBase58(),
+    amount,
+    ...rest,
+  }
   return sendPayment(context, actor, { body, idempotency: undefined, waitMs })
 }
 
-const balanceOf = async (payee: Keypair) => BigInt(await solana.connection.getBalance(payee.publicKey))
+const balanceOf = async (payee: Keypair) =>
+  BigInt(await solana.connection.getBalance(payee.publicKey))
 
 test('a payment carries its id as memo, confirms within the wait, and becomes final', async () => {
   const payee = await solana.wallet(SOL)
-  const reply = await send(await managed(SOL), payee, { amount: '0.1', priorityFee: '0.00001', waitMs: 20_000 })
+  const reply = await send(await managed(SOL), payee, {
+    amount: '0.1',
+    priorityFee: '0.00001',
+    waitMs: 20_000,
+  })
   expect(['confirmed', 'finalized']).toContain(reply.status)
   const [attempt] = await readAttempts(context.db, reply.paymentId)
   expect(attempt?.signature).toBe(reply.signature)
-  const { message } = VersionedTransaction.deserialize(Buffer.from(attempt?.signedTransaction ?? '', 'base64'))
-  expect(Buffer.from(message.compiledInstructions.at(-1)?.data ?? []).toString()).toBe(reply.paymentId)
+  const { message } = VersionedTransaction.deserialize(
+    Buffer.from(attempt?.signedTransaction ?? '', 'base64'),
+  )
+  expect(Buffer.from(message.compiledInstructions.at(-1)?.data ?? []).toString()).toBe(
+    reply.paymentId,
+  )
   const final = await eventually(
     () => readPaymentBody(context, reply.paymentId),
     ({ status }) => status === 'finalized',
   )
-  expect(final.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  expect(final.events.map(({ status }) => status)).toEqual([
+    'created',
+    'pending',
+    'confirmed',
+    'finalized',
+  ])
   expect(final.fee?.amountAtomic).toBe('15000')
   expect(await balanceOf(payee)).toBe(SOL + SOL / 10n)
 })
@@ -74,15 +100,27 @@ test.each([
   ['0.01', '0.00001', true],
   ['0.01', '0.010000001', false],
   ['0.01', '0.000009999', false],
-])('the amount %s with the priority fee %s is within the bounds: %s', async (amount, priorityFee, good) => {
-  const answer = send(await managed(SOL), await solana.wallet(SOL), { amount, ...(priorityFee && { priorityFee }) })
-  if (good) await expect(answer).resolves.toMatchObject({ mode: 'hosted' })
-  else await expect(answer).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-})
+])(
+  'the amount %s with the priority fee %s is within the bounds: %s',
+  async (amount, priorityFee, good) => {
+    const answer = send(await managed(SOL), await solana.wallet(SOL), {
+      amount,
+      ...(priorityFee && { priorityFee }),
+    })
+    if (good) await expect(answer).resolves.toMatchObject({ mode: 'hosted' })
+    else await expect(answer).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  },
+)
 
 test('a program is refused as a recipient, by its code', async () => {
-  const body = { walletAddress: await managed(SOL), recipientAddress: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', amount: '0.01' }
-  await expect(sendPayment(context, actor, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({
+  const body = {
+    walletAddress: await managed(SOL),
+    recipientAddress: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+    amount: '0.01',
+  }
+  await expect(
+    sendPayment(context, actor, { body, idempotency: undefined, waitMs: 0 }),
+  ).rejects.toMatchObject({
     code: 'INVALID_RECIPIENT',
     facts: { details: { reason: { code: 'program_account', params: {} } } },
   })
@@ -91,52 +129,72 @@ test('a program is refused as a recipient, by its code', async () => {
 test('equal sends at the same moment are as many transfers', async () => {
   const payee = await solana.wallet(SOL)
   const sender = await managed(SOL)
-  const sent = await Promise.all(Array.from({ length: 5 }, () => onceDecided(() => send(sender, payee))))
-  const paid = async () => (await Promise.all(sent.map(({ paymentId }) => readPaymentBody(context, paymentId)))).map(({ status, failure }) => failure ?? status)
-  await eventually(paid, (statuses) => statuses.every((status) => status === 'confirmed' || status === 'finalized'))
+  const sent = await Promise.all(
+    Array.from({ length: 5 }, () => onceDecided(() => send(sender, payee))),
+  )
+  const paid = async () =>
+    (await Promise.all(sent.map(({ paymentId }) => readPaymentBody(context, paymentId)))).map(
+      ({ status, failure }) => failure ?? status,
+    )
+  await eventually(paid, (statuses) =>
+    statuses.every((status) => status === 'confirmed' || status === 'finalized'),
+  )
   expect(await balanceOf(payee)).toBe(SOL + 5n * (SOL / 100n))
 })
 
-test('a transaction that a node refuses to run is not told as failed: it is signed again, and pays once', { timeout: 90_000 }, async () => {
-  const payee = await solana.wallet(SOL)
-  const sender = await managed(SOL)
-  gate.refuse = 'sendTransaction'
-  const { paymentId } = await send(sender, payee)
-  const [attempt] = await readAttempts(context.db, paymentId)
-  // Out of date, but not for good: a node that is asked to run it tells why it would not, as the outcome of a transaction.
-  await eventually(
-    () => solana.connection.getBlockHeight('confirmed'),
-    (height) => height > Number(attempt?.lastValidBlockHeight),
-  )
-  await solana.connection.sendRawTransaction(Buffer.from(attempt?.signedTransaction ?? '', 'base64'), { skipPreflight: true })
-  gate.refuse = undefined
-  const paid = await eventually(
-    () => readPaymentBody(context, paymentId),
-    ({ status }) => status === 'finalized' || status === 'failed',
-  )
-  expect([paid.status, paid.failure]).toEqual(['finalized', null])
-  expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
-})
+test(
+  'a transaction that a node refuses to run is not told as failed: it is signed again, and pays once',
+  { timeout: 90_000 },
+  async () => {
+    const payee = await solana.wallet(SOL)
+    const sender = await managed(SOL)
+    gate.refuse = 'sendTransaction'
+    const { paymentId } = await send(sender, payee)
+    const [attempt] = await readAttempts(context.db, paymentId)
+    // Out of date, but not for good: a node that is asked to run it tells why it would not, as the outcome of a transaction.
+    await eventually(
+      () => solana.connection.getBlockHeight('confirmed'),
+      (height) => height > Number(attempt?.lastValidBlockHeight),
+    )
+    await solana.connection.sendRawTransaction(
+      Buffer.from(attempt?.signedTransaction ?? '', 'base64'),
+      { skipPreflight: true },
+    )
+    gate.refuse = undefined
+    const paid = await eventually(
+      () => readPaymentBody(context, paymentId),
+      ({ status }) => status === 'finalized' || status === 'failed',
+    )
+    expect([paid.status, paid.failure]).toEqual(['finalized', null])
+    expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
+  },
+)
 
-test('a transaction that never left is signed again once its blockhash is out of date for good, and pays once', { timeout: 90_000 }, async () => {
-  const payee = await solana.wallet(SOL)
-  const sender = await managed(SOL)
-  gate.refuse = 'sendTransaction'
-  const { paymentId, signature } = await send(sender, payee)
-  const signed = () => readAttempts(context.db, paymentId)
-  await eventually(signed, ({ length }) => length > 1)
-  gate.refuse = undefined
-  const paid = await eventually(
-    () => readPaymentBody(context, paymentId),
-    ({ status }) => status === 'finalized',
-  )
-  const attempts = await signed()
-  expect(attempts.at(-1)?.signature).toBe(signature)
-  expect(attempts.map((attempt) => attempt.signature)).toContain(paid.signature)
-  expect(paid.signature).not.toBe(signature)
-  for (const [index, attempt] of attempts.slice(0, -1).entries()) {
-    const before = attempts[index + 1]
-    expect(Number(attempt.lastValidBlockHeight)).toBeGreaterThan(Number(before?.lastValidBlockHeight) + 100)
-  }
-  expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
-})
+test(
+  'a transaction that never left is signed again once its blockhash is out of date for good, and pays once',
+  { timeout: 90_000 },
+  async () => {
+    const payee = await solana.wallet(SOL)
+    const sender = await managed(SOL)
+    gate.refuse = 'sendTransaction'
+    const { paymentId, signature } = await send(sender, payee)
+    const signed = () => readAttempts(context.db, paymentId)
+    await eventually(signed, ({ length }) => length > 1)
+    gate.refuse = undefined
+    const paid = await eventually(
+      () => readPaymentBody(context, paymentId),
+      ({ status }) => status === 'finalized',
+    )
+    const attempts = await signed()
+    expect(attempts.at(-1)?.signature).toBe(signature)
+    expect(attempts.map((attempt) => attempt.signature)).toContain(paid.signature)
+    expect(paid.signature).not.toBe(signature)
+    for (const [index, attempt] of attempts.slice(0, -1).entries()) {
+      const before = attempts[index + 1]
+      expect(Number(attempt.lastValidBlockHeight)).toBeGreaterThan(
+        Number(before?.lastValidBlockHeight) + 100,
+      )
+    }
+    expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
+  },
+)

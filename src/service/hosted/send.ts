@@ -34,15 +34,26 @@ const POLL_MS = 100
  * From that commit on the payment is carried out whatever happens to this process. A request repeated under its key gets the same payment.
  * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is kept
  */
-export async function sendPayment(context: Context, actor: Actor, request: SendRequest): Promise<EndpointReply<'paymentSend'>> {
-  return sendOnce(context, actor, { ...request, prepare: () => prepareSend(context, actor, request) })
+export async function sendPayment(
+  context: Context,
+  actor: Actor,
+  request: SendRequest,
+): Promise<EndpointReply<'paymentSend'>> {
+  return sendOnce(context, actor, {
+    ...request,
+    prepare: () => prepareSend(context, actor, request),
+  })
 }
 
 /** Sends what `prepare` keeps, once for each key: a repeated request is answered with the payment that the first one made. */
 export async function sendOnce(
   context: Context,
   actor: Actor,
-  { idempotency, waitMs, prepare }: Pick<SendRequest, 'idempotency' | 'waitMs'> & { prepare: () => Promise<Kept> },
+  {
+    idempotency,
+    waitMs,
+    prepare,
+  }: Pick<SendRequest, 'idempotency' | 'waitMs'> & { prepare: () => Promise<Kept> },
 ): Promise<EndpointReply<'paymentSend'>> {
   const earlier = await findEarlier(context, actor.accountId, idempotency)
   if (earlier) return answer(context, earlier, waitMs)
@@ -50,7 +61,10 @@ export async function sendOnce(
     return await carryOut(context, await prepare(), waitMs)
   } catch (error) {
     // Another request under this key was faster: its payment is the answer. It may have taken what this one was refused for.
-    const other = isSecondOfKey(error) || error instanceof ProblemError ? await findEarlier(context, actor.accountId, idempotency) : undefined
+    const other =
+      isSecondOfKey(error) || error instanceof ProblemError
+        ? await findEarlier(context, actor.accountId, idempotency)
+        : undefined
     if (!other) throw error
     return answer(context, other, waitMs)
   }
@@ -68,20 +82,44 @@ export async function prepareSend(
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
   const chain = chainOf(context, network.network)
   crashPoint(context, 'send:validated')
-  const wanted = { paymentId: createPaymentId(), network: network.network, asset, sender, recipient, amountAtomic }
-  const [built, funds] = await Promise.all([chain.build(wanted, { priorityFeeAtomic }), readLaneFunds(context, chain, sender)])
+  const wanted = {
+    paymentId: createPaymentId(),
+    network: network.network,
+    asset,
+    sender,
+    recipient,
+    amountAtomic,
+  }
+  const [built, funds] = await Promise.all([
+    chain.build(wanted, { priorityFeeAtomic }),
+    readLaneFunds(context, chain, sender),
+  ])
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
   crashPoint(context, 'send:simulated')
 
   const secret = await unseal(context.vault, wallet, wallet)
   const intent = { ...wanted, maxFeeAtomic: built.feeAtomic }
   const { resource, metadata } = body
-  const order = { accountId: actor.accountId, network, intent, built, priorityFeeAtomic, resource, metadata, refund, idempotency }
+  const order = {
+    accountId: actor.accountId,
+    network,
+    intent,
+    built,
+    priorityFeeAtomic,
+    resource,
+    metadata,
+    refund,
+    idempotency,
+  }
   return keep(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
 }
 
 /** From here on nothing fails the request: the watcher finishes what this process does not, and a database that is lost now does not undo the payment. */
-async function carryOut(context: Context, kept: Kept, waitMs: number): Promise<EndpointReply<'paymentSend'>> {
+async function carryOut(
+  context: Context,
+  kept: Kept,
+  waitMs: number,
+): Promise<EndpointReply<'paymentSend'>> {
   const { payment } = kept
   crashPoint(context, 'send:persisted')
   const chain = chainOf(context, payment.network)
@@ -89,7 +127,10 @@ async function carryOut(context: Context, kept: Kept, waitMs: number): Promise<E
     await launch(context, chain, kept)
     return await answer(context, payment, waitMs)
   } catch (error) {
-    context.log.error({ paymentId: payment.id, err: error }, 'a payment was kept, and its request could not be followed to the end; the watcher goes on')
+    context.log.error(
+      { paymentId: payment.id, err: error },
+      'a payment was kept, and its request could not be followed to the end; the watcher goes on',
+    )
     const body = await describePayment(context, { ...payment, status: 'pending' }, [])
     return { ...body, estimatedConfirmation: estimateConfirmation(chain.network) }
   }
@@ -103,7 +144,11 @@ async function launch(context: Context, chain: Chain, { payment, attempt }: Kept
   wakeWatcher(chain)
 }
 
-async function answer(context: Context, payment: PaymentRecord, waitMs: number): Promise<EndpointReply<'paymentSend'>> {
+async function answer(
+  context: Context,
+  payment: PaymentRecord,
+  waitMs: number,
+): Promise<EndpointReply<'paymentSend'>> {
   await untilDecided(context, payment.id, waitMs)
   const { network } = chainOf(context, payment.network)
   const body = await readPaymentBody(context, payment.id)

@@ -14,7 +14,10 @@ const PAUSE_MS = 500
  * Finds out whether a payment was kept whose commit broke off. Whoever holds its lane has waited for that commit's end, whatever it was.
  * @throws the error itself when nothing was kept; `SERVICE_UNAVAILABLE` that names the payment when nobody can tell
  */
-export async function settleDoubt(context: Context, { paymentId, lane, error }: { paymentId: string; lane: Lane; error: unknown }): Promise<Kept> {
+export async function settleDoubt(
+  context: Context,
+  { paymentId, lane, error }: { paymentId: string; lane: Lane; error: unknown },
+): Promise<Kept> {
   if (!isDatabaseUnavailable(error)) throw error
   for (let look = 1; ; look++) {
     try {
@@ -29,7 +32,11 @@ export async function settleDoubt(context: Context, { paymentId, lane, error }: 
   throw error
 }
 
-async function findKept(context: Context, paymentId: string, lane: Lane): Promise<Kept | undefined> {
+async function findKept(
+  context: Context,
+  paymentId: string,
+  lane: Lane,
+): Promise<Kept | undefined> {
   return context.db.transaction(async (tx) => {
     await lockLane(tx, lane)
     const payment = await findPayment(tx, paymentId)
@@ -42,5 +49,9 @@ function unknown(paymentId: string, cause: unknown): ProblemError {
   const message =
     'The database was lost while the payment was being kept: whether it is made is not known. ' +
     'GET /payment/status/:paymentId tells, and so does the same request under the same Idempotency-Key.'
-  return new ProblemError('SERVICE_UNAVAILABLE', { message, details: { paymentId, decided: false }, retryAfter: 2 }, { cause })
+  return new ProblemError(
+    'SERVICE_UNAVAILABLE',
+    { message, details: { paymentId, decided: false }, retryAfter: 2 },
+    { cause },
+  )
 }

@@ -28,19 +28,41 @@ const MAX_ATTEMPTS = 6
 
 export type Stuck = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
 type Ready = Extract<Built, { ok: true }>
-type Next = { built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>; nonce: number | null }
+type Next = {
+  built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>
+  nonce: number | null
+}
 
 /** Signs a payment anew. The caller has the chain's own proof that nothing signed before can land. */
 export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
   const { payment, newest, chain } = stuck
-  const late = context.now().getTime() - payment.createdAt.getTime() > GIVE_UP_MS || newest.number >= MAX_ATTEMPTS
-  if (late) return giveUp(context, stuck, 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.')
+  const late =
+    context.now().getTime() - payment.createdAt.getTime() > GIVE_UP_MS ||
+    newest.number >= MAX_ATTEMPTS
+  if (late)
+    return giveUp(
+      context,
+      stuck,
+      'The transaction was broadcast, did not land, and can no longer land: nothing was paid.',
+    )
   const built = await buildAgain(chain, payment)
-  if (!built.ok) return giveUp(context, stuck, `The transaction did not land, and cannot be made again: ${describeRefusal(built)}`)
+  if (!built.ok)
+    return giveUp(
+      context,
+      stuck,
+      `The transaction did not land, and cannot be made again: ${describeRefusal(built)}`,
+    )
   const funds = await readLaneFunds(context, chain, payment.sender)
   await replace(context, stuck, {
     choose: (tx) =>
-      takePlace(tx, { network: chain.network, sender: payment.sender, funds, amountAtomic: payment.amount, feeAtomic: built.feeAtomic, replacing: payment.id }),
+      takePlace(tx, {
+        network: chain.network,
+        sender: payment.sender,
+        funds,
+        amountAtomic: payment.amount,
+        feeAtomic: built.feeAtomic,
+        replacing: payment.id,
+      }),
     next: (nonce) => ({ built, nonce }),
   })
 }
@@ -56,14 +78,27 @@ export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
   const funds = await readLaneFunds(context, chain, laneOf(stuck))
   if (funds.nonce !== nonce) return
   const market = await readMarket(stuck)
-  const unsigned = market && raiseFees(Buffer.from(newest.signedTransaction, 'base64'), market, maxFeeAtomic(payment.priorityFee ?? 0n))
+  const unsigned =
+    market &&
+    raiseFees(
+      Buffer.from(newest.signedTransaction, 'base64'),
+      market,
+      maxFeeAtomic(payment.priorityFee ?? 0n),
+    )
   const raised = unsigned && decodeTransaction(unsigned)
   if (!unsigned || !raised?.ok) return
   const built = { bytes: unsigned, feeAtomic: raised.feeBoundAtomic, lastValidBlockHeight: 0 }
   await replace(context, stuck, {
     choose: async (tx) => {
       const amountAtomic = payment.mode === 'hosted' ? payment.amount : 0n
-      const request = { network: chain.network, sender: laneOf(stuck), funds, amountAtomic, feeAtomic: built.feeAtomic, replacing: payment.id }
+      const request = {
+        network: chain.network,
+        sender: laneOf(stuck),
+        funds,
+        amountAtomic,
+        feeAtomic: built.feeAtomic,
+        replacing: payment.id,
+      }
       const place = await takePlace(tx, request)
       return place.ok ? { ok: true, nonce } : place
     },
@@ -79,7 +114,11 @@ function laneOf({ payment, newest }: Pick<Stuck, 'payment' | 'newest'>): string 
 
 /** The fees of this moment; undefined where the payment could not be made now. A settlement's place must be used up, whatever becomes of it. */
 async function readMarket({ payment, newest, chain }: Stuck): Promise<GasPrice | undefined> {
-  const decoded = decodeTransaction(newest.signer === null ? await rebuilt(chain, payment) : Buffer.from(newest.signedTransaction, 'base64'))
+  const decoded = decodeTransaction(
+    newest.signer === null
+      ? await rebuilt(chain, payment)
+      : Buffer.from(newest.signedTransaction, 'base64'),
+  )
   if (!decoded.ok) return undefined
   return newest.signer === null ? decoded : chain.contracts?.price(decoded.gas)
 }
@@ -89,10 +128,18 @@ async function rebuilt(chain: Chain, payment: PaymentRecord): Promise<Uint8Array
   return built.ok ? built.bytes : new Uint8Array()
 }
 
-type Replacement = { choose: (tx: Database) => Promise<Place>; next: (nonce: number | null) => Next; keepWhenShort?: boolean }
+type Replacement = {
+  choose: (tx: Database) => Promise<Place>
+  next: (nonce: number | null) => Next
+  keepWhenShort?: boolean
+}
 
 /** Signs, keeps and sends the next attempt, unless something moved in the meantime. */
-async function replace(context: Context, stuck: Stuck, { choose, next, keepWhenShort = false }: Replacement): Promise<void> {
+async function replace(
+  context: Context,
+  stuck: Stuck,
+  { choose, next, keepWhenShort = false }: Replacement,
+): Promise<void> {
   const { payment, newest, chain } = stuck
   const address = laneOf(stuck)
   const wallet = await findWalletByAddress(context.db, address)
@@ -111,27 +158,56 @@ async function replace(context: Context, stuck: Stuck, { choose, next, keepWhenS
       if (!place.ok) {
         // What is uncertain is looked at again in the next round.
         if (!keepWhenShort && !place.uncertain)
-          await failPayment(tx, row, { failure: 'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.', at })
+          await failPayment(tx, row, {
+            failure:
+              'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.',
+            at,
+          })
         return undefined
       }
-      return keepNext(tx, { row, newest, next: next(place.nonce), network: chain.network, secret, at })
+      return keepNext(tx, {
+        row,
+        newest,
+        next: next(place.nonce),
+        network: chain.network,
+        secret,
+        at,
+      })
     })
     .finally(() => secret.fill(0))
   if (!attempt) return
-  context.log.info({ paymentId: payment.id, signature: attempt.signature, attempt: attempt.number }, 'a payment was signed again')
+  context.log.info(
+    { paymentId: payment.id, signature: attempt.signature, attempt: attempt.number },
+    'a payment was signed again',
+  )
   await push(context, chain, attempt)
   await tellPending(context, payment.id)
 }
 
-type Keeping = { row: PaymentRecord; newest: AttemptRecord; next: Next; network: Network; secret: Uint8Array; at: Date }
+type Keeping = {
+  row: PaymentRecord
+  newest: AttemptRecord
+  next: Next
+  network: Network
+  secret: Uint8Array
+  at: Date
+}
 
 async function keepNext(tx: Database, keeping: Keeping): Promise<AttemptRecord> {
   const { row, newest, next, at } = keeping
   const { built, nonce } = next
-  const { signed, paymentProof } = newest.signer === null ? signHosted(keeping) : signSettlement(keeping, newest.signer)
+  const { signed, paymentProof } =
+    newest.signer === null ? signHosted(keeping) : signSettlement(keeping, newest.signer)
   const lastValidBlockHeight = nonce === null ? built.lastValidBlockHeight : null
   if (newest.signer === null)
-    await updateSigned(tx, row.id, { nonce, lastValidBlockHeight, maxFee: built.feeAtomic, reportedSignature: signed.signature, paymentProof, updatedAt: at })
+    await updateSigned(tx, row.id, {
+      nonce,
+      lastValidBlockHeight,
+      maxFee: built.feeAtomic,
+      reportedSignature: signed.signature,
+      paymentProof,
+      updatedAt: at,
+    })
   else await setReported(tx, row.id, signed.signature)
   return insertAttempt(tx, {
     paymentId: row.id,
@@ -154,24 +230,50 @@ type SignedAgain = { signed: Signed; paymentProof: string | null }
 function signHosted({ row, network, secret, next: { built, nonce } }: Keeping): SignedAgain {
   const intent = intentOf(row, network, built.feeAtomic)
   const signed = signPayment(intent, secret, { unsigned: built.bytes, nonce })
-  return { signed, paymentProof: provePayment({ intent, signature: signed.signature, resource: row.resource }, secret) }
+  return {
+    signed,
+    paymentProof: provePayment(
+      { intent, signature: signed.signature, resource: row.resource },
+      secret,
+    ),
+  }
 }
 
 /** The same call with the same nonce, at other fees. */
-function signSettlement({ newest, secret, next: { built } }: Keeping, address: string): SignedAgain {
-  const [before, raised] = [decodeTransaction(Buffer.from(newest.signedTransaction, 'base64')), decodeTransaction(built.bytes)]
-  const same = before.ok && raised.ok && before.to === raised.to && before.data === raised.data && before.nonce === raised.nonce && before.gas === raised.gas
-  if (!same) throw new Error(`The transaction for ${newest.paymentId} is not the settlement that was signed before.`)
+function signSettlement(
+  { newest, secret, next: { built } }: Keeping,
+  address: string,
+): SignedAgain {
+  const [before, raised] = [
+    decodeTransaction(Buffer.from(newest.signedTransaction, 'base64')),
+    decodeTransaction(built.bytes),
+  ]
+  const same =
+    before.ok &&
+    raised.ok &&
+    before.to === raised.to &&
+    before.data === raised.data &&
+    before.nonce === raised.nonce &&
+    before.gas === raised.gas
+  if (!same)
+    throw new Error(
+      `The transaction for ${newest.paymentId} is not the settlement that was signed before.`,
+    )
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, data } = raised
   const call = { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, data }
   return { signed: signCall(call, { secret, address }), paymentProof: null }
 }
 
-async function giveUp(context: Context, { payment, newest }: Stuck, failure: string): Promise<void> {
+async function giveUp(
+  context: Context,
+  { payment, newest }: Stuck,
+  failure: string,
+): Promise<void> {
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
     const [last] = await readAttempts(tx, payment.id)
-    if (row?.status === payment.status && last?.number === newest.number) await failPayment(tx, row, { failure, at: context.now() })
+    if (row?.status === payment.status && last?.number === newest.number)
+      await failPayment(tx, row, { failure, at: context.now() })
   })
 }
 
@@ -182,9 +284,19 @@ function buildAgain(chain: Chain, payment: PaymentRecord): Promise<Built> {
 
 function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): PaymentIntent {
   const { id, sender, recipient, amount } = row
-  return { paymentId: id, network: network.network, asset: assetOf(network, row), sender, recipient, amountAtomic: amount, maxFeeAtomic: maxFee }
+  return {
+    paymentId: id,
+    network: network.network,
+    asset: assetOf(network, row),
+    sender,
+    recipient,
+    amountAtomic: amount,
+    maxFeeAtomic: maxFee,
+  }
 }
 
 function describeRefusal(built: Exclude<Built, { ok: true }>): string {
-  return built.code === 'INVALID_RECIPIENT' ? renderRecipientReason(built.reason) : 'the wallet holds too little.'
+  return built.code === 'INVALID_RECIPIENT'
+    ? renderRecipientReason(built.reason)
+    : 'the wallet holds too little.'
 }

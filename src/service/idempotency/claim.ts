@@ -8,7 +8,9 @@ export type IdempotencyKey = { accountId: string; key: string; fingerprint: stri
 /** `attempt` is when this attempt took the key; only its holder may extend, store or release. */
 export type Attempt = IdempotencyKey & { attempt: string }
 
-export type Claim = { claimed: true; attempt: Attempt } | { claimed: false; status: number; body: string }
+export type Claim =
+  | { claimed: true; attempt: Attempt }
+  | { claimed: false; status: number; body: string }
 
 export const KEPT_DAYS = 30
 
@@ -29,11 +31,16 @@ export async function claim(db: Database, request: IdempotencyKey): Promise<Clai
     returning created_at::text as attempt`)
   if (rows[0]) return { claimed: true, attempt: { ...request, attempt: rows[0].attempt } }
 
-  const held = await db.execute<{ fingerprint: string; status: number | null; body: string | null }>(
+  const held = await db.execute<{
+    fingerprint: string
+    status: number | null
+    body: string | null
+  }>(
     sql`select fingerprint, status, body from service.idempotency where account_id = ${accountId} and key = ${key}`,
   )
   const [row] = held.rows
   if (row && row.fingerprint !== fingerprint) throw new ProblemError('IDEMPOTENCY_CONFLICT')
-  if (!row || row.status === null || row.body === null) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS', { retryAfter: 1 })
+  if (!row || row.status === null || row.body === null)
+    throw new ProblemError('IDEMPOTENCY_IN_PROGRESS', { retryAfter: 1 })
   return { claimed: false, status: row.status, body: row.body }
 }

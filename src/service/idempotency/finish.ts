@@ -4,8 +4,14 @@ import { LEASE_S } from '../db/lease.ts'
 import type { Attempt } from './claim.ts'
 
 /** Keeps an answer for every later request under this key. */
-export async function store(db: Database, attempt: Attempt, answer: { status: number; body: string }): Promise<void> {
-  await db.execute(sql`update service.idempotency set status = ${answer.status}, body = ${answer.body} where ${mine(attempt)}`)
+export async function store(
+  db: Database,
+  attempt: Attempt,
+  answer: { status: number; body: string },
+): Promise<void> {
+  await db.execute(
+    sql`update service.idempotency set status = ${answer.status}, body = ${answer.body} where ${mine(attempt)}`,
+  )
 }
 
 /** Gives the key back: the request came to nothing that would be worth repeating. */
@@ -15,7 +21,9 @@ export async function release(db: Database, attempt: Attempt): Promise<void> {
 
 /** Says that the request still runs. */
 export async function extend(db: Database, attempt: Attempt): Promise<void> {
-  await db.execute(sql`update service.idempotency set lease_until = now() + make_interval(secs => ${LEASE_S}) where ${mine(attempt)}`)
+  await db.execute(
+    sql`update service.idempotency set lease_until = now() + make_interval(secs => ${LEASE_S}) where ${mine(attempt)}`,
+  )
 }
 
 function mine({ accountId, key, attempt }: Attempt) {

@@ -7,7 +7,11 @@ import { claim } from './claim.ts'
 import { release, store } from './finish.ts'
 import { fingerprint } from './fingerprint.ts'
 
-const BODY = { walletAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', recipientAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC', amount: 0.01 }
+const BODY = {
+  walletAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  recipientAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  amount: 0.01,
+}
 
 describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
   let database: TestDatabase
@@ -24,7 +28,9 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
         async transactionSend(call) {
           runs++
           await behave()
-          return { ...(await exampleRoutes.transactionSend(call)), metadata: runs } as Awaited<ReturnType<typeof exampleRoutes.transactionSend>>
+          return { ...(await exampleRoutes.transactionSend(call)), metadata: runs } as Awaited<
+            ReturnType<typeof exampleRoutes.transactionSend>
+          >
         },
       },
     })
@@ -38,7 +44,11 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
   async function send(idempotencyKey: string, body: unknown = BODY, key = owner.key) {
     const response = await fetch(`${app.url}/transaction/send`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': idempotencyKey,
+      },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
     const text = await response.text()
@@ -66,9 +76,15 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
 
   test('the same key with another body is a conflict, with another account its own', async () => {
     await send('b')
-    expect(await send('b', { ...BODY, amount: 0.010000001 })).toMatchObject({ status: 409, code: 'IDEMPOTENCY_CONFLICT' })
+    expect(await send('b', { ...BODY, amount: 0.010000001 })).toMatchObject({
+      status: 409,
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
     const other = await createTestKey(app.context.db)
-    expect(await send('b', { ...BODY, amount: 1 }, other.key)).toMatchObject({ status: 200, replayed: null })
+    expect(await send('b', { ...BODY, amount: 1 }, other.key)).toMatchObject({
+      status: 200,
+      replayed: null,
+    })
   })
 
   test('of many requests at once one runs; the others hear that it does, and later its answer', async () => {
@@ -78,8 +94,12 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
     const first = send('c')
     await expect.poll(() => runs).toBe(1)
     const others = await Promise.all(Array.from({ length: 8 }, () => send('c')))
-    for (const other of others) expect(other).toMatchObject({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS', retryAfter: '1' })
-    expect(await send('c', { ...BODY, amount: 2 })).toMatchObject({ status: 409, code: 'IDEMPOTENCY_CONFLICT' })
+    for (const other of others)
+      expect(other).toMatchObject({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS', retryAfter: '1' })
+    expect(await send('c', { ...BODY, amount: 2 })).toMatchObject({
+      status: 409,
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
     gate.resolve()
     const answer = await first
     expect(await send('c')).toMatchObject({ replayed: 'true', text: answer.text })
@@ -114,13 +134,22 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
 
   test('a request that died holds its key until its lease ends, and cannot answer after that', async () => {
     behave = async () => {}
-    const request = { accountId: owner.accountId, key: 'f', fingerprint: fingerprint('transactionSend', BODY) }
+    const request = {
+      accountId: owner.accountId,
+      key: 'f',
+      fingerprint: fingerprint('transactionSend', BODY),
+    }
     const dead = await claim(app.context.db, request)
     if (!dead.claimed) throw new Error('expected the key to be free')
     expect(await send('f')).toMatchObject({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' })
     // The database's clock cannot be moved, its rows can.
-    await app.context.db.execute(sql`update service.idempotency set lease_until = lease_until - interval '31 seconds' where key = 'f'`)
-    expect(await send('f', { ...BODY, amount: 3 })).toMatchObject({ status: 409, code: 'IDEMPOTENCY_CONFLICT' })
+    await app.context.db.execute(
+      sql`update service.idempotency set lease_until = lease_until - interval '31 seconds' where key = 'f'`,
+    )
+    expect(await send('f', { ...BODY, amount: 3 })).toMatchObject({
+      status: 409,
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
     behave = async () => {
       // It wakes up while the second attempt runs.
       await store(app.context.db, dead.attempt, { status: 418, body: 'late' })
@@ -133,9 +162,13 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
 
   test('a key is free again after 30 days', async () => {
     await send('g')
-    await app.context.db.execute(sql`update service.idempotency set created_at = created_at - interval '29 days' where key = 'g'`)
+    await app.context.db.execute(
+      sql`update service.idempotency set created_at = created_at - interval '29 days' where key = 'g'`,
+    )
     expect(await send('g', { ...BODY, amount: 4 })).toMatchObject({ status: 409 })
-    await app.context.db.execute(sql`update service.idempotency set created_at = created_at - interval '2 days' where key = 'g'`)
+    await app.context.db.execute(
+      sql`update service.idempotency set created_at = created_at - interval '2 days' where key = 'g'`,
+    )
     expect(await send('g', { ...BODY, amount: 4 })).toMatchObject({ status: 200, replayed: null })
   })
 

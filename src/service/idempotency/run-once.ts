@@ -8,7 +8,12 @@ import { extend, release, store } from './finish.ts'
  * `keep`: a later request under the same key gets this answer too. False for what a retry could better (5xx, 429, a balance that can be topped up).
  * `kept`: what it gets in place of an answer that is not to be stored.
  */
-export type Outcome = { status: number; body: string; keep: boolean; kept?: { status: number; body: string } }
+export type Outcome = {
+  status: number
+  body: string
+  keep: boolean
+  kept?: { status: number; body: string }
+}
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
 
@@ -16,7 +21,10 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
 export function checkIdempotencyKey(header: string): string {
   if (VISIBLE_ASCII.test(header)) return header
   const expected = 'Expected 1 to 255 visible ASCII characters.'
-  throw new ProblemError('INVALID_PARAMETERS', { message: `Idempotency-Key: ${expected}`, details: { 'Idempotency-Key': expected } })
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: `Idempotency-Key: ${expected}`,
+    details: { 'Idempotency-Key': expected },
+  })
 }
 
 /**
@@ -40,7 +48,9 @@ export async function runOnce<T extends Outcome>(
       try {
         const outcome = await run()
         // What was done is told even when it cannot be stored: the lease ends, and a later request under the key asks again.
-        await (outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)).catch(() => {})
+        await (
+          outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)
+        ).catch(() => {})
         return outcome
       } catch (error) {
         await release(db, attempt).catch(() => {})

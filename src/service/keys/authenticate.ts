@@ -7,13 +7,21 @@ import { hashKey } from './hash-key.ts'
 import { lowerPlan } from './plan-order.ts'
 
 /** An actor, the limits of its key and its account, and the scopes that the key has but the account's plan does not include. */
-export type Authenticated = Actor & { requestsPerMinute: number; accountPerMinute: number; beyondPlan: ReadonlySet<Scope> }
+export type Authenticated = Actor & {
+  requestsPerMinute: number
+  accountPerMinute: number
+  beyondPlan: ReadonlySet<Scope>
+}
 
 /** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
 const LAST_USED_STEP_MS = 60_000
 
 /** Whose key this is; undefined when it is malformed, unknown, expired or revoked, and nobody is told which. */
-export async function authenticate(db: Database, key: string, now: Date): Promise<Authenticated | undefined> {
+export async function authenticate(
+  db: Database,
+  key: string,
+  now: Date,
+): Promise<Authenticated | undefined> {
   if (!isApiKey(key)) return undefined
   const [row] = await db
     .select({
@@ -33,7 +41,13 @@ export async function authenticate(db: Database, key: string, now: Date): Promis
     })
     .from(apiKey)
     .innerJoin(account, eq(account.id, apiKey.accountId))
-    .where(and(eq(apiKey.hash, hashKey(key)), isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now))))
+    .where(
+      and(
+        eq(apiKey.hash, hashKey(key)),
+        isNull(apiKey.revokedAt),
+        or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
+      ),
+    )
   if (!row) return undefined
   const step = new Date(now.getTime() - LAST_USED_STEP_MS)
   if (!row.lastUsedAt || row.lastUsedAt < step) {

@@ -15,8 +15,16 @@ describe.each(ENGINES)('an account on %s', (engine) => {
   let now = START
   beforeAll(async () => {
     database = await createTestDatabase(engine)
-    const handlers = { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete, walletCreate, walletList }
-    const start = () => startTestApp({ target: database.target, routes: handlers, now: () => new Date(now) })
+    const handlers = {
+      apiKeyList,
+      apiKeyCreate,
+      apiKeyRotate,
+      apiKeyDelete,
+      walletCreate,
+      walletList,
+    }
+    const start = () =>
+      startTestApp({ target: database.target, routes: handlers, now: () => new Date(now) })
     // The embedded engine has one process.
     first = await start()
     apps = engine === 'postgres' ? [first, await start()] : [first]
@@ -29,18 +37,29 @@ describe.each(ENGINES)('an account on %s', (engine) => {
   const open = () => createTestKey(first.context.db)
   let turn = 0
   async function ask(key: string, method: string, path: string, body?: object) {
-    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
-    const response = await fetch(`${apps[turn++ % apps.length]?.url}${path}`, { method, headers, body: body && JSON.stringify(body) })
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body && { 'content-type': 'application/json' }),
+    }
+    const response = await fetch(`${apps[turn++ % apps.length]?.url}${path}`, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    })
     return { status: response.status, json: await response.json() }
   }
-  const make = (key: string, more: object = {}) => ask(key, 'POST', '/api-keys', { name: 'more', scopes: ['payment:read'], ...more })
+  const make = (key: string, more: object = {}) =>
+    ask(key, 'POST', '/api-keys', { name: 'more', scopes: ['payment:read'], ...more })
 
   test('has at most 20 valid keys, also when they are asked for at once', async () => {
     const { key } = await open()
     const made = await Promise.all(Array.from({ length: 40 }, () => make(key)))
     expect(made.filter(({ status }) => status === 200)).toHaveLength(MOST_KEYS - 1)
     const refused = made.find(({ status }) => status !== 200)
-    expect(refused).toMatchObject({ status: 403, json: { error: { code: 'FORBIDDEN', details: { keys: 'Expected at most 20 valid keys.' } } } })
+    expect(refused).toMatchObject({
+      status: 403,
+      json: { error: { code: 'FORBIDDEN', details: { keys: 'Expected at most 20 valid keys.' } } },
+    })
     expect((await ask(key, 'GET', '/api-keys')).json.keys).toHaveLength(MOST_KEYS)
   })
 
@@ -77,10 +96,19 @@ describe.each(ENGINES)('an account on %s', (engine) => {
 
   test('has at most 50 managed wallets, also when they are asked for at once', async () => {
     const { key } = await open()
-    const made = await Promise.all(Array.from({ length: 80 }, () => ask(key, 'POST', '/wallets', { family: 'evm', name: 'till' })))
+    const made = await Promise.all(
+      Array.from({ length: 80 }, () =>
+        ask(key, 'POST', '/wallets', { family: 'evm', name: 'till' }),
+      ),
+    )
     expect(made.filter(({ status }) => status === 200)).toHaveLength(MOST_WALLETS)
     const refused = made.find(({ status }) => status !== 200)
-    expect(refused).toMatchObject({ status: 403, json: { error: { code: 'FORBIDDEN', details: { wallets: 'Expected at most 50 managed wallets.' } } } })
+    expect(refused).toMatchObject({
+      status: 403,
+      json: {
+        error: { code: 'FORBIDDEN', details: { wallets: 'Expected at most 50 managed wallets.' } },
+      },
+    })
     expect((await ask(key, 'GET', '/wallets')).json.wallets).toHaveLength(MOST_WALLETS)
   })
 })

@@ -9,8 +9,16 @@ import { account } from '../db/schema/access.ts'
  * they had above comes back with a later plan.
  * @throws `NOT_FOUND`
  */
-export async function changePlan(db: Database, input: { accountId: string; plan: Plan; scopes: Scope[] | null }): Promise<void> {
+export async function changePlan(
+  db: Database,
+  input: { accountId: string; plan: Plan; scopes: Scope[] | null },
+): Promise<void> {
   const { accountId, ...changes } = input
-  const rows = await db.update(account).set(changes).where(eq(account.id, accountId)).returning({ id: account.id })
-  if (rows.length === 0) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+  const rows = await db
+    .update(account)
+    .set(changes)
+    .where(eq(account.id, accountId))
+    .returning({ id: account.id })
+  if (rows.length === 0)
+    throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
 }

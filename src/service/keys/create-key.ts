@@ -62,8 +62,15 @@ async function insertKey(tx: Database, input: NewKey): Promise<{ id: string; key
  * A rotation is never refused because the account has all its keys: the key it replaces leaves the count. Keys in their grace are bounded apart, so
  * that a row of rotations does not make any number of valid keys.
  */
-async function requireRoom(tx: Database, { accountId, replaces = false, now = new Date() }: NewKey): Promise<void> {
-  const valid = and(eq(apiKey.accountId, accountId), isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)))
+async function requireRoom(
+  tx: Database,
+  { accountId, replaces = false, now = new Date() }: NewKey,
+): Promise<void> {
+  const valid = and(
+    eq(apiKey.accountId, accountId),
+    isNull(apiKey.revokedAt),
+    or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
+  )
   const [count, most] = replaces
     ? [await tx.$count(apiKey, valid), MOST_KEYS_IN_ROTATION]
     : [await tx.$count(apiKey, and(valid, isNull(apiKey.replacedBy))), MOST_KEYS]
@@ -71,5 +78,8 @@ async function requireRoom(tx: Database, { accountId, replaces = false, now = ne
   const message = replaces
     ? `This account has ${count} valid keys with those whose grace runs. Delete one, or wait for a grace to end.`
     : `This account has ${count} valid keys, the most there can be. Delete one that is no longer used.`
-  throw new ProblemError('FORBIDDEN', { message, details: { keys: `Expected at most ${most} valid keys.` } })
+  throw new ProblemError('FORBIDDEN', {
+    message,
+    details: { keys: `Expected at most ${most} valid keys.` },
+  })
 }

@@ -14,6 +14,9 @@ export function describeKey(key: KeyRow, keys: readonly KeyRow[], now: Date): Ap
     lastUsedAt: key.lastUsedAt?.getTime() ?? null,
     expiresAt: key.expiresAt?.getTime() ?? null,
     status: key.revokedAt ? 'deleted' : expired ? 'expired' : 'active',
-    rotation: { replaces: keys.find((other) => other.replacedBy === key.id)?.id ?? null, replacedBy: key.replacedBy },
+    rotation: {
+      replaces: keys.find((other) => other.replacedBy === key.id)?.id ?? null,
+      replacedBy: key.replacedBy,
+    },
   }
 }

@@ -18,7 +18,11 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
 
   beforeAll(async () => {
     database = await createTestDatabase(engine)
-    app = await startTestApp({ target: database.target, routes: { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete }, now: () => new Date(now) })
+    app = await startTestApp({
+      target: database.target,
+      routes: { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete },
+      now: () => new Date(now),
+    })
     owner = await createTestKey(app.context.db)
   })
   afterAll(async () => {
@@ -26,20 +30,42 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     await database?.[Symbol.asyncDispose]()
   })
 
-  async function ask(method: string, path: string, { key = owner.key, body, idempotencyKey }: { key?: string; body?: object; idempotencyKey?: string } = {}) {
+  async function ask(
+    method: string,
+    path: string,
+    {
+      key = owner.key,
+      body,
+      idempotencyKey,
+    }: { key?: string; body?: object; idempotencyKey?: string } = {},
+  ) {
     const headers: Record<string, string> = { authorization: `Bearer ${key}` }
     if (body) headers['content-type'] = 'application/json'
     if (idempotencyKey) headers['idempotency-key'] = idempotencyKey
-    const response = await fetch(app.url + path, { method, headers, body: body && JSON.stringify(body) })
-    return { status: response.status, replayed: response.headers.get('idempotent-replayed'), json: await response.json() }
+    const response = await fetch(app.url + path, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    })
+    return {
+      status: response.status,
+      replayed: response.headers.get('idempotent-replayed'),
+      json: await response.json(),
+    }
   }
   const create = (body: object, key?: string) => ask('POST', '/api-keys', { key, body })
-  const rotate = (id: string, graceSeconds: number, key?: string) => ask('POST', `/api-keys/${id}/rotate`, { key, body: { graceSeconds } })
+  const rotate = (id: string, graceSeconds: number, key?: string) =>
+    ask('POST', `/api-keys/${id}/rotate`, { key, body: { graceSeconds } })
   const works = async (key: string) => (await ask('GET', '/payments', { key })).status === 200
   const till: Scope[] = ['payment:read', 'transaction:build']
 
   test('a new key is shown once, works with its scopes alone, and is listed by its hint', async () => {
-    const made = await create({ name: ' till ', scopes: till, environment: 'test', expiresAt: START + 86_400_000 })
+    const made = await create({
+      name: ' till ',
+      scopes: till,
+      environment: 'test',
+      expiresAt: START + 86_400_000,
+    })
     expect(made.status).toBe(200)
     const { success, key, ...row } = made.json
     expect([success, isApiKey(key)]).toEqual([true, true])
@@ -56,7 +82,10 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
       rotation: { replaces: null, replacedBy: null },
     })
     expect(await works(key)).toBe(true)
-    expect((await ask('GET', '/api-keys', { key })).json.error).toMatchObject({ code: 'FORBIDDEN', details: { scope: 'keys:manage' } })
+    expect((await ask('GET', '/api-keys', { key })).json.error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { scope: 'keys:manage' },
+    })
     const list = await ask('GET', '/api-keys')
     expect(list.json.keys.map((own: { id: string }) => own.id)).toEqual([owner.id, row.id])
     expect(list.json.keys[1]).toEqual({ ...row, lastUsedAt: START })
@@ -65,25 +94,47 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
 
   test('a key grants no scope that it lacks and no plan above the account, and is told which', async () => {
     const manager = await create({ name: 'manager', scopes: ['keys:manage', 'payment:read'] })
-    const refused = await create({ name: 'x', scopes: ['payment:read', 'payment:send', 'wallets:manage'] }, manager.json.key)
-    expect([refused.status, refused.json.error.details]).toEqual([403, { scopes: ['payment:send', 'wallets:manage'] }])
-    expect((await create({ name: 'x', scopes: ['payment:read'] }, manager.json.key)).status).toBe(200)
-    await app.context.db.update(account).set({ plan: 'standard' }).where(eq(account.id, owner.accountId))
+    const refused = await create(
+      { name: 'x', scopes: ['payment:read', 'payment:send', 'wallets:manage'] },
+      manager.json.key,
+    )
+    expect([refused.status, refused.json.error.details]).toEqual([
+      403,
+      { scopes: ['payment:send', 'wallets:manage'] },
+    ])
+    expect((await create({ name: 'x', scopes: ['payment:read'] }, manager.json.key)).status).toBe(
+      200,
+    )
+    await app.context.db
+      .update(account)
+      .set({ plan: 'standard' })
+      .where(eq(account.id, owner.accountId))
     const above = await create({ name: 'x', scopes: till, plan: 'premium' })
     expect([above.status, above.json.error.details]).toEqual([403, { plan: 'standard' }])
-    await app.context.db.update(account).set({ plan: 'premium' }).where(eq(account.id, owner.accountId))
+    await app.context.db
+      .update(account)
+      .set({ plan: 'premium' })
+      .where(eq(account.id, owner.accountId))
     expect((await create({ name: 'x', scopes: till, plan: 'premium' })).json.plan).toBe('premium')
   })
 
   test('a key cannot get at the scopes of a stronger one by rotating it', async () => {
     const manager = await create({ name: 'manager', scopes: ['keys:manage'] })
     const refused = await rotate(owner.id, 0, manager.json.key)
-    expect([refused.status, refused.json.error.details.scopes]).toEqual([403, expect.arrayContaining(['payment:send'])])
+    expect([refused.status, refused.json.error.details.scopes]).toEqual([
+      403,
+      expect.arrayContaining(['payment:send']),
+    ])
     expect(await works(owner.key)).toBe(true)
   })
 
   test('after a rotation both keys are valid until the grace ends, to the millisecond', async () => {
-    const old = await create({ name: 'till', scopes: till, environment: 'test', expiresAt: START + 86_400_000 })
+    const old = await create({
+      name: 'till',
+      scopes: till,
+      environment: 'test',
+      expiresAt: START + 86_400_000,
+    })
     const fresh = await rotate(old.json.id, 900)
     expect(fresh.status).toBe(200)
     expect(fresh.json).toMatchObject({
@@ -98,14 +149,23 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     expect([await works(old.json.key), await works(fresh.json.key)]).toEqual([true, true])
     now = START + 900_000
     expect([await works(old.json.key), await works(fresh.json.key)]).toEqual([false, true])
-    const listed = (await ask('GET', '/api-keys')).json.keys.find((own: { id: string }) => own.id === old.json.id)
-    expect(listed).toMatchObject({ status: 'expired', expiresAt: START + 900_000, rotation: { replaces: null, replacedBy: fresh.json.id } })
+    const listed = (await ask('GET', '/api-keys')).json.keys.find(
+      (own: { id: string }) => own.id === old.json.id,
+    )
+    expect(listed).toMatchObject({
+      status: 'expired',
+      expiresAt: START + 900_000,
+      rotation: { replaces: null, replacedBy: fresh.json.id },
+    })
     now = START
   })
 
   test('a rotation without grace ends the old key at once, and never prolongs a key', async () => {
     const old = await create({ name: 'till', scopes: till, expiresAt: START + 30_000 })
-    expect((await rotate(old.json.id, 86_400)).json).toMatchObject({ expiresAt: START + 30_000, graceEndsAt: START + 30_000 })
+    expect((await rotate(old.json.id, 86_400)).json).toMatchObject({
+      expiresAt: START + 30_000,
+      graceEndsAt: START + 30_000,
+    })
     const other = await create({ name: 'till', scopes: till })
     expect((await rotate(other.json.id, 0)).status).toBe(200)
     expect(await works(other.json.key)).toBe(false)
@@ -116,10 +176,15 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     const answers = await Promise.all([rotate(old.json.id, 60), rotate(old.json.id, 60)])
     expect(answers.map((answer) => answer.status).toSorted((a, b) => a - b)).toEqual([200, 400])
     await ask('DELETE', `/api-keys/${old.json.id}`)
-    expect((await rotate(old.json.id, 60)).json.error).toMatchObject({ code: 'INVALID_PARAMETERS', message: expect.stringContaining('was rotated before') })
+    expect((await rotate(old.json.id, 60)).json.error).toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      message: expect.stringContaining('was rotated before'),
+    })
     const gone = await create({ name: 'till', scopes: till })
     await ask('DELETE', `/api-keys/${gone.json.id}`)
-    expect((await rotate(gone.json.id, 60)).json.error.message).toBe(`The key ${gone.json.id} is deleted.`)
+    expect((await rotate(gone.json.id, 60)).json.error.message).toBe(
+      `The key ${gone.json.id} is deleted.`,
+    )
   })
 
   test('a key may rotate itself: its answer holds the successor', async () => {
@@ -130,11 +195,19 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
 
   test('a deleted key is refused at once, stays listed, and deleting twice is no error; a key cannot delete itself', async () => {
     const made = await create({ name: 'till', scopes: till })
-    expect((await ask('DELETE', `/api-keys/${made.json.id}`)).json).toMatchObject({ success: true, id: made.json.id, status: 'deleted' })
+    expect((await ask('DELETE', `/api-keys/${made.json.id}`)).json).toMatchObject({
+      success: true,
+      id: made.json.id,
+      status: 'deleted',
+    })
     expect(await works(made.json.key)).toBe(false)
     expect((await ask('DELETE', `/api-keys/${made.json.id}`)).status).toBe(200)
     const own = await ask('DELETE', `/api-keys/${owner.id}`)
-    expect([own.status, own.json.error.code, await works(owner.key)]).toEqual([403, 'FORBIDDEN', true])
+    expect([own.status, own.json.error.code, await works(owner.key)]).toEqual([
+      403,
+      'FORBIDDEN',
+      true,
+    ])
   })
 
   test("another account's keys do not exist", async () => {
@@ -161,19 +234,31 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     expect([status, Object.keys(json.error.details)]).toEqual([400, [field]])
   })
 
-  test.each([[{ graceSeconds: 61 }], [{ graceSeconds: '60' }], [{}]])('the grace %j is refused with the choices', async (body) => {
-    const { status, json } = await ask('POST', `/api-keys/${owner.id}/rotate`, { body })
-    expect([status, json.error.details.graceSeconds]).toEqual([400, expect.stringMatching(/one of 0, 60, 900, 3600, 21600, 86400/i)])
-  })
+  test.each([[{ graceSeconds: 61 }], [{ graceSeconds: '60' }], [{}]])(
+    'the grace %j is refused with the choices',
+    async (body) => {
+      const { status, json } = await ask('POST', `/api-keys/${owner.id}/rotate`, { body })
+      expect([status, json.error.details.graceSeconds]).toEqual([
+        400,
+        expect.stringMatching(/one of 0, 60, 900, 3600, 21600, 86400/i),
+      ])
+    },
+  )
 
   test('under an Idempotency-Key a key is made once, and no byte of it is kept: a repetition is a conflict that tells the rest', async () => {
     const body = { name: 'once', scopes: till }
     const first = await ask('POST', '/api-keys', { body, idempotencyKey: 'make-one' })
     const again = await ask('POST', '/api-keys', { body, idempotencyKey: 'make-one' })
-    expect([again.status, again.replayed, again.json.error.code]).toEqual([409, 'true', 'IDEMPOTENCY_CONFLICT'])
+    expect([again.status, again.replayed, again.json.error.code]).toEqual([
+      409,
+      'true',
+      'IDEMPOTENCY_CONFLICT',
+    ])
     expect(again.json.error.details).toMatchObject({ id: first.json.id, name: 'once' })
     expect(again.json.error.details).not.toHaveProperty('key')
-    const { rows } = await app.context.db.execute<{ dump: string }>(sql`select row_to_json(i)::text as dump from service.idempotency i`)
+    const { rows } = await app.context.db.execute<{ dump: string }>(
+      sql`select row_to_json(i)::text as dump from service.idempotency i`,
+    )
     expect(rows.map((row) => row.dump).join()).toContain(first.json.id)
     expect(rows.map((row) => row.dump).join()).not.toContain(first.json.key.slice(8, 48))
     const { json } = await ask('GET', '/api-keys')
@@ -181,8 +266,15 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
   })
 
   test('an Idempotency-Key belongs to the key it rotates: used for another one it is a conflict', async () => {
-    const [one, two] = [await create({ name: 'one', scopes: till }), await create({ name: 'two', scopes: till })]
-    const attempt = (id: string) => ask('POST', `/api-keys/${id}/rotate`, { body: { graceSeconds: 0 }, idempotencyKey: 'rotate-one' })
+    const [one, two] = [
+      await create({ name: 'one', scopes: till }),
+      await create({ name: 'two', scopes: till }),
+    ]
+    const attempt = (id: string) =>
+      ask('POST', `/api-keys/${id}/rotate`, {
+        body: { graceSeconds: 0 },
+        idempotencyKey: 'rotate-one',
+      })
     expect((await attempt(one.json.id)).status).toBe(200)
     expect((await attempt(two.json.id)).json.error.code).toBe('IDEMPOTENCY_CONFLICT')
     expect([await works(one.json.key), await works(two.json.key)]).toEqual([false, true])
@@ -205,15 +297,25 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     ])
     expect((await create({ name: 'x', scopes: ['payment:read'] }, other.key)).status).toBe(403)
     expect((await create({ name: 'x', scopes: ['token:read'] }, other.key)).status).toBe(200)
-    const limit = await fetch(`${app.url}/payments`, { headers: { authorization: `Bearer ${other.key}` } })
+    const limit = await fetch(`${app.url}/payments`, {
+      headers: { authorization: `Bearer ${other.key}` },
+    })
     expect(limit.headers.get('x-ratelimit-limit')).toBe('100')
   })
 
   test("a custom quota is the successor's too", async () => {
     const made = await create({ name: 'slow', scopes: till })
-    await app.context.db.update(apiKey).set({ requestsPerMinute: 7 }).where(eq(apiKey.id, made.json.id))
-    const { id } = await app.context.db.transaction((tx) => rotateKey(tx, { id: made.json.id, graceSeconds: 0, now: new Date(now) }))
-    const [row] = await app.context.db.select({ quota: apiKey.requestsPerMinute }).from(apiKey).where(eq(apiKey.id, id))
+    await app.context.db
+      .update(apiKey)
+      .set({ requestsPerMinute: 7 })
+      .where(eq(apiKey.id, made.json.id))
+    const { id } = await app.context.db.transaction((tx) =>
+      rotateKey(tx, { id: made.json.id, graceSeconds: 0, now: new Date(now) }),
+    )
+    const [row] = await app.context.db
+      .select({ quota: apiKey.requestsPerMinute })
+      .from(apiKey)
+      .where(eq(apiKey.id, id))
     expect(row?.quota).toBe(7)
   })
 })
@@ -240,8 +342,17 @@ test('of two rotations that overlap the second one waits, and finds a successor'
       (error: Error) => error.message,
     )
   await expect
-    .poll(async () => (await db.execute<{ waiting: string }>(sql`select count(*)::text as waiting from pg_locks where not granted`)).rows[0]?.waiting)
+    .poll(
+      async () =>
+        (
+          await db.execute<{ waiting: string }>(
+            sql`select count(*)::text as waiting from pg_locks where not granted`,
+          )
+        ).rows[0]?.waiting,
+    )
     .not.toBe('0')
   gate.resolve()
-  expect(await second).toBe(`The key ${id} was rotated before; its successor is ${(await first).id}.`)
+  expect(await second).toBe(
+    `The key ${id} was rotated before; its successor is ${(await first).id}.`,
+  )
 })

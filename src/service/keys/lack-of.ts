@@ -8,5 +8,8 @@ export function lackOf(caller: Authenticated, scope: Scope): ProblemError {
     const message = `The plan ${caller.plan} of this account does not include ${scope}.`
     return new ProblemError('FORBIDDEN', { message, details: { scope, plan: caller.plan } })
   }
-  return new ProblemError('FORBIDDEN', { message: `This API key lacks the scope ${scope}.`, details: { scope } })
+  return new ProblemError('FORBIDDEN', {
+    message: `This API key lacks the scope ${scope}.`,
+    details: { scope },
+  })
 }

@@ -9,10 +9,19 @@ import { rotateKey } from './rotate-key.ts'
  * so it takes a key that has them all.
  * @throws `NOT_FOUND`, `FORBIDDEN`, `INVALID_PARAMETERS`
  */
-export async function replaceKey(context: Context, actor: Actor, input: EndpointInput<'apiKeyRotate'>): Promise<EndpointReply<'apiKeyRotate'>> {
+export async function replaceKey(
+  context: Context,
+  actor: Actor,
+  input: EndpointInput<'apiKeyRotate'>,
+): Promise<EndpointReply<'apiKeyRotate'>> {
   const { id } = input.params
   requireGrant(actor, (await readKey(context, actor, id)).scopes)
   const rotation = { id, graceSeconds: input.body.graceSeconds, now: context.now() }
   const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
-  return { success: true, key: made.key, ...(await readKey(context, actor, made.id)), graceEndsAt: made.graceEndsAt.getTime() }
+  return {
+    success: true,
+    key: made.key,
+    ...(await readKey(context, actor, made.id)),
+    graceEndsAt: made.graceEndsAt.getTime(),
+  }
 }

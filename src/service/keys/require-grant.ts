@@ -9,5 +9,8 @@ import type { Actor } from '../context/context.ts'
 export function requireGrant(actor: Actor, scopes: readonly Scope[]): void {
   const missing = scopes.filter((scope) => !actor.scopes.has(scope))
   if (missing.length === 0) return
-  throw new ProblemError('FORBIDDEN', { message: `A key cannot grant a scope it lacks: ${missing.join(', ')}.`, details: { scopes: missing } })
+  throw new ProblemError('FORBIDDEN', {
+    message: `A key cannot grant a scope it lacks: ${missing.join(', ')}.`,
+    details: { scopes: missing },
+  })
 }

@@ -12,13 +12,21 @@ export type Rotation = { id: string; graceSeconds: number; now: Date }
  * or at its own expiry if that is sooner. Runs in a transaction of the caller's.
  * @throws `NOT_FOUND`, `INVALID_PARAMETERS` for a key that ended or was rotated before
  */
-export async function rotateKey(tx: Database, { id, graceSeconds, now }: Rotation): Promise<{ id: string; key: string; graceEndsAt: Date }> {
+export async function rotateKey(
+  tx: Database,
+  { id, graceSeconds, now }: Rotation,
+): Promise<{ id: string; key: string; graceEndsAt: Date }> {
   // Held until the end of the transaction: of two rotations at once the second one finds a successor.
   const [old] = await tx.select().from(apiKey).where(eq(apiKey.id, id)).for('update')
   if (!old) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
-  if (old.replacedBy !== null) throw cannotRotate(`was rotated before; its successor is ${old.replacedBy}`)
-  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now)) throw cannotRotate(old.revokedAt ? 'is deleted' : 'is expired')
-  const [owner] = await tx.select({ plan: account.plan }).from(account).where(eq(account.id, old.accountId))
+  if (old.replacedBy !== null)
+    throw cannotRotate(`was rotated before; its successor is ${old.replacedBy}`)
+  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now))
+    throw cannotRotate(old.revokedAt ? 'is deleted' : 'is expired')
+  const [owner] = await tx
+    .select({ plan: account.plan })
+    .from(account)
+    .where(eq(account.id, old.accountId))
 
   const successor = await createKey(tx, {
     accountId: old.accountId,
@@ -33,10 +41,16 @@ export async function rotateKey(tx: Database, { id, graceSeconds, now }: Rotatio
   })
   const graceEnd = new Date(now.getTime() + graceSeconds * 1000)
   const graceEndsAt = old.expiresAt && old.expiresAt < graceEnd ? old.expiresAt : graceEnd
-  await tx.update(apiKey).set({ replacedBy: successor.id, expiresAt: graceEndsAt }).where(eq(apiKey.id, id))
+  await tx
+    .update(apiKey)
+    .set({ replacedBy: successor.id, expiresAt: graceEndsAt })
+    .where(eq(apiKey.id, id))
   return { ...successor, graceEndsAt }
 
   function cannotRotate(why: string): ProblemError {
-    return new ProblemError('INVALID_PARAMETERS', { message: `The key ${id} ${why}.`, details: { id: 'Expected a valid key that was not rotated yet.' } })
+    return new ProblemError('INVALID_PARAMETERS', {
+      message: `The key ${id} ${why}.`,
+      details: { id: 'Expected a valid key that was not rotated yet.' },
+    })
   }
 }

@@ -56,7 +56,11 @@ type Row = Record<'granted' | 'slot' | 'available' | 'nowMs' | 'freeAtMs' | 'emp
  *
  * @param atMs the time, for tests; the database's clock otherwise
  */
-export async function leaseTokens(db: Database, requests: readonly LeaseRequest[], atMs?: number): Promise<Lease[]> {
+export async function leaseTokens(
+  db: Database,
+  requests: readonly LeaseRequest[],
+  atMs?: number,
+): Promise<Lease[]> {
   const list = requests.map(({ pool, capacity, needed, extra, back }, place) => ({
     place,
     pool,

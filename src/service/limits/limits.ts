@@ -34,7 +34,12 @@ export class Limits {
   #left: Unspent[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ lease, now = () => performance.now(), onWarning = () => {}, mostPools = MOST_POOLS }: Options) {
+  constructor({
+    lease,
+    now = () => performance.now(),
+    onWarning = () => {},
+    mostPools = MOST_POOLS,
+  }: Options) {
     this.#lease = lease
     this.#now = now
     this.#onWarning = onWarning
@@ -61,11 +66,16 @@ export class Limits {
       if (lacking.length === 0) {
         // Nothing happens between this look and the spending, so the tokens are valid and nobody else's.
         for (const pool of pools) pool.spend(at)
-        return pools.reduce((tightest, pool) => (pool.left(at) < tightest.left(at) ? pool : tightest)).verdict(at, true)
+        return pools
+          .reduce((tightest, pool) => (pool.left(at) < tightest.left(at) ? pool : tightest))
+          .verdict(at, true)
       }
       await Promise.all(lacking.map((pool) => pool.nextLease()))
     }
-    throw new ProblemError('SERVICE_UNAVAILABLE', { message: 'The database answers too slowly. Nothing is decided.', retryAfter: 2 })
+    throw new ProblemError('SERVICE_UNAVAILABLE', {
+      message: 'The database answers too slowly. Nothing is decided.',
+      retryAfter: 2,
+    })
   }
 
   /** Gives back what can no longer be spent, and forgets limits that nobody asked about of late. */
@@ -92,7 +102,8 @@ export class Limits {
   #open({ pool: name, perMinute }: Limit): TokenPool {
     const known = this.#pools.get(name)
     if (!known && this.#pools.size >= this.#mostPools) this.#forgetOldest()
-    const pool = known ?? new TokenPool(name, { capacity: perMinute, lease: this.#lease, now: this.#now })
+    const pool =
+      known ?? new TokenPool(name, { capacity: perMinute, lease: this.#lease, now: this.#now })
     pool.resize(perMinute)
     if (known) this.#pools.delete(name)
     this.#pools.set(name, pool)
@@ -104,7 +115,8 @@ export class Limits {
     for (const pool of this.#pools.values()) {
       if (pool.leasing) continue
       const back = pool.takeUnspent(Infinity)
-      if (back.length > 0 && this.#left.length < this.#mostPools) this.#left.push({ pool: pool.name, capacity: pool.capacity, back })
+      if (back.length > 0 && this.#left.length < this.#mostPools)
+        this.#left.push({ pool: pool.name, capacity: pool.capacity, back })
       this.#pools.delete(pool.name)
       return
     }

@@ -57,7 +57,9 @@ function createWorld(processes: number, latency: () => number = () => 0) {
     crash: (index: number) => void (alive[index % processes] = start()),
     sweep: async () => void (await Promise.all(alive.map((process) => process.sweep()))),
     take: async (process: number, limits: readonly Limit[]) => {
-      const verdict = await alive[process % processes]?.take(limits.map(name)).catch(refusedBecauseSlow)
+      const verdict = await alive[process % processes]
+        ?.take(limits.map(name))
+        .catch(refusedBecauseSlow)
       return { allowed: verdict?.allowed === true, at: clock.ms, verdict }
     },
   }
@@ -80,10 +82,21 @@ function mostInWindow(times: readonly number[]): number {
 }
 
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('ask' as const), process: fc.nat(3), key: fc.nat(2), times: fc.integer({ min: 1, max: 15 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      process: fc.nat(3),
+      key: fc.nat(2),
+      times: fc.integer({ min: 1, max: 15 }),
+    }),
+  },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 70_000 })) }),
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 70_000 })),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), process: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('sweep' as const) }) },
@@ -104,7 +117,8 @@ describe('at most the limit passes in any 60 seconds', () => {
           const passed: Passed[] = []
           const ask = async (process: number, key: number) => {
             const limits = [{ pool: 'account', perMinute: accountPerMinute }]
-            if (keyPerMinute < accountPerMinute) limits.push({ pool: `key ${key}`, perMinute: keyPerMinute })
+            if (keyPerMinute < accountPerMinute)
+              limits.push({ pool: `key ${key}`, perMinute: keyPerMinute })
             const { allowed, at } = await world.take(process, limits)
             if (allowed) passed.push({ at, account: 'account', key: `key ${key}` })
           }
@@ -112,11 +126,18 @@ describe('at most the limit passes in any 60 seconds', () => {
             if (one.kind === 'wait') world.clock.ms += one.ms
             else if (one.kind === 'crash') world.crash(one.process)
             else if (one.kind === 'sweep') await world.sweep()
-            else await Promise.all(Array.from({ length: one.times }, (_, index) => ask(one.process + (index % 2), one.key)))
+            else
+              await Promise.all(
+                Array.from({ length: one.times }, (_, index) =>
+                  ask(one.process + (index % 2), one.key),
+                ),
+              )
           }
           expect(mostInWindow(passed.map(({ at }) => at))).toBeLessThanOrEqual(accountPerMinute)
           for (const times of Map.groupBy(passed, ({ key }) => key).values())
-            expect(mostInWindow(times.map(({ at }) => at))).toBeLessThanOrEqual(Math.min(accountPerMinute, keyPerMinute))
+            expect(mostInWindow(times.map(({ at }) => at))).toBeLessThanOrEqual(
+              Math.min(accountPerMinute, keyPerMinute),
+            )
         },
       ),
       { numRuns: 60 },
@@ -139,17 +160,20 @@ test('a token is spent within 2 seconds of the question for it, however late the
   expect(world.statements.count).toBe(before + 1)
 })
 
-test.each([1, 7, 100, 1000])('a lone process that asks without end gets the whole limit of %i each time it is free again', async (perMinute) => {
-  const world = createWorld(1)
-  const limits = [{ pool: 'account', perMinute }]
-  const end = world.clock.ms + 3 * CHARGED_MS
-  let passed = 0
-  while (world.clock.ms < end) {
-    if ((await world.take(0, limits)).allowed) passed++
-    world.clock.ms += Math.min(50, 20_000 / perMinute)
-  }
-  expect(passed).toBeGreaterThanOrEqual(3 * perMinute - 1)
-})
+test.each([1, 7, 100, 1000])(
+  'a lone process that asks without end gets the whole limit of %i each time it is free again',
+  async (perMinute) => {
+    const world = createWorld(1)
+    const limits = [{ pool: 'account', perMinute }]
+    const end = world.clock.ms + 3 * CHARGED_MS
+    let passed = 0
+    while (world.clock.ms < end) {
+      if ((await world.take(0, limits)).allowed) passed++
+      world.clock.ms += Math.min(50, 20_000 / perMinute)
+    }
+    expect(passed).toBeGreaterThanOrEqual(3 * perMinute - 1)
+  },
+)
 
 test('after a burst in a fresh minute, requests are refused until the time that Retry-After names, and no longer', async () => {
   const world = createWorld(1)
@@ -162,7 +186,8 @@ test('after a burst in a fresh minute, requests are refused until the time that 
   expect(refusal?.retryAfter).toBeGreaterThan(60)
   expect(refusal?.retryAfter).toBeLessThanOrEqual(Math.ceil(CHARGED_MS / 1000))
   expect((refusal?.reset ?? 0) * 1000 - started).toBeGreaterThanOrEqual(WINDOW_MS + SPEND_MS)
-  for (; world.clock.ms < started + WINDOW_MS + SPEND_MS; world.clock.ms += 500) expect((await world.take(0, limits)).allowed).toBe(false)
+  for (; world.clock.ms < started + WINDOW_MS + SPEND_MS; world.clock.ms += 500)
+    expect((await world.take(0, limits)).allowed).toBe(false)
   world.clock.ms = started + (refusal?.retryAfter ?? 0) * 1000
   expect((await world.take(0, limits)).allowed).toBe(true)
 })
@@ -199,7 +224,14 @@ test('a clock of the database that is set back frees nothing early and stops nob
   const limits = [{ pool: 'account', perMinute: 10 }]
   const at = world.clock.ms
   await Promise.all(Array.from({ length: 10 }, () => world.take(0, limits)))
-  const lease = async (ms: number) => (await leaseTokens(opened.db, [{ pool: `run ${runs} account`, capacity: 10, needed: 1, extra: 0, back: [] }], ms))[0]
+  const lease = async (ms: number) =>
+    (
+      await leaseTokens(
+        opened.db,
+        [{ pool: `run ${runs} account`, capacity: 10, needed: 1, extra: 0, back: [] }],
+        ms,
+      )
+    )[0]
   const back = at - 3_600_000
   expect(await lease(back)).toMatchObject({ granted: 0 })
   expect(await lease(back + CHARGED_MS - 500)).toMatchObject({ granted: 0 })
@@ -208,10 +240,19 @@ test('a clock of the database that is set back frees nothing early and stops nob
 
 test('a million addresses are not remembered', async () => {
   const limits = new Limits({
-    lease: async (requests) => requests.map(() => ({ granted: 1, slot: 1, available: 9, freeInMs: 0, sinceLatestMs: 0, emptyAt: 0 })),
+    lease: async (requests) =>
+      requests.map(() => ({
+        granted: 1,
+        slot: 1,
+        available: 9,
+        freeInMs: 0,
+        sinceLatestMs: 0,
+        emptyAt: 0,
+      })),
     mostPools: 100,
   })
-  for (let index = 0; index < 5_000; index++) await limits.take([{ pool: `ip:${index}`, perMinute: 10 }])
+  for (let index = 0; index < 5_000; index++)
+    await limits.take([{ pool: `ip:${index}`, perMinute: 10 }])
   expect(limits.size).toBeLessThanOrEqual(100)
   await limits.close()
 })

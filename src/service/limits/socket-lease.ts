@@ -9,7 +9,10 @@ export const BEAT_MS = 1_500
 const leaseUntil = () => sql`now() + make_interval(secs => ${SOCKET_LEASE_SECONDS})`
 
 /** Counts a connection against its key's limit, over all processes; false when the limit is reached. */
-export async function takeSocket(db: Database, { id, keyId, most }: { id: string; keyId: string; most: number }): Promise<boolean> {
+export async function takeSocket(
+  db: Database,
+  { id, keyId, most }: { id: string; keyId: string; most: number },
+): Promise<boolean> {
   return await db.transaction(async (tx) => {
     // One key's connections are counted one after the other.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${keyId}, 4020003))`)
@@ -30,7 +33,11 @@ export async function beatSockets(db: Database, ids: readonly string[]): Promise
 }
 
 /** Extends the connections whose key is still valid and returns their ids; the others are to be closed. */
-export async function extendSockets(db: Database, ids: readonly string[], now: Date): Promise<Set<string>> {
+export async function extendSockets(
+  db: Database,
+  ids: readonly string[],
+  now: Date,
+): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const valid = db
     .select({ id: apiKey.id })

@@ -1,4 +1,10 @@
-import { CHARGED_MS, SPEND_MS, type Lease, type LeaseTokens, type Returned } from './lease-tokens.ts'
+import {
+  CHARGED_MS,
+  SPEND_MS,
+  type Lease,
+  type LeaseTokens,
+  type Returned,
+} from './lease-tokens.ts'
 
 /** While another process may give tokens back, a limit without any is asked about again after this long. */
 const LOOK_AGAIN_MS = 250
@@ -36,7 +42,10 @@ export class TokenPool {
   #granted = 0
   #spent = 0
 
-  constructor(name: string, { capacity, lease, now }: { capacity: number; lease: LeaseTokens; now: () => number }) {
+  constructor(
+    name: string,
+    { capacity, lease, now }: { capacity: number; lease: LeaseTokens; now: () => number },
+  ) {
     this.name = name
     this.capacity = capacity
     this.#lease = lease
@@ -72,7 +81,12 @@ export class TokenPool {
   }
 
   isIdle(at: number): boolean {
-    return !this.#leasing && this.#held.length === 0 && at - this.#leasedAt > 2 * SPEND_MS && at >= this.#refusedUntil
+    return (
+      !this.#leasing &&
+      this.#held.length === 0 &&
+      at - this.#leasedAt > 2 * SPEND_MS &&
+      at >= this.#refusedUntil
+    )
   }
 
   spend(at: number): void {
@@ -109,13 +123,17 @@ export class TokenPool {
     this.#asked = true
     const sinceLast = startedAt - this.#leasedAt
     // Fast requests used the last lease up before its time: twice as many. Otherwise as many as were spent of it.
-    const expected = sinceLast < SPEND_MS ? 2 * this.#granted : sinceLast < 2 * SPEND_MS ? this.#spent : 0
+    const expected =
+      sinceLast < SPEND_MS ? 2 * this.#granted : sinceLast < 2 * SPEND_MS ? this.#spent : 0
     const extra = Math.min(this.capacity, Math.max(0, expected - needed))
     const back = this.takeUnspent(startedAt)
-    const [lease] = await this.#lease([{ pool: this.name, capacity: this.capacity, needed, extra, back }])
+    const [lease] = await this.#lease([
+      { pool: this.name, capacity: this.capacity, needed, extra, back },
+    ])
     if (!lease) throw new Error('The lease of tokens returned no row.')
     // The time runs from before the question, so that it ends before the database counts it as ended.
-    if (lease.granted > 0) this.#held.push({ slot: lease.slot, tokens: lease.granted, until: startedAt + SPEND_MS })
+    if (lease.granted > 0)
+      this.#held.push({ slot: lease.slot, tokens: lease.granted, until: startedAt + SPEND_MS })
     this.#leasedAt = startedAt
     this.#granted = lease.granted
     this.#spent = 0
@@ -128,7 +146,8 @@ export class TokenPool {
     this.#emptyAt = emptyAt
     this.#freeAt = at + freeInMs
     const mayComeBack = sinceLatestMs <= SPEND_MS + LOOK_AGAIN_MS
-    this.#refusedUntil = available > 0 ? 0 : at + (mayComeBack ? Math.min(LOOK_AGAIN_MS, freeInMs) : freeInMs)
+    this.#refusedUntil =
+      available > 0 ? 0 : at + (mayComeBack ? Math.min(LOOK_AGAIN_MS, freeInMs) : freeInMs)
   }
 
   verdict(at: number, allowed: boolean): LimitVerdict {
@@ -137,7 +156,9 @@ export class TokenPool {
       limit: this.capacity,
       remaining: allowed ? this.left(at) : 0,
       reset: Math.ceil(this.#emptyAt / 1000),
-      retryAfter: allowed ? 0 : Math.max(1, Math.ceil(Math.min(CHARGED_MS, this.#freeAt - at) / 1000)),
+      retryAfter: allowed
+        ? 0
+        : Math.max(1, Math.ceil(Math.min(CHARGED_MS, this.#freeAt - at) / 1000)),
     }
   }
 }

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Chain } from '../chains/chain.ts'
 import { createChains } from '../create-chains.ts'
-import { signBuilt, startEvm, startGate, startSolana, type EvmFixture } from '#testing/local-chains.ts'
+import {
+  signBuilt,
+  startEvm,
+  startGate,
+  startSolana,
+  type EvmFixture,
+} from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { SystemProgram, Transaction } from '@solana/web3.js'
 import { buildTransaction } from '../payments/build.ts'
@@ -61,9 +67,17 @@ async function statusOf(paymentId: string): Promise<string> {
 async function landedLongAgo() {
   const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
   const { context, actor } = opened
-  const built = await buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
-  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction) })
-  expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })).toMatchObject({ status: 'pending' })
+  const built = await buildTransaction(context, actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee.address,
+    amount: '0.01',
+  })
+  const hash = await evm.client.sendRawTransaction({
+    serializedTransaction: await signBuilt(payer, built.transaction),
+  })
+  expect(
+    await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash }),
+  ).toMatchObject({ status: 'pending' })
   await evm.mine(built.lastValidBlockHeight - Number(await evm.client.getBlockNumber()) + 10)
   await untilTipIsKnown()
   return { paymentId: built.paymentId, hash }
@@ -80,7 +94,9 @@ test('a payment is not over because nodes have forgotten its transaction: the on
 })
 
 const reverted = (asked: string, answer: string) =>
-  asked.includes('"eth_getTransactionReceipt"') ? answer.replace('"status":"0x1"', '"status":"0x0"') : answer
+  asked.includes('"eth_getTransactionReceipt"')
+    ? answer.replace('"status":"0x1"', '"status":"0x0"')
+    : answer
 
 test('a payment that one of two nodes shows as reverted is open until both do', async () => {
   const { paymentId, hash } = await landedLongAgo()
@@ -88,7 +104,11 @@ test('a payment that one of two nodes shows as reverted is open until both do', 
   expect(await chain.observe(hash)).toMatchObject({ state: 'pending' })
   expect(await statusOf(paymentId)).toBe('pending')
   second.lie = reverted
-  expect(await chain.observe(hash)).toMatchObject({ state: 'landed', succeeded: false, finalized: true })
+  expect(await chain.observe(hash)).toMatchObject({
+    state: 'landed',
+    succeeded: false,
+    finalized: true,
+  })
   first.lie = second.lie = undefined
   expect(await statusOf(paymentId)).toBe('finalized')
 })
@@ -98,18 +118,31 @@ describe('on Solana', () => {
     await using solana = await startSolana({ slotTimeMs: 40 })
     await using lying = await startGate(solana.rpcUrl)
     await using honest = await startGate(solana.rpcUrl)
-    const [cluster] = createChains([{ ...solana.network, rpcUrls: [lying.url, honest.url] }]).values()
+    const [cluster] = createChains([
+      { ...solana.network, rpcUrls: [lying.url, honest.url] },
+    ]).values()
     if (!cluster) throw new Error('no chain')
     const payer = await solana.wallet(10n ** 9n)
     const to = (await solana.wallet(10n ** 9n)).publicKey
-    const transfer = new Transaction({ feePayer: payer.publicKey, ...(await solana.connection.getLatestBlockhash()) })
-    transfer.add(SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 10n ** 6n }))
+    const transfer = new Transaction({
+      feePayer: payer.publicKey,
+      ...(await solana.connection.getLatestBlockhash()),
+    })
+    transfer.add(
+      SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 10n ** 6n }),
+    )
     transfer.sign(payer)
     const signature = await solana.connection.sendRawTransaction(transfer.serialize())
     const seen = () => cluster.observe(signature)
-    await eventually(seen, (observation) => observation.state === 'landed' && observation.succeeded && observation.finalized)
+    await eventually(
+      seen,
+      (observation) =>
+        observation.state === 'landed' && observation.succeeded && observation.finalized,
+    )
     const failed = (asked: string, answer: string) =>
-      /"get(Transaction|SignatureStatuses)"/.test(asked) ? answer.replaceAll('"err":null', '"err":{"InstructionError":[0,{"Custom":1}]}') : answer
+      /"get(Transaction|SignatureStatuses)"/.test(asked)
+        ? answer.replaceAll('"err":null', '"err":{"InstructionError":[0,{"Custom":1}]}')
+        : answer
     lying.lie = failed
     expect(await seen()).toMatchObject({ state: 'pending' })
     honest.lie = failed

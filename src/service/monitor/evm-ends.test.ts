@@ -20,7 +20,11 @@ afterAll(() => desk?.[Symbol.asyncDispose]())
 /** Replaces the last blocks by empty ones. */
 async function reorg(depth: number): Promise<void> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
-  await fetch(desk.evm.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  await fetch(desk.evm.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
 }
 
 test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
@@ -40,7 +44,9 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
   await desk.evm.mine(2)
   const again = await desk.untilStatus(built, 'confirmed')
   expect(again.signature).toBe(hash)
-  expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(['created', 'confirmed', 'rolled_back', 'confirmed'])
+  expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(
+    ['created', 'confirmed', 'rolled_back', 'confirmed'],
+  )
 })
 
 test('a payment in a shallow block counts its confirmations, and none of a block that was taken back', async () => {
@@ -50,15 +56,22 @@ test('a payment in a shallow block counts its confirmations, and none of a block
   const hash = await desk.send(payer, built)
   await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
   const where = async () => {
-    const { status, blockHeight, confirmations } = await readPaymentBody(desk.context, built.paymentId)
+    const { status, blockHeight, confirmations } = await readPaymentBody(
+      desk.context,
+      built.paymentId,
+    )
     return { status, blockHeight, confirmations }
   }
   await expect.poll(where).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
   await desk.evm.mine(1)
   const height = Number(await desk.evm.client.getBlockNumber())
-  await expect.poll(where, { timeout: 10_000 }).toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
+  await expect
+    .poll(where, { timeout: 10_000 })
+    .toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
   await reorg(1)
-  await expect.poll(where, { timeout: 10_000 }).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
+  await expect
+    .poll(where, { timeout: 10_000 })
+    .toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
   await desk.send(payer, built)
   await desk.evm.mine(2)
   await desk.untilStatus(built, 'confirmed')
@@ -73,9 +86,15 @@ test('a payment first seen in a shallow block that is taken back has no block an
   await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
   await expect
     .poll(() => readPaymentBody(desk.context, built.paymentId))
-    .toMatchObject({ status: 'pending', confirmations: 1, fee: { amountAtomic: expect.any(String) } })
+    .toMatchObject({
+      status: 'pending',
+      confirmations: 1,
+      fee: { amountAtomic: expect.any(String) },
+    })
   await reorg(1)
-  await expect.poll(() => readPaymentBody(desk.context, built.paymentId)).toMatchObject({ status: 'pending', blockHeight: null, confirmations: 0, fee: null })
+  await expect
+    .poll(() => readPaymentBody(desk.context, built.paymentId))
+    .toMatchObject({ status: 'pending', blockHeight: null, confirmations: 0, fee: null })
   // Another transaction takes its nonce for good.
   await desk.send(payer, await desk.build(payer, (await desk.evm.wallet(0n)).address))
   const height = Number(await desk.evm.client.getBlockNumber())
@@ -96,7 +115,12 @@ test('a payment nobody signs expires after its last block and a grace, and the c
   await desk.evm.mine(10)
   const paid = await desk.untilStatus(built, 'finalized')
   expect(paid.signature).toBe(hash)
-  expect(paid.events.map(({ status }) => status)).toEqual(['created', 'expired', 'confirmed', 'finalized'])
+  expect(paid.events.map(({ status }) => status)).toEqual([
+    'created',
+    'expired',
+    'confirmed',
+    'finalized',
+  ])
 })
 
 test('a payment whose nonce another transaction used expires without the grace, once that is final', async () => {
@@ -131,7 +155,9 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
     }),
   })
   await desk.evm.mine(12)
-  expect(await desk.untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })
+  expect(await desk.untilStatus(built, 'failed')).toMatchObject({
+    failure: expect.stringContaining('can no longer land'),
+  })
 })
 
 test('a transaction that is final before it has all confirmations is waited for, whatever its own nonce says', async () => {
@@ -139,7 +165,11 @@ test('a transaction that is final before it has all confirmations is waited for,
   const [chain] = other.context.chains.values()
   if (!chain) throw new Error('no chain')
   const { payer, payee } = await desk.parties()
-  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  const built = await buildTransaction(other.context, other.actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee.address,
+    amount: '0.01',
+  })
   await desk.send(payer, built)
   await desk.evm.mine(170)
   const seen = async () => {
@@ -151,17 +181,34 @@ test('a transaction that is final before it has all confirmations is waited for,
   for (let round = 0; round < 3; round++) expect(await seen()).toMatchObject({ status: 'pending' })
   await desk.evm.mine(20)
   const { events } = await eventually(seen, ({ status }) => status === 'finalized')
-  expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  expect(events.map(({ status }) => status)).toEqual([
+    'created',
+    'pending',
+    'confirmed',
+    'finalized',
+  ])
 })
 
 test('a transaction that the wallet sped up is followed to its confirmations, block by block', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
   const slow = await desk.send(payer, built)
-  expect(await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: slow })).toMatchObject({ status: 'pending' })
+  expect(
+    await reportSubmitted(desk.context, desk.actor, {
+      paymentId: built.paymentId,
+      signature: slow,
+    }),
+  ).toMatchObject({ status: 'pending' })
   const fees = { gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
   const fast = await desk.evm.client.sendRawTransaction({
-    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, ...fees, to: payee.address, value: ETH / 100n }),
+    serializedTransaction: await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: 0,
+      ...fees,
+      to: payee.address,
+      value: ETH / 100n,
+    }),
   })
   await desk.evm.mine()
   await eventually(
@@ -177,7 +224,11 @@ test('an expired payment that lands is found though its block was read before it
   const [chain] = other.context.chains.values()
   if (!chain) throw new Error('no chain')
   const { payer, payee } = await desk.parties()
-  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  const built = await buildTransaction(other.context, other.actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee.address,
+    amount: '0.01',
+  })
   const seen = async (height: bigint) => {
     await eventually(
       () => chain.head(),
@@ -186,7 +237,12 @@ test('an expired payment that lands is found though its block was read before it
     await followOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
   }
-  await desk.evm.mine(built.lastValidBlockHeight - Number(await desk.evm.client.getBlockNumber()) + 1 + Math.ceil(60_000 / desk.evm.network.blockTimeMs))
+  await desk.evm.mine(
+    built.lastValidBlockHeight -
+      Number(await desk.evm.client.getBlockNumber()) +
+      1 +
+      Math.ceil(60_000 / desk.evm.network.blockTimeMs),
+  )
   await eventually(
     async () => seen(await desk.evm.client.getBlockNumber()),
     ({ status }) => status === 'expired',
@@ -196,5 +252,8 @@ test('an expired payment that lands is found though its block was read before it
     await desk.evm.mine()
     await seen(await desk.evm.client.getBlockNumber())
   }
-  expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({ status: 'confirmed', signature: hash })
+  expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: hash,
+  })
 })

@@ -18,10 +18,18 @@ afterAll(() => desk?.[Symbol.asyncDispose]())
 test('a payment that is reported in the pool goes from created over pending and confirmed to finalized, one event each', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
-  expect(await desk.read(built)).toMatchObject({ status: 'created', signature: null, confirmations: 0, requiredConfirmations: 2 })
+  expect(await desk.read(built)).toMatchObject({
+    status: 'created',
+    signature: null,
+    confirmations: 0,
+    requiredConfirmations: 2,
+  })
 
   const hash = await desk.send(payer, built)
-  const reported = await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash.toUpperCase().replace('0X', '0x') })
+  const reported = await reportSubmitted(desk.context, desk.actor, {
+    paymentId: built.paymentId,
+    signature: hash.toUpperCase().replace('0X', '0x'),
+  })
   expect(reported).toMatchObject({ status: 'pending', signature: hash })
 
   await desk.evm.mine(2)
@@ -64,7 +72,12 @@ test('a report before the node knows the transaction is kept as a hint and chang
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
   const unknown = `0x${'ab'.repeat(32)}`
-  expect(await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: unknown })).toMatchObject({
+  expect(
+    await reportSubmitted(desk.context, desk.actor, {
+      paymentId: built.paymentId,
+      signature: unknown,
+    }),
+  ).toMatchObject({
     status: 'created',
     signature: unknown,
   })
@@ -76,7 +89,10 @@ test('a report before the node knows the transaction is kept as a hint and chang
 test('a report of a transaction that never comes does not hide the one that was found', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
-  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: `0x${'ac'.repeat(32)}` })
+  await reportSubmitted(desk.context, desk.actor, {
+    paymentId: built.paymentId,
+    signature: `0x${'ac'.repeat(32)}`,
+  })
   const hash = await desk.send(payer, built)
   // Found while it still lacks a confirmation: from here on it is followed by its hash, not by the blocks.
   await desk.evm.mine()
@@ -89,9 +105,14 @@ test("a report of another's transaction is refused and the payment stays payable
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
   const stranger = await desk.parties()
-  const foreign = await desk.send(stranger.payer, await desk.build(stranger.payer, stranger.payee.address))
+  const foreign = await desk.send(
+    stranger.payer,
+    await desk.build(stranger.payer, stranger.payee.address),
+  )
   await desk.evm.mine()
-  await expect(reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: foreign })).rejects.toMatchObject({
+  await expect(
+    reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: foreign }),
+  ).rejects.toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: { details: { signature: expect.stringContaining('not this payment') } },
   })
@@ -102,11 +123,23 @@ test("a report of another's transaction is refused and the payment stays payable
 
 test('an older transfer of the same amount between the same parties pays nothing', async () => {
   const { payer, payee } = await desk.parties()
-  const transfer = { type: 'eip1559', chainId: 31_337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payee.address, value: ETH / 100n } as const
-  const hash = await desk.evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(transfer) })
+  const transfer = {
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    to: payee.address,
+    value: ETH / 100n,
+  } as const
+  const hash = await desk.evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction(transfer),
+  })
   await desk.evm.mine()
   const built = await desk.build(payer, payee.address)
-  await expect(reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  await expect(
+    reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash }),
+  ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   await desk.evm.mine(10)
   const other = await desk.parties()
   const later = await desk.build(other.payer, other.payee.address)
@@ -121,7 +154,12 @@ test("another account's report of a transaction takes nothing from the payment i
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
   const other = await openAccount(desk.context)
-  await expect(reportSubmitted(desk.context, other, { paymentId: built.paymentId, signature: `0x${'cd'.repeat(32)}` })).rejects.toMatchObject({
+  await expect(
+    reportSubmitted(desk.context, other, {
+      paymentId: built.paymentId,
+      signature: `0x${'cd'.repeat(32)}`,
+    }),
+  ).rejects.toMatchObject({
     code: 'NOT_FOUND',
   })
   const elsewhere = await desk.parties()
@@ -131,19 +169,26 @@ test("another account's report of a transaction takes nothing from the payment i
     amount: '0.01',
   })
   const hash = await desk.send(payer, built)
-  await expect(reportSubmitted(desk.context, other, { paymentId: theirs.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  await expect(
+    reportSubmitted(desk.context, other, { paymentId: theirs.paymentId, signature: hash }),
+  ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   await desk.evm.mine(2)
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('of two equal payments one transaction pays the one that reports it', async () => {
   const { payer, payee } = await desk.parties()
-  const [first, second] = [await desk.build(payer, payee.address), await desk.build(payer, payee.address)]
+  const [first, second] = [
+    await desk.build(payer, payee.address),
+    await desk.build(payer, payee.address),
+  ]
   const hash = await desk.send(payer, first)
   await reportSubmitted(desk.context, desk.actor, { paymentId: first.paymentId, signature: hash })
   await desk.evm.mine(2)
   await desk.untilStatus(first, 'confirmed')
-  await expect(reportSubmitted(desk.context, desk.actor, { paymentId: second.paymentId, signature: hash })).rejects.toMatchObject({
+  await expect(
+    reportSubmitted(desk.context, desk.actor, { paymentId: second.paymentId, signature: hash }),
+  ).rejects.toMatchObject({
     facts: { details: { signature: expect.stringContaining('another payment') } },
   })
   await desk.evm.mine(120)
@@ -153,7 +198,10 @@ test('of two equal payments one transaction pays the one that reports it', async
 
 test('of two equal payments one unreported transaction pays exactly one', async () => {
   const { payer, payee } = await desk.parties()
-  const [first, second] = [await desk.build(payer, payee.address), await desk.build(payer, payee.address)]
+  const [first, second] = [
+    await desk.build(payer, payee.address),
+    await desk.build(payer, payee.address),
+  ]
   const hash = await desk.send(payer, second)
   await desk.evm.mine(2)
   // Undecided for as long as a report may come.
@@ -179,7 +227,12 @@ test('two watching processes write each event once, and one goes on alone when t
     for (const { built, hash } of payments) {
       const final = await desk.untilStatus(built, 'finalized')
       expect(final.signature).toBe(hash)
-      expect(final.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+      expect(final.events.map(({ status }) => status)).toEqual([
+        'created',
+        'pending',
+        'confirmed',
+        'finalized',
+      ])
     }
   } finally {
     await other.stop()
@@ -192,14 +245,24 @@ test('looks at the same moment by two processes without a lease still write each
   const built = await desk.build(payer, payee.address)
   await desk.send(payer, built)
   await desk.evm.mine(12)
-  const [chain, otherChain] = [desk.context, second.context].map(({ chains }) => chains.get(desk.evm.network.network))
+  const [chain, otherChain] = [desk.context, second.context].map(({ chains }) =>
+    chains.get(desk.evm.network.network),
+  )
   if (!chain || !otherChain) throw new Error('no chain')
   await eventually(
     () => chain.head(),
     ({ height }) => height > built.lastValidBlockHeight - 140,
   )
-  await Promise.all([followOnce(desk.context, chain, { expiredToo: true }), followOnce(second.context, otherChain, { expiredToo: true })])
+  await Promise.all([
+    followOnce(desk.context, chain, { expiredToo: true }),
+    followOnce(second.context, otherChain, { expiredToo: true }),
+  ])
   const { status, events } = await desk.read(built)
   expect(status).toBe('finalized')
-  expect(events.map((event) => event.status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  expect(events.map((event) => event.status)).toEqual([
+    'created',
+    'pending',
+    'confirmed',
+    'finalized',
+  ])
 })

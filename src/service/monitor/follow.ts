@@ -27,9 +27,17 @@ type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
  * @returns how many payments are still waited for, and what went wrong with single ones
  * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to look at
  */
-export async function followOnce(context: Context, chain: Chain, options: { expiredToo: boolean }): Promise<{ open: number; failures: unknown[] }> {
+export async function followOnce(
+  context: Context,
+  chain: Chain,
+  options: { expiredToo: boolean },
+): Promise<{ open: number; failures: unknown[] }> {
   const head = await chain.head()
-  const payments = await readFollowed(context.db, chain.network.network, new Date(context.now().getTime() - AFTERLIFE_MS))
+  const payments = await readFollowed(
+    context.db,
+    chain.network.network,
+    new Date(context.now().getTime() - AFTERLIFE_MS),
+  )
   const round: Round = { context, chain, head, failures: [] }
   const open = payments.filter(isWaiting)
   const over = payments.filter(({ status }) => status === 'expired')
@@ -42,23 +50,34 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   const waiting = open.filter(({ id }) => !orders.has(id))
   const expired = over.filter((payment) => !isReceived(payment))
 
-  const [hosted, others] = [waiting.filter(isHosted), waiting.filter((payment) => !isHosted(payment))]
+  const [hosted, others] = [
+    waiting.filter(isHosted),
+    waiting.filter((payment) => !isHosted(payment)),
+  ]
   await each(round, hosted, checkHosted)
   await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
   await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
   const readTo = await search(
     round,
-    (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter((payment) => isSearched(payment, chain)),
+    (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter(
+      (payment) => isSearched(payment, chain),
+    ),
   )
   await each(round, payments.filter(isConfirmed), checkConfirmed)
-  await each(round, await readUnsettled(context.db, chain.network.network), (each, row) => checkUnmatched(each.context, each.chain, row))
+  await each(round, await readUnsettled(context.db, chain.network.network), (each, row) =>
+    checkUnmatched(each.context, each.chain, row),
+  )
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
   return { open: payments.length - over.length, failures: round.failures }
 }
 
-async function each<T>(round: Round, items: readonly T[], check: (round: Round, item: T) => Promise<void>): Promise<void> {
+async function each<T>(
+  round: Round,
+  items: readonly T[],
+  check: (round: Round, item: T) => Promise<void>,
+): Promise<void> {
   await inParallel(items, PARALLEL_PAYMENTS, async (item) => {
     try {
       await check(round, item)
@@ -77,11 +96,18 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
   for (const signature of new Set([reported, seen])) {
     if (signature === null) continue
     const observation = await chain.observe(signature)
-    const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
+    const applied = await applyObservation(context, {
+      paymentId,
+      signature,
+      observation,
+      source: 'watcher',
+    })
     if (applied === 'moved') return
     // The payer may still sign for it: the report stays.
-    if (applied === 'unproven') await noteUnmatched(context, chain, { signature, accountIds: [payment.accountId] })
-    else if (applied !== 'same' && signature === reported && !isReceived(payment)) await setReported(context.db, paymentId, null)
+    if (applied === 'unproven')
+      await noteUnmatched(context, chain, { signature, accountIds: [payment.accountId] })
+    else if (applied !== 'same' && signature === reported && !isReceived(payment))
+      await setReported(context.db, paymentId, null)
   }
 }
 
@@ -92,7 +118,10 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   // A chain that is shorter than what was read of it has been started anew.
   const cursor = await readCursor(context.db, network)
   const from = Math.min(cursor, head.height)
-  const { found, readTo } = searched.length === 0 ? { found: [], readTo: head.height } : await chain.find(searched.map(toWanted), from, head.height)
+  const { found, readTo } =
+    searched.length === 0
+      ? { found: [], readTo: head.height }
+      : await chain.find(searched.map(toWanted), from, head.height)
   const failures = round.failures.length
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
   let decidedTo = readTo
@@ -113,7 +142,11 @@ const UNDECIDED_MS = 10_000
  * Gives what was found to the order of each account that it pays. What is not certain yet is kept as if it had been reported: its block is not searched
  * again. False while a report may still decide between equal orders of one payer.
  */
-async function checkFound({ context, chain, head }: Round, { signature, landed }: Found, payments: readonly PaymentRecord[]): Promise<boolean> {
+async function checkFound(
+  { context, chain, head }: Round,
+  { signature, landed }: Found,
+  payments: readonly PaymentRecord[],
+): Promise<boolean> {
   const { network, blockTimeMs } = chain.network
   let decided = true
   const byAccount = Map.groupBy(payments, (payment) => payment.accountId)
@@ -123,16 +156,27 @@ async function checkFound({ context, chain, head }: Round, { signature, landed }
       settled.add(accountId)
       continue
     }
-    const senderOwned = landed !== undefined && (await findOwner(context.db, network, landed.transfer.sender)) === accountId
-    const chosen = landed ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? []) : orders
-    if (landed && chosen.length > 1 && head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)) decided = false
+    const senderOwned =
+      landed !== undefined &&
+      (await findOwner(context.db, network, landed.transfer.sender)) === accountId
+    const chosen = landed
+      ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? [])
+      : orders
+    if (
+      landed &&
+      chosen.length > 1 &&
+      head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)
+    )
+      decided = false
     else {
       for (const payment of landed ? chosen.slice(0, 1) : chosen) {
-        if ((await checkCandidate({ context, chain }, { payment, signature })) !== 'unproven') settled.add(accountId)
+        if ((await checkCandidate({ context, chain }, { payment, signature })) !== 'unproven')
+          settled.add(accountId)
       }
     }
   }
-  if (landed) await noteUnmatched(context, chain, { signature, accountIds: [...byAccount.keys()], settled })
+  if (landed)
+    await noteUnmatched(context, chain, { signature, accountIds: [...byAccount.keys()], settled })
   return decided
 }
 
@@ -142,23 +186,44 @@ async function checkCandidate(
 ): Promise<Applied> {
   const observation = await chain.observe(signature)
   if (observation.state === 'not_found') return 'same'
-  const applied = await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
+  const applied = await applyObservation(context, {
+    paymentId: payment.id,
+    signature,
+    observation,
+    source: 'watcher',
+  })
   // An order that was built meanwhile may fit better: the next rounds decide between them.
-  if (applied === 'same' || applied === 'unproven') await setReported(context.db, payment.id, signature)
+  if (applied === 'same' || applied === 'unproven')
+    await setReported(context.db, payment.id, signature)
   return applied
 }
 
 /** Finalizes a confirmed payment, or takes it back when its block is gone. */
-async function checkConfirmed({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+async function checkConfirmed(
+  { context, chain, head }: Round,
+  payment: PaymentRecord,
+): Promise<void> {
   const { id, signature, blockHeight, blockHash } = payment
   if (signature === null || blockHeight === null) return
   const final = blockHeight <= head.finalizedHeight
   if (final) {
     const observation = await chain.observe(signature)
-    if ((await applyObservation(context, { paymentId: id, signature, observation, source: 'watcher' })) === 'moved') return
+    if (
+      (await applyObservation(context, {
+        paymentId: id,
+        signature,
+        observation,
+        source: 'watcher',
+      })) === 'moved'
+    )
+      return
   }
   // Where blocks have no hash to compare, only the finalized chain can show that one is gone.
-  if ((final || blockHash !== null) && (await chain.isGone({ signature, height: blockHeight, blockHash }))) await rollBack(context, payment)
+  if (
+    (final || blockHash !== null) &&
+    (await chain.isGone({ signature, height: blockHeight, blockHash }))
+  )
+    await rollBack(context, payment)
 }
 
 async function checkHosted({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
@@ -170,7 +235,11 @@ async function checkReceived({ context, chain }: Round, payment: PaymentRecord):
   await followSettlement(context, { payment, chain, source: 'watcher' })
 }
 
-async function checkOrdered({ context, chain }: Round, payment: PaymentRecord, order: SettlementOrder | undefined): Promise<void> {
+async function checkOrdered(
+  { context, chain }: Round,
+  payment: PaymentRecord,
+  order: SettlementOrder | undefined,
+): Promise<void> {
   if (order) await followOrder(context, { payment, order, chain, source: 'watcher' })
 }
 
@@ -201,7 +270,18 @@ function isWaiting({ status }: PaymentRecord): boolean {
 }
 
 function toWanted(payment: PaymentRecord): Wanted {
-  const { id, asset, sender, recipient, amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reportedSignature } = payment
+  const {
+    id,
+    asset,
+    sender,
+    recipient,
+    amount,
+    nonce,
+    builtHeight,
+    lastValidBlockHeight,
+    createdAt,
+    reportedSignature,
+  } = payment
   const open = payment.status !== 'expired'
   return {
     paymentId: id,

@@ -33,18 +33,29 @@ export async function reportSubmitted(
   const order = (await readOrders(context.db, [payment.id])).get(payment.id)
   if (order) return reportSettlement(context, { payment, order, signature })
   if (payment.mode !== 'local')
-    throw refuseParameters({ paymentId: 'Expected a payment that its payer broadcasts, received one that the service sends itself.' })
+    throw refuseParameters({
+      paymentId:
+        'Expected a payment that its payer broadcasts, received one that the service sends itself.',
+    })
   const chain = chainOf(context, payment.network)
   if (payment.signature !== signature) await consider(context, { payment, signature, chain })
   return readPaymentBody(context, payment.id)
 }
 
 /** Keeps what ties the order to its payer. It is no move: the chain confirms. @throws `INVALID_PARAMETERS` for a signature of anybody else, or over anything else */
-async function keepEvidence(context: Context, row: PaymentRecord, report: EndpointInput<'transactionSubmitted'>['body']): Promise<PaymentRecord> {
+async function keepEvidence(
+  context: Context,
+  row: PaymentRecord,
+  report: EndpointInput<'transactionSubmitted'>['body'],
+): Promise<PaymentRecord> {
   const { payerSignature, payerNonce = row.nonce, senderVerified } = report
   if (
     payerSignature !== undefined &&
-    (payerNonce === null || !isPayerSignature(row, await readDeployment(context.db), { nonce: payerNonce, signature: payerSignature }))
+    (payerNonce === null ||
+      !isPayerSignature(row, await readDeployment(context.db), {
+        nonce: payerNonce,
+        signature: payerSignature,
+      }))
   )
     throw refuseParameters({
       payerSignature: `Expected the signature of ${row.sender} over evidence.request of this payment with the nonce ${payerNonce ?? 'of its transaction'}.`,
@@ -53,7 +64,9 @@ async function keepEvidence(context: Context, row: PaymentRecord, report: Endpoi
     ...(payerSignature !== undefined && { payerSignature, payerNonce }),
     ...(senderVerified === true && { senderVerified, draft: false }),
   }
-  return Object.keys(evidence).length === 0 ? row : ((await setEvidence(context.db, row.id, evidence)) ?? row)
+  return Object.keys(evidence).length === 0
+    ? row
+    : ((await setEvidence(context.db, row.id, evidence)) ?? row)
 }
 
 type Report = { payment: PaymentRecord; signature: string; chain: Chain }
@@ -71,19 +84,34 @@ async function consider(context: Context, { payment, signature, chain }: Report)
   await setReported(context.db, payment.id, signature)
   // A transaction in the pool is told at once; everything beyond `pending` is for the watcher to say.
   if (payment.status === 'created' && observation.state === 'pending') {
-    await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'client' })
+    await applyObservation(context, {
+      paymentId: payment.id,
+      signature,
+      observation,
+      source: 'client',
+    })
   }
   // Watchers look at expired payments rarely; here the chain has just shown one.
-  if (payment.status === 'expired') await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
+  if (payment.status === 'expired')
+    await applyObservation(context, {
+      paymentId: payment.id,
+      signature,
+      observation,
+      source: 'watcher',
+    })
   wakeWatcher(chain)
 }
 
 /** A chain that is down must not lose the report. */
-async function observeOrKeep(context: Context, { payment, signature, chain }: Report): Promise<Observation> {
+async function observeOrKeep(
+  context: Context,
+  { payment, signature, chain }: Report,
+): Promise<Observation> {
   try {
     return await chain.observe(signature)
   } catch (error) {
-    if (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE') await setReported(context.db, payment.id, signature)
+    if (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')
+      await setReported(context.db, payment.id, signature)
     throw error
   }
 }
@@ -92,20 +120,29 @@ function isForeign(payment: PaymentRecord, observation: Observation): boolean {
   if (observation.state === 'not_found') return false
   // Seen, but not yet served by the node: nothing is known of its meaning.
   if (observation.state === 'pending' && observation.transfer === undefined) return false
-  return !pays(payment, observation.transfer, observation.state === 'landed' ? observation.height : null)
+  return !pays(
+    payment,
+    observation.transfer,
+    observation.state === 'landed' ? observation.height : null,
+  )
 }
 
 /** The signature in its normal form. */
 function readSignature({ network }: PaymentRecord, text: string): string {
   const signature = readTransactionName(network, text)
   if (signature !== undefined) return signature
-  const shape = familyOf(network) === 'evm' ? 'hash, 0x and 64 hex digits' : 'signature, base58 of 64 bytes'
-  throw refuseParameters({ signature: `Expected a transaction ${shape}, received ${describe(text)}.` })
+  const shape =
+    familyOf(network) === 'evm' ? 'hash, 0x and 64 hex digits' : 'signature, base58 of 64 bytes'
+  throw refuseParameters({
+    signature: `Expected a transaction ${shape}, received ${describe(text)}.`,
+  })
 }
 
 function refuse(reason: string, signature: string): ProblemError {
   return new ProblemError('INVALID_PARAMETERS', {
     message: `This transaction was not accepted: ${reason}.`,
-    details: { signature: `Expected the transaction of this payment, received ${describe(signature)}: ${reason}.` },
+    details: {
+      signature: `Expected the transaction of this payment, received ${describe(signature)}: ${reason}.`,
+    },
   })
 }

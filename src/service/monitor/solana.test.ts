@@ -1,4 +1,11 @@
-import { PublicKey, SystemProgram, Transaction, TransactionInstruction, VersionedTransaction, type Keypair } from '@solana/web3.js'
+import {
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+  VersionedTransaction,
+  type Keypair,
+} from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
@@ -35,8 +42,15 @@ afterAll(async () => {
 type Built = Awaited<ReturnType<typeof buildTransaction>>
 
 async function build(payer: Keypair, payee: Keypair, priorityFee?: string): Promise<Built> {
-  const addresses = { walletAddress: payer.publicKey.toBase58(), recipientAddress: payee.publicKey.toBase58() }
-  return buildTransaction(context, actor, { ...addresses, amount: '0.1', ...(priorityFee && { priorityFee }) })
+  const addresses = {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+  }
+  return buildTransaction(context, actor, {
+    ...addresses,
+    amount: '0.1',
+    ...(priorityFee && { priorityFee }),
+  })
 }
 
 async function send(payer: Keypair, built: Built): Promise<string> {
@@ -46,10 +60,21 @@ async function send(payer: Keypair, built: Built): Promise<string> {
 }
 
 /** A transfer as some other program would make it: with a memo of its own choice, on a fresh blockhash. */
-async function sendOwn(payer: Keypair, payee: Keypair, { lamports, memo }: { lamports: bigint; memo: string }): Promise<string> {
-  const transaction = new Transaction({ feePayer: payer.publicKey, ...(await solana.connection.getLatestBlockhash()) })
-  transaction.add(SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payee.publicKey, lamports }))
-  transaction.add(new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }))
+async function sendOwn(
+  payer: Keypair,
+  payee: Keypair,
+  { lamports, memo }: { lamports: bigint; memo: string },
+): Promise<string> {
+  const transaction = new Transaction({
+    feePayer: payer.publicKey,
+    ...(await solana.connection.getLatestBlockhash()),
+  })
+  transaction.add(
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payee.publicKey, lamports }),
+  )
+  transaction.add(
+    new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
+  )
   transaction.sign(payer)
   return solana.connection.sendRawTransaction(transaction.serialize())
 }
@@ -73,7 +98,12 @@ test('a reported payment goes from created over pending and confirmed to finaliz
   await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
   const final = await untilStatus(built, 'finalized')
   expect(final).toMatchObject({ signature, confirmations: 32, requiredConfirmations: 32 })
-  expect(final.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  expect(final.events.map(({ status }) => status)).toEqual([
+    'created',
+    'pending',
+    'confirmed',
+    'finalized',
+  ])
   const left = BigInt(await solana.connection.getBalance(payer.publicKey))
   expect(final.fee?.amountAtomic).toBe((SOL - SOL / 10n - left).toString())
   expect(final.fee?.amountAtomic).toBe('15000')
@@ -91,8 +121,13 @@ test('of two equal payments each transaction pays its own', async () => {
   const [first, second] = [await build(payer, payee), await build(payer, payee)]
   const signature = await send(payer, second)
   await untilStatus(second, 'confirmed')
-  await expect(reportSubmitted(context, actor, { paymentId: first.paymentId, signature })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-  expect(await readPaymentBody(context, first.paymentId)).toMatchObject({ status: 'created', signature: null })
+  await expect(
+    reportSubmitted(context, actor, { paymentId: first.paymentId, signature }),
+  ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  expect(await readPaymentBody(context, first.paymentId)).toMatchObject({
+    status: 'created',
+    signature: null,
+  })
 })
 
 test('a transaction with the right memo and another amount, or from another payer, pays nothing and blocks nothing', async () => {
@@ -106,7 +141,9 @@ test('a transaction with the right memo and another amount, or from another paye
     ({ value }) => value.every((status) => status?.confirmationStatus === 'confirmed'),
   )
   for (const signature of [less, notTheirs]) {
-    await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+    await expect(
+      reportSubmitted(context, actor, { paymentId: built.paymentId, signature }),
+    ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   }
   const signature = await send(payer, built)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature })
@@ -116,25 +153,34 @@ test('a report of nothing known leaves the payment created until it is found', a
   const { payer, payee } = await parties()
   const built = await build(payer, payee)
   const unknown = '5'.repeat(87)
-  expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: unknown })).toMatchObject({ status: 'created' })
+  expect(
+    await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: unknown }),
+  ).toMatchObject({ status: 'created' })
   const signature = await send(payer, built)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature })
 })
 
-test.each(['0x'.padEnd(66, 'a'), 'abc', '5'.repeat(90), ''])('a report of %j is refused by its shape', async (signature) => {
-  const { payer, payee } = await parties()
-  const built = await build(payer, payee)
-  await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({
-    code: 'INVALID_PARAMETERS',
-    facts: { details: { signature: expect.any(String) } },
-  })
-})
+test.each(['0x'.padEnd(66, 'a'), 'abc', '5'.repeat(90), ''])(
+  'a report of %j is refused by its shape',
+  async (signature) => {
+    const { payer, payee } = await parties()
+    const built = await build(payer, payee)
+    await expect(
+      reportSubmitted(context, actor, { paymentId: built.paymentId, signature }),
+    ).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { signature: expect.any(String) } },
+    })
+  },
+)
 
 test('a payment nobody signs expires once its blockhash is finally out of date, not before; a late transaction with its memo still pays it', async () => {
   const { payer, payee } = await parties()
   const built = await build(payer, payee)
   const expired = await untilStatus(built, 'expired')
-  expect(await solana.connection.getBlockHeight('finalized')).toBeGreaterThan(built.lastValidBlockHeight)
+  expect(await solana.connection.getBlockHeight('finalized')).toBeGreaterThan(
+    built.lastValidBlockHeight,
+  )
   expect(expired.events.map(({ status }) => status)).toEqual(['created', 'expired'])
   await expect(send(payer, built)).rejects.toThrow(/Blockhash not found/i)
 
@@ -145,7 +191,12 @@ test('a payment nobody signs expires once its blockhash is finally out of date, 
   )
   await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
   const paid = await untilStatus(built, 'finalized')
-  expect(paid.events.map(({ status }) => status)).toEqual(['created', 'expired', 'confirmed', 'finalized'])
+  expect(paid.events.map(({ status }) => status)).toEqual([
+    'created',
+    'expired',
+    'confirmed',
+    'finalized',
+  ])
 })
 
 test('a payment that lands and fails has failed, once that is final', async () => {
@@ -154,7 +205,9 @@ test('a payment that lands and fails has failed, once that is final', async () =
   await solana.setAccount(payer.publicKey.toBase58(), { lamports: SOL / 20n })
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
   transaction.sign([payer])
-  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: true,
+  })
   const failed = await untilStatus(built, 'failed')
   expect(failed).toMatchObject({ signature, failure: expect.stringContaining('landed and failed') })
   expect(failed.events.map(({ status }) => status)).toEqual(['created', 'pending', 'failed'])
@@ -166,5 +219,10 @@ test('two watching processes write each event once', async () => {
   const built = await build(payer, payee)
   await send(payer, built)
   const { events } = await untilStatus(built, 'finalized')
-  expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  expect(events.map(({ status }) => status)).toEqual([
+    'created',
+    'pending',
+    'confirmed',
+    'finalized',
+  ])
 })

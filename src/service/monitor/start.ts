@@ -28,7 +28,10 @@ export function startWatchers(context: Context): Watchers {
       abort.abort()
       let timer: NodeJS.Timeout | undefined
       // A round that hangs on a dead chain is left behind: every write of it is one whole transaction or none.
-      await Promise.race([Promise.all(loops), new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS)))])
+      await Promise.race([
+        Promise.all(loops),
+        new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS))),
+      ])
       clearTimeout(timer)
     },
   }
@@ -58,11 +61,15 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
         const looked = await followOnce(context, chain, { expiredToo })
         if (expiredToo) expiredAt = Date.now()
         if (looked.failures.length > 0 && !partly)
-          context.log.warn({ network, count: looked.failures.length, err: looked.failures[0] }, 'the watcher could not look at every payment')
+          context.log.warn(
+            { network, count: looked.failures.length, err: looked.failures[0] },
+            'the watcher could not look at every payment',
+          )
         partly = looked.failures.length > 0
         if (looked.open === 0) pause = Math.min(interval * IDLE_FACTOR, MAX_INTERVAL_MS)
       }
-      if (failures > 0) context.log.info({ network, failures }, 'the watcher follows the chain again')
+      if (failures > 0)
+        context.log.info({ network, failures }, 'the watcher follows the chain again')
       failures = 0
     } catch (error) {
       tell(context, { network, error, failures })
@@ -78,10 +85,17 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
 }
 
 /** A chain that is down is worth one line, not one for each look. */
-function tell(context: Context, { network, error, failures }: { network: string; error: unknown; failures: number }): void {
+function tell(
+  context: Context,
+  { network, error, failures }: { network: string; error: unknown; failures: number },
+): void {
   const down = error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE'
   if (!down) context.log.error({ network, err: error }, 'the watcher failed and tries again')
-  else if (failures === 0) context.log.warn({ network, err: error }, 'the chain cannot be reached; the watcher keeps asking')
+  else if (failures === 0)
+    context.log.warn(
+      { network, err: error },
+      'the chain cannot be reached; the watcher keeps asking',
+    )
 }
 
 /** A pause that a wake or the end of the program cuts short. A wake that comes while nobody sleeps cuts the next pause. */

@@ -31,7 +31,9 @@ beforeAll(async () => {
   usdc = await issueUsdc(evm, issue)
   keeping = { ...(await issueOddToken(evm, 'KeepsAPart', issue)), symbol: 'KEEP' }
   turning = { ...(await issueOddToken(evm, 'PaysInterest', issue)), symbol: 'TURNS' }
-  opened = await openContext([{ ...evm.network, assets: [...evm.network.assets, usdc, keeping, turning] }])
+  opened = await openContext([
+    { ...evm.network, assets: [...evm.network.assets, usdc, keeping, turning] },
+  ])
   context = opened.context
   actor = opened.actor
   watchers = startWatchers(context)
@@ -47,8 +49,12 @@ type Built = Awaited<ReturnType<typeof buildTransaction>>
 type Call = { to: string; data?: Hex; value?: bigint; nonce?: number; gas?: bigint }
 
 /** Any transaction of an account, by its next nonce. */
-async function sendOwn(from: PrivateKeyAccount, { to, data, value = 0n, nonce, gas = 100_000n }: Call): Promise<Hex> {
-  const next = nonce ?? (await evm.client.getTransactionCount({ address: from.address, blockTag: 'pending' }))
+async function sendOwn(
+  from: PrivateKeyAccount,
+  { to, data, value = 0n, nonce, gas = 100_000n }: Call,
+): Promise<Hex> {
+  const next =
+    nonce ?? (await evm.client.getTransactionCount({ address: from.address, blockTag: 'pending' }))
   const fields = {
     type: 'eip1559',
     chainId: 31_337,
@@ -59,22 +65,37 @@ async function sendOwn(from: PrivateKeyAccount, { to, data, value = 0n, nonce, g
     to: to as Hex,
     value,
   } as const
-  return evm.client.sendRawTransaction({ serializedTransaction: await from.signTransaction({ ...fields, ...(data && { data }) }) })
+  return evm.client.sendRawTransaction({
+    serializedTransaction: await from.signTransaction({ ...fields, ...(data && { data }) }),
+  })
 }
 
 /** A payer with ether and ten of each token, and a payee with nothing. */
 async function parties() {
   const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
-  for (const token of [usdc, keeping, turning]) await sendOwn(issuer, { to: token.address, data: transferData(payer.address, 10_200_000n) })
+  for (const token of [usdc, keeping, turning])
+    await sendOwn(issuer, { to: token.address, data: transferData(payer.address, 10_200_000n) })
   await evm.mine()
   return { payer, payee }
 }
 
-const build = (payer: PrivateKeyAccount, payee: PrivateKeyAccount, body: { amount?: string; asset?: string } = {}) =>
-  buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '2.5', asset: 'USDC', ...body })
+const build = (
+  payer: PrivateKeyAccount,
+  payee: PrivateKeyAccount,
+  body: { amount?: string; asset?: string } = {},
+) =>
+  buildTransaction(context, actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee.address,
+    amount: '2.5',
+    asset: 'USDC',
+    ...body,
+  })
 
 async function send(payer: PrivateKeyAccount, built: Built, nonce?: number): Promise<Hex> {
-  return evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction, nonce) })
+  return evm.client.sendRawTransaction({
+    serializedTransaction: await signBuilt(payer, built.transaction, nonce),
+  })
 }
 
 const read = (built: Built) => readPaymentBody(context, built.paymentId)
@@ -95,12 +116,20 @@ test('a reported token payment goes from created to finalized, and status, event
   const built = await build(payer, payee)
   const hash = await send(payer, built)
   const asset = { asset: usdc.address, symbol: 'USDC', decimals: 6, amountAtomic: '2500000' }
-  expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })).toMatchObject({ status: 'pending', signature: hash, ...asset })
+  expect(
+    await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash }),
+  ).toMatchObject({ status: 'pending', signature: hash, ...asset })
   await evm.mine(2)
   await untilStatus(built, 'confirmed')
   await evm.mine(8)
   const final = await untilStatus(built, 'finalized')
-  expect(final).toMatchObject({ signature: hash, sender: payer.address, recipient: payee.address, failure: null, ...asset })
+  expect(final).toMatchObject({
+    signature: hash,
+    sender: payer.address,
+    recipient: payee.address,
+    failure: null,
+    ...asset,
+  })
   expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
     'created service',
     'pending client',
@@ -116,14 +145,32 @@ test('a reported token payment goes from created to finalized, and status, event
     [payer, 'sent'],
     [payee, 'received'],
   ] as const) {
-    const { payments } = await readHistory(context, actor, { params: { walletAddress: wallet.address }, query: history, body: undefined })
-    expect(payments).toEqual([expect.objectContaining({ paymentId: built.paymentId, type, status: 'finalized', ...asset })])
+    const { payments } = await readHistory(context, actor, {
+      params: { walletAddress: wallet.address },
+      query: history,
+      body: undefined,
+    })
+    expect(payments).toEqual([
+      expect.objectContaining({ paymentId: built.paymentId, type, status: 'finalized', ...asset }),
+    ])
   }
   expect(
-    (await readHistory(context, actor, { params: { walletAddress: payer.address }, query: { ...history, asset: 'USDC' }, body: undefined })).payments,
+    (
+      await readHistory(context, actor, {
+        params: { walletAddress: payer.address },
+        query: { ...history, asset: 'USDC' },
+        body: undefined,
+      })
+    ).payments,
   ).toHaveLength(1)
   expect(
-    (await readHistory(context, actor, { params: { walletAddress: payer.address }, query: { ...history, asset: 'ETH' }, body: undefined })).payments,
+    (
+      await readHistory(context, actor, {
+        params: { walletAddress: payer.address },
+        query: { ...history, asset: 'ETH' },
+        body: undefined,
+      })
+    ).payments,
   ).toHaveLength(0)
 })
 
@@ -139,7 +186,10 @@ test('a token payment nobody reports is found in its block, though the wallet ch
 test('the same amount of ether, of another token, to another or in an older block pays nothing', async () => {
   const { payer, payee } = await parties()
   const stranger = await evm.wallet(0n)
-  const older = await sendOwn(payer, { to: usdc.address, data: transferData(payee.address, 2_500_000n) })
+  const older = await sendOwn(payer, {
+    to: usdc.address,
+    data: transferData(payee.address, 2_500_000n),
+  })
   await evm.mine()
   const built = await build(payer, payee)
   const others = [
@@ -151,7 +201,9 @@ test('the same amount of ether, of another token, to another or in an older bloc
   ]
   await evm.mine(2)
   for (const signature of others)
-    await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+    await expect(
+      reportSubmitted(context, actor, { paymentId: built.paymentId, signature }),
+    ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   const again = await build(payer, payee)
   const hash = await send(payer, again)
   await evm.mine(2)
@@ -166,17 +218,26 @@ test('a transfer out of an approval names another sender and pays nothing', asyn
   const amount = 2_500_000n.toString(16).padStart(64, '0')
   await sendOwn(payer, { to: usdc.address, data: `0x095ea7b3${word(issuer.address)}${amount}` })
   await evm.mine()
-  const taken = await sendOwn(issuer, { to: usdc.address, data: `0x23b872dd${word(payer.address)}${word(payee.address)}${amount}` })
+  const taken = await sendOwn(issuer, {
+    to: usdc.address,
+    data: `0x23b872dd${word(payer.address)}${word(payee.address)}${amount}`,
+  })
   await evm.mine(2)
   expect(await balanceOnEvm(evm, usdc, payee.address)).toBe(2_500_000n)
-  await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature: taken })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  await expect(
+    reportSubmitted(context, actor, { paymentId: built.paymentId, signature: taken }),
+  ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
 })
 
 test('a token payment that reverts has failed, once that is final', async () => {
   const { payer, payee } = await parties()
   const built = await build(payer, payee)
   // The tokens leave before the payment lands.
-  await sendOwn(payer, { to: usdc.address, data: transferData(issuer.address, 10_200_000n), nonce: 0 })
+  await sendOwn(payer, {
+    to: usdc.address,
+    data: transferData(issuer.address, 10_200_000n),
+    nonce: 0,
+  })
   const hash = await send(payer, built, 1)
   await evm.mine(2)
   await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })
@@ -185,19 +246,28 @@ test('a token payment that reverts has failed, once that is final', async () => 
     (body) => body.status === 'pending',
   )
   await evm.mine(8)
-  expect(await untilStatus(built, 'failed')).toMatchObject({ signature: hash, failure: expect.stringContaining('reverted') })
+  expect(await untilStatus(built, 'failed')).toMatchObject({
+    signature: hash,
+    failure: expect.stringContaining('reverted'),
+  })
 })
 
 test('a token that begins to keep a part after the payment was built has not paid, and the payment says so', async () => {
   const { payer, payee } = await parties()
   const built = await build(payer, payee, { asset: 'TURNS' })
   // The same storage under other code, as an upgrade of a proxy does it.
-  await evm.setCode(turning.address, (await evm.client.getCode({ address: keeping.address as Hex })) ?? '0x')
+  await evm.setCode(
+    turning.address,
+    (await evm.client.getCode({ address: keeping.address as Hex })) ?? '0x',
+  )
   const hash = await send(payer, built)
   await evm.mine(2)
   await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })
   await evm.mine(8)
-  expect(await untilStatus(built, 'failed')).toMatchObject({ signature: hash, failure: expect.stringContaining('2475000 instead of 2500000') })
+  expect(await untilStatus(built, 'failed')).toMatchObject({
+    signature: hash,
+    failure: expect.stringContaining('2475000 instead of 2500000'),
+  })
   expect(await balanceOnEvm(evm, turning, payee.address)).toBe(2_475_000n)
 })
 
@@ -211,7 +281,9 @@ test('a token payment that was dropped and whose nonce is used has failed; one n
   const other = await parties()
   const unsent = await build(other.payer, other.payee)
   await evm.mine(320)
-  expect(await untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('nothing was paid') })
+  expect(await untilStatus(built, 'failed')).toMatchObject({
+    failure: expect.stringContaining('nothing was paid'),
+  })
   expect(await untilStatus(unsent, 'expired')).toMatchObject({ signature: null })
 })
 

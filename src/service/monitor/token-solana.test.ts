@@ -1,10 +1,22 @@
-import { Keypair, PublicKey, Transaction, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
+import {
+  Keypair,
+  PublicKey,
+  Transaction,
+  TransactionInstruction,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { balanceOnSolana, createMint, give } from '#testing/local-tokens.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
-import { accountOf, openAccount, TOKEN, TOKEN_2022, transferChecked } from '#testing/token-instructions.ts'
+import {
+  accountOf,
+  openAccount,
+  TOKEN,
+  TOKEN_2022,
+  transferChecked,
+} from '#testing/token-instructions.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/list/history.ts'
@@ -26,8 +38,17 @@ let newer: Asset
 beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 20 })
   usdc = await createMint(solana)
-  newer = { ...(await createMint(solana, { program: TOKEN_2022, extensions: [{ type: 12, value: new Uint8Array(32) }] })), symbol: 'NEWER' }
-  opened = await openContext([{ ...solana.network, assets: [...solana.network.assets, usdc, newer] }], { engine: 'postgres' })
+  newer = {
+    ...(await createMint(solana, {
+      program: TOKEN_2022,
+      extensions: [{ type: 12, value: new Uint8Array(32) }],
+    })),
+    symbol: 'NEWER',
+  }
+  opened = await openContext(
+    [{ ...solana.network, assets: [...solana.network.assets, usdc, newer] }],
+    { engine: 'postgres' },
+  )
   context = opened.context
   actor = opened.actor
   watchers = startWatchers(context)
@@ -45,12 +66,22 @@ type Built = Awaited<ReturnType<typeof buildTransaction>>
 async function parties() {
   const [payer, payee] = [await solana.wallet(SOL), Keypair.generate()]
   await give(solana, usdc, { owner: payer.publicKey, amount: 10_000_000n })
-  await give(solana, newer, { owner: payer.publicKey, amount: 10_000_000n, program: TOKEN_2022, extensions: [{ type: 7, value: new Uint8Array() }] })
+  await give(solana, newer, {
+    owner: payer.publicKey,
+    amount: 10_000_000n,
+    program: TOKEN_2022,
+    extensions: [{ type: 7, value: new Uint8Array() }],
+  })
   return { payer, payee }
 }
 
 const build = (payer: Keypair, payee: Keypair, asset = 'USDC') =>
-  buildTransaction(context, actor, { walletAddress: payer.publicKey.toBase58(), recipientAddress: payee.publicKey.toBase58(), amount: '2.5', asset })
+  buildTransaction(context, actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '2.5',
+    asset,
+  })
 
 async function send(payer: Keypair, built: Built): Promise<string> {
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
@@ -59,21 +90,41 @@ async function send(payer: Keypair, built: Built): Promise<string> {
 }
 
 /** A transaction as some other program would make it, on a fresh blockhash. */
-async function sendOwn(payer: Keypair, memo: string, instructions: TransactionInstruction[], skipPreflight = false): Promise<string> {
-  const transaction = new Transaction({ feePayer: payer.publicKey, ...(await solana.connection.getLatestBlockhash()) })
-  transaction.add(...instructions, new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }))
+async function sendOwn(
+  payer: Keypair,
+  memo: string,
+  instructions: TransactionInstruction[],
+  skipPreflight = false,
+): Promise<string> {
+  const transaction = new Transaction({
+    feePayer: payer.publicKey,
+    ...(await solana.connection.getLatestBlockhash()),
+  })
+  transaction.add(
+    ...instructions,
+    new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
+  )
   transaction.sign(payer)
   return solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight })
 }
 
-const accountFor = (owner: Keypair, asset = usdc, program = TOKEN) => accountOf(owner.publicKey, new PublicKey(asset.address), program)
+const accountFor = (owner: Keypair, asset = usdc, program = TOKEN) =>
+  accountOf(owner.publicKey, new PublicKey(asset.address), program)
 
 function transfer(from: Keypair, to: Keypair, amount: bigint): TransactionInstruction {
   const mint = new PublicKey(usdc.address)
-  return transferChecked({ source: accountFor(from), mint, destination: accountFor(to), authority: from.publicKey, amount, decimals: 6 })
+  return transferChecked({
+    source: accountFor(from),
+    mint,
+    destination: accountFor(to),
+    authority: from.publicKey,
+    amount,
+    decimals: 6,
+  })
 }
 
-const opening = (payer: Keypair, owner: Keypair) => openAccount({ payer: payer.publicKey, owner: owner.publicKey, mint: new PublicKey(usdc.address) })
+const opening = (payer: Keypair, owner: Keypair) =>
+  openAccount({ payer: payer.publicKey, owner: owner.publicKey, mint: new PublicKey(usdc.address) })
 
 const read = (built: Built) => readPaymentBody(context, built.paymentId)
 
@@ -86,27 +137,50 @@ const untilStatus = (built: Built, status: string) =>
 const untilConfirmed = (signatures: string[]) =>
   eventually(
     () => solana.connection.getSignatureStatuses(signatures),
-    ({ value }) => value.every((status) => status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized'),
+    ({ value }) =>
+      value.every(
+        (status) =>
+          status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized',
+      ),
   )
 
 test.each<['USDC' | 'NEWER', PublicKey]>([
   ['USDC', TOKEN],
   ['NEWER', TOKEN_2022],
-])('a reported payment in %s goes from created to finalized, and status and history name its asset', async (symbol, program) => {
-  const { payer, payee } = await parties()
-  const token = symbol === 'USDC' ? usdc : newer
-  const asset = { asset: token.address, symbol, decimals: 6, amountAtomic: '2500000' }
-  const built = await build(payer, payee, symbol)
-  const signature = await send(payer, built)
-  await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
-  const final = await untilStatus(built, 'finalized')
-  expect(final).toMatchObject({ signature, failure: null, ...asset })
-  expect(final.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
-  expect(await balanceOnSolana(solana, accountFor(payee, token, program))).toBe(2_500_000n)
-  const query = { type: 'all', limit: 50, offset: 0, asset: symbol } as const
-  const { payments } = await readHistory(context, actor, { params: { walletAddress: payee.publicKey.toBase58() }, query, body: undefined })
-  expect(payments).toEqual([expect.objectContaining({ paymentId: built.paymentId, type: 'received', status: 'finalized', ...asset })])
-})
+])(
+  'a reported payment in %s goes from created to finalized, and status and history name its asset',
+  async (symbol, program) => {
+    const { payer, payee } = await parties()
+    const token = symbol === 'USDC' ? usdc : newer
+    const asset = { asset: token.address, symbol, decimals: 6, amountAtomic: '2500000' }
+    const built = await build(payer, payee, symbol)
+    const signature = await send(payer, built)
+    await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
+    const final = await untilStatus(built, 'finalized')
+    expect(final).toMatchObject({ signature, failure: null, ...asset })
+    expect(final.events.map(({ status }) => status)).toEqual([
+      'created',
+      'pending',
+      'confirmed',
+      'finalized',
+    ])
+    expect(await balanceOnSolana(solana, accountFor(payee, token, program))).toBe(2_500_000n)
+    const query = { type: 'all', limit: 50, offset: 0, asset: symbol } as const
+    const { payments } = await readHistory(context, actor, {
+      params: { walletAddress: payee.publicKey.toBase58() },
+      query,
+      body: undefined,
+    })
+    expect(payments).toEqual([
+      expect.objectContaining({
+        paymentId: built.paymentId,
+        type: 'received',
+        status: 'finalized',
+        ...asset,
+      }),
+    ])
+  },
+)
 
 test('a token payment nobody reports is found by its memo, whether its account was opened or there', async () => {
   const { payer, payee } = await parties()
@@ -135,14 +209,25 @@ test('the right memo over another amount, another token, another recipient or an
   })
   const wrong = [
     await sendOwn(payer, memo, [opening(payer, payee), transfer(payer, payee, 2_499_999n)]),
-    await sendOwn(payer, memo, [openAccount({ payer: payer.publicKey, owner: payee.publicKey, mint, program: TOKEN_2022 }), otherToken]),
+    await sendOwn(payer, memo, [
+      openAccount({ payer: payer.publicKey, owner: payee.publicKey, mint, program: TOKEN_2022 }),
+      otherToken,
+    ]),
     await sendOwn(payer, memo, [transfer(payer, stranger.payer, 2_500_000n)]),
-    await sendOwn(stranger.payer, memo, [opening(stranger.payer, payee), transfer(stranger.payer, payee, 2_500_000n)]),
-    await sendOwn(payer, memo, [transfer(payer, payee, 1_250_000n), transfer(payer, payee, 1_250_000n)]),
+    await sendOwn(stranger.payer, memo, [
+      opening(stranger.payer, payee),
+      transfer(stranger.payer, payee, 2_500_000n),
+    ]),
+    await sendOwn(payer, memo, [
+      transfer(payer, payee, 1_250_000n),
+      transfer(payer, payee, 1_250_000n),
+    ]),
   ]
   await untilConfirmed(wrong)
   for (const signature of wrong)
-    await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+    await expect(
+      reportSubmitted(context, actor, { paymentId: built.paymentId, signature }),
+    ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   const signature = await send(payer, built)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature })
 })
@@ -151,10 +236,16 @@ test('a token account that was given away after the payment was built is not the
   const { payer, payee } = await parties()
   await give(solana, usdc, { owner: payee.publicKey, amount: 0n })
   const built = await build(payer, payee)
-  await give(solana, usdc, { owner: payee.publicKey, amount: 0n, given: Keypair.generate().publicKey })
+  await give(solana, usdc, {
+    owner: payee.publicKey,
+    amount: 0n,
+    given: Keypair.generate().publicKey,
+  })
   const signature = await send(payer, built)
   await untilConfirmed([signature])
-  await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  await expect(
+    reportSubmitted(context, actor, { paymentId: built.paymentId, signature }),
+  ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   expect(await read(built)).toMatchObject({ status: 'created', signature: null })
 })
 
@@ -165,8 +256,13 @@ test('a token payment that fails on the chain has failed, once that is final, th
   await give(solana, usdc, { owner: payer.publicKey, amount: 1n })
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
   transaction.sign([payer])
-  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-  expect(await untilStatus(built, 'failed')).toMatchObject({ signature, failure: expect.stringContaining('landed and failed') })
+  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: true,
+  })
+  expect(await untilStatus(built, 'failed')).toMatchObject({
+    signature,
+    failure: expect.stringContaining('landed and failed'),
+  })
 })
 
 test('a transfer that fails because its account is gone has failed', async () => {
@@ -174,10 +270,16 @@ test('a transfer that fails because its account is gone has failed', async () =>
   await give(solana, usdc, { owner: payee.publicKey, amount: 0n })
   const built = await build(payer, payee)
   expect(built.decoded).toMatchObject({ recipientAccount: { opened: false } })
-  await solana.setAccount(accountFor(payee).toBase58(), { lamports: 0n, data: '', owner: '11111111111111111111111111111111' })
+  await solana.setAccount(accountFor(payee).toBase58(), {
+    lamports: 0n,
+    data: '',
+    owner: '11111111111111111111111111111111',
+  })
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
   transaction.sign([payer])
-  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: true,
+  })
   expect(await untilStatus(built, 'failed')).toMatchObject({ signature })
 })
 

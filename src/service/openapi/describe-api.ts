@@ -5,7 +5,13 @@ import { PLANS, SCOPES } from '#contract/api-key.ts'
 import { ProblemError, errorBody, problems, type ProblemCode } from '#contract/problem.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
-import { AssetReason, BalanceReason, RecipientReason, SenderReason, type ReasonAmount } from '#contract/reasons.ts'
+import {
+  AssetReason,
+  BalanceReason,
+  RecipientReason,
+  SenderReason,
+  type ReasonAmount,
+} from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
 import { checkFactSchema, queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
@@ -14,7 +20,10 @@ import { pendingExampleOf } from './pending-examples.ts'
 type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
 
 /** What a POST can meet beside the problems of its row: the pipeline refuses before the handler. */
-const BODY_PROBLEMS = ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const satisfies ProblemCode[]
+const BODY_PROBLEMS = [
+  'UNSUPPORTED_MEDIA_TYPE',
+  'PAYLOAD_TOO_LARGE',
+] as const satisfies ProblemCode[]
 
 const CODES = Object.keys(problems) as ProblemCode[]
 
@@ -26,25 +35,53 @@ export function describeApi(): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = describeOperations()
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: describeOperation(name, endpoint) }
+    paths[path] = {
+      ...paths[path],
+      [endpoint.method.toLowerCase()]: describeOperation(name, endpoint),
+    }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Paydesk payment service', version: '1.0.0', description: INTRODUCTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Paydesk payment service',
+      version: '1.0.0',
+      description: INTRODUCTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: `An API key, \`pk_live_…\` or \`pk_test_…\`. Scopes: ${SCOPES.join(', ')}.` } },
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `An API key, \`pk_live_…\` or \`pk_test_…\`. Scopes: ${SCOPES.join(', ')}.`,
+        },
+      },
       headers: LIMIT_HEADERS,
-      examples: Object.fromEntries(CODES.map((code) => [code, { summary: problems[code].title, value: exampleProblem(code) }])),
+      examples: Object.fromEntries(
+        CODES.map((code) => [code, { summary: problems[code].title, value: exampleProblem(code) }]),
+      ),
       schemas: {
         Error: ERROR_SCHEMA,
         CheckFact: checkFactSchema(),
-        RecipientReason: { description: 'Why the recipient cannot receive the payment.', ...wireSchema(RecipientReason) },
-        BalanceReason: { description: 'Why the balance does not cover the payment. Amounts are atomic units.', ...wireSchema(BalanceReason) },
-        AssetReason: { description: 'Why exact amounts of a token cannot be paid.', ...wireSchema(AssetReason) },
-        SenderReason: { description: 'Why the wallet cannot pay at all.', ...wireSchema(SenderReason) },
+        RecipientReason: {
+          description: 'Why the recipient cannot receive the payment.',
+          ...wireSchema(RecipientReason),
+        },
+        BalanceReason: {
+          description: 'Why the balance does not cover the payment. Amounts are atomic units.',
+          ...wireSchema(BalanceReason),
+        },
+        AssetReason: {
+          description: 'Why exact amounts of a token cannot be paid.',
+          ...wireSchema(AssetReason),
+        },
+        SenderReason: {
+          description: 'Why the wallet cannot pay at all.',
+          ...wireSchema(SenderReason),
+        },
       },
     },
   }
@@ -67,19 +104,31 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
       ...(endpoint.prefer ? [PREFER] : []),
     ],
     ...(endpoint.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: wireSchema(endpoint.body), example: example.request.body } } },
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: wireSchema(endpoint.body), example: example.request.body },
+        },
+      },
     }),
     responses: {
       200: {
         description: 'Success',
         headers: limitHeaders(),
-        content: { 'application/json': { schema: wireSchema(endpoint.response), example: example.reply } },
+        content: {
+          'application/json': { schema: wireSchema(endpoint.response), example: example.reply },
+        },
       },
       ...(endpoint.pending && {
         202: {
           description: 'Not certain yet: `status` is `pending`.',
           headers: limitHeaders(),
-          content: { 'application/json': { schema: wireSchema(endpoint.response), example: pendingExampleOf(name) } },
+          content: {
+            'application/json': {
+              schema: wireSchema(endpoint.response),
+              example: pendingExampleOf(name),
+            },
+          },
         },
       }),
       ...describeProblems(endpoint),
@@ -87,7 +136,11 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
   }
 }
 
-function describeParameters(place: 'path' | 'query', schema: GenericSchema | undefined, example: object = {}): JsonSchema[] {
+function describeParameters(
+  place: 'path' | 'query',
+  schema: GenericSchema | undefined,
+  example: object = {},
+): JsonSchema[] {
   if (!schema) return []
   const { properties = {} } = wireSchema(schema)
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, own]) => {
@@ -99,25 +152,39 @@ function describeParameters(place: 'path' | 'query', schema: GenericSchema | und
       required: place === 'path',
       schema: known ? { ...known.schema, ...('enum' in own && { enum: own.enum }) } : own,
       ...(known && { description: known.description }),
-      ...(value !== undefined && { example: known?.schema.type === 'integer' ? Number(value) : value }),
+      ...(value !== undefined && {
+        example: known?.schema.type === 'integer' ? Number(value) : value,
+      }),
     }
   })
 }
 
 /** Codes of one status share a response; each code is one example in it. */
 function describeProblems(endpoint: Endpoint): Record<string, JsonSchema> {
-  const codes = new Set<ProblemCode>([...commonProblems, ...(endpoint.body ? BODY_PROBLEMS : []), ...endpoint.problems, 'SERVICE_UNAVAILABLE'])
+  const codes = new Set<ProblemCode>([
+    ...commonProblems,
+    ...(endpoint.body ? BODY_PROBLEMS : []),
+    ...endpoint.problems,
+    'SERVICE_UNAVAILABLE',
+  ])
   const byStatus = Map.groupBy(codes, (code) => problems[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, members]) => [
       String(status),
       {
-        description: members.map((code) => `\`${code}\`: ${problems[code].title} ${problems[code].hint}`).join('\n\n'),
-        headers: { ...limitHeaders(), ...(status === 429 || status === 503 ? { 'Retry-After': RETRY_AFTER } : {}) },
+        description: members
+          .map((code) => `\`${code}\`: ${problems[code].title} ${problems[code].hint}`)
+          .join('\n\n'),
+        headers: {
+          ...limitHeaders(),
+          ...(status === 429 || status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
+        },
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },
-            examples: Object.fromEntries(members.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+            examples: Object.fromEntries(
+              members.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
           },
         },
       },
@@ -134,7 +201,10 @@ function exampleProblem(code: ProblemCode) {
 }
 
 function problemOf(code: ProblemCode): ProblemError {
-  if (code === 'INVALID_RECIPIENT') return recipientProblem(EXAMPLE_RECIPIENT_REASON, { received: '7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi' })
+  if (code === 'INVALID_RECIPIENT')
+    return recipientProblem(EXAMPLE_RECIPIENT_REASON, {
+      received: '7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi',
+    })
   if (code === 'INSUFFICIENT_BALANCE') return balanceProblem(EXAMPLE_BALANCE_REASON)
   const { status } = problems[code]
   return new ProblemError(code, status === 429 || status === 503 ? { retryAfter: 2 } : {})
@@ -147,14 +217,23 @@ const lamports = (amountAtomic: bigint): ReasonAmount => ({
   decimals: NATIVE_SOL.decimals,
 })
 
-const EXAMPLE_RECIPIENT_REASON: RecipientReason = { code: 'below_rent_minimum', params: { minimum: lamports(890_880n) } }
+const EXAMPLE_RECIPIENT_REASON: RecipientReason = {
+  code: 'below_rent_minimum',
+  params: { minimum: lamports(890_880n) },
+}
 const EXAMPLE_BALANCE_REASON: BalanceReason = {
   code: 'amount_and_fee',
-  params: { required: lamports(1_000_005_000n), available: lamports(1_000_000_000n), fee: lamports(5_000n) },
+  params: {
+    required: lamports(1_000_005_000n),
+    available: lamports(1_000_000_000n),
+    fee: lamports(5_000n),
+  },
 }
 
 function limitHeaders(): JsonSchema {
-  return Object.fromEntries(Object.keys(LIMIT_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  return Object.fromEntries(
+    Object.keys(LIMIT_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
 }
 
 const INTRODUCTION = [
@@ -165,23 +244,31 @@ const INTRODUCTION = [
   'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), or a wallet address (all three, of its payments). Each message has `type`, `id` and the fields of the status body.',
 ].join('\n\n')
 
-const RETRY_AFTER = { description: 'Seconds until a retry can help.', schema: { type: 'integer', minimum: 1 } }
+const RETRY_AFTER = {
+  description: 'Seconds until a retry can help.',
+  schema: { type: 'integer', minimum: 1 },
+}
 
 const LIMIT_HEADERS = {
   'X-Request-Id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
   'X-RateLimit-Limit': {
-    description: 'Requests that pass in any 60 seconds: of the key, or of all keys of the account where fewer are left of those.',
+    description:
+      'Requests that pass in any 60 seconds: of the key, or of all keys of the account where fewer are left of those.',
     schema: { type: 'integer' },
   },
   'X-RateLimit-Remaining': { description: 'Requests left of them.', schema: { type: 'integer' } },
-  'X-RateLimit-Reset': { description: 'Unix seconds at which all of them are left again.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'Unix seconds at which all of them are left again.',
+    schema: { type: 'integer' },
+  },
 }
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key with the same body gets the first answer again, with `Idempotent-Replayed: true`. Kept 30 days.',
+  description:
+    'The same key with the same body gets the first answer again, with `Idempotent-Replayed: true`. Kept 30 days.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
@@ -189,7 +276,8 @@ const PREFER = {
   name: 'Prefer',
   in: 'header',
   required: false,
-  description: '`wait=N`: how many seconds, up to 60, the answer waits for the confirmation; `respond-async`: not at all. 15 seconds otherwise.',
+  description:
+    '`wait=N`: how many seconds, up to 60, the answer waits for the confirmation; `respond-async`: not at all. 15 seconds otherwise.',
   schema: { type: 'string' },
 }
 

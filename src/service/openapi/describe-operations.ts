@@ -8,7 +8,11 @@ const CHECKS = [
   { name: 'eip155:8453', ok: true },
 ]
 
-const NOTE = { const: 'chain behind', description: 'The newest block is older than 15 s and than three blocks: the chain answers, and decides nothing.' }
+const NOTE = {
+  const: 'chain behind',
+  description:
+    'The newest block is older than 15 s and than three blocks: the chain answers, and decides nothing.',
+}
 
 const READINESS = {
   type: 'object',
@@ -17,9 +21,16 @@ const READINESS = {
     status: { enum: ['ok', 'unavailable'] },
     checks: {
       type: 'array',
-      items: { type: 'object', required: ['name', 'ok'], properties: { name: { type: 'string' }, ok: { type: 'boolean' }, note: NOTE } },
+      items: {
+        type: 'object',
+        required: ['name', 'ok'],
+        properties: { name: { type: 'string' }, ok: { type: 'boolean' }, note: NOTE },
+      },
     },
-    stoppedWallets: { type: ['integer', 'null'], description: 'Managed wallets that an operator must look at; null when that is not known.' },
+    stoppedWallets: {
+      type: ['integer', 'null'],
+      description: 'Managed wallets that an operator must look at; null when that is not known.',
+    },
   },
 }
 
@@ -28,17 +39,34 @@ export function describeOperations(): Record<string, Record<string, JsonSchema>>
   const away = CHECKS.map((check) => ({ ...check, ok: !check.name.startsWith('eip155') }))
   return {
     '/health/live': {
-      get: operation('live', 'Whether the process answers', { 200: json('It does.', { schema: live, example: { status: 'ok' } }) }),
+      get: operation('live', 'Whether the process answers', {
+        200: json('It does.', { schema: live, example: { status: 'ok' } }),
+      }),
     },
     '/health/ready': {
-      get: operation('ready', 'Whether the database and every chain answer, and agree about the time', {
-        200: json('They all do.', { schema: READINESS, example: { status: 'ok', checks: CHECKS, stoppedWallets: 0 } }),
-        503: json('One of them does not.', { schema: READINESS, example: { status: 'unavailable', checks: away, stoppedWallets: 0 } }),
-      }),
+      get: operation(
+        'ready',
+        'Whether the database and every chain answer, and agree about the time',
+        {
+          200: json('They all do.', {
+            schema: READINESS,
+            example: { status: 'ok', checks: CHECKS, stoppedWallets: 0 },
+          }),
+          503: json('One of them does not.', {
+            schema: READINESS,
+            example: { status: 'unavailable', checks: away, stoppedWallets: 0 },
+          }),
+        },
+      ),
     },
     '/metrics': {
       get: operation('metrics', 'Figures for Prometheus', {
-        200: { description: 'The text format of Prometheus.', content: { 'text/plain': { schema: { type: 'string' }, example: 'websocket_connections 3\n' } } },
+        200: {
+          description: 'The text format of Prometheus.',
+          content: {
+            'text/plain': { schema: { type: 'string' }, example: 'websocket_connections 3\n' },
+          },
+        },
       }),
     },
   }

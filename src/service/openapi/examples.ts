@@ -45,7 +45,13 @@ const status: EndpointReply<'paymentStatus'> = {
   draft: false,
   refundReason: null,
   refundNote: null,
-  attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null, assigned: null },
+  attribution: {
+    evidence: 'fingerprint',
+    missing: [],
+    transfer: null,
+    request: null,
+    assigned: null,
+  },
   events: [
     { status: 'created', at: START, blockHeight: 21_456_780, source: 'service' },
     { status: 'pending', at: START + 4_000, blockHeight: null, source: 'client' },
@@ -71,7 +77,14 @@ const {
   ...common
 } = status
 const row = { ...common, type: 'received' as const }
-const page = { success: true as const, total: 1, limit: 50, offset: 0, nextCursor: null, payments: [row] }
+const page = {
+  success: true as const,
+  total: 1,
+  limit: 50,
+  offset: 0,
+  nextCursor: null,
+  payments: [row],
+}
 
 const HOUR = START - (START % 3_600_000)
 const apiKey: ApiKeyRow = {
@@ -96,13 +109,21 @@ const managedWallet = {
   stopped: [],
 }
 
-const payoutWallet = { walletAddress: SELLER, family: 'evm' as const, network: null, kind: 'payout' as const, proof: 'signature' as const, createdAt: START }
+const payoutWallet = {
+  walletAddress: SELLER,
+  family: 'evm' as const,
+  network: null,
+  kind: 'payout' as const,
+  proof: 'signature' as const,
+  createdAt: START,
+}
 const challengeId = 'wch_5QdFgHjKmNpRsTvWxYz234'
 const challengeText = signInMessage({
   origin: 'https://payments.example.com',
   wallet: SELLER,
   network: 'eip155:8453',
-  statement: 'Register this wallet as a payout wallet of the Paydesk account acc_9KqWxYz23456789ABCDEFG. This moves no money and costs nothing.',
+  statement:
+    'Register this wallet as a payout wallet of the Paydesk account acc_9KqWxYz23456789ABCDEFG. This moves no money and costs nothing.',
   nonce: '6f1d0e7c4b9a48538e27d0c1b6a5f493',
   issuedAt: new Date(START),
   expiresAt: new Date(START + 300_000),
@@ -124,7 +145,14 @@ const facilitated = {
     x402Version: 2,
     resource: { url: RESOURCE },
     accepted: requirements,
-    payload: { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef: HASH, from: BUYER, signature: '0x…' },
+    payload: {
+      type: 'payment-proof',
+      alg: 'ES256K',
+      format: 'eip712',
+      txRef: HASH,
+      from: BUYER,
+      signature: '0x…',
+    },
   },
   paymentRequirements: requirements,
 }
@@ -146,23 +174,57 @@ const transactionSendReply: EndpointReply<'transactionSend'> = {
   sender: BUYER,
   recipient: SELLER,
   resource: RESOURCE,
-  fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021, rent: 0, rentAtomic: '0' },
+  fee: {
+    amount: 0.000063,
+    amountAtomic: '63000000000000',
+    priorityFee: 0.000021,
+    rent: 0,
+    rentAtomic: '0',
+  },
   estimatedConfirmation: '2-5 seconds',
-  decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
+  decoded: {
+    type: 'eip1559',
+    chainId: 8453,
+    nonce: 5,
+    to: SELLER,
+    value: '10000000000000000',
+    gas: '21000',
+  },
   proofRequest: null,
   evidence: { fingerprint: true, request: null },
 }
 
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
-export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
+export const examples: {
+  [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> }
+} = {
   transactionSend: {
-    request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
+    request: {
+      body: {
+        walletAddress: BUYER,
+        recipientAddress: SELLER,
+        amount: 0.01,
+        resource: RESOURCE,
+        metadata: { referenceId: 'order-42' },
+      },
+    },
     reply: transactionSendReply,
   },
   transactionReceive: settlementExample,
-  transactionSubmitted: { request: { body: { paymentId: PAYMENT, signature: HASH } }, reply: status },
+  transactionSubmitted: {
+    request: { body: { paymentId: PAYMENT, signature: HASH } },
+    reply: status,
+  },
   paymentReceive: {
-    request: { body: { walletAddress: SELLER, paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=', expectedAmount: 0.01, resource: RESOURCE, timeout: 30 } },
+    request: {
+      body: {
+        walletAddress: SELLER,
+        paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=',
+        expectedAmount: 0.01,
+        resource: RESOURCE,
+        timeout: 30,
+      },
+    },
     reply: {
       success: true,
       verified: true,
@@ -190,16 +252,33 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
     request: {},
     reply: {
       kinds: [
-        { x402Version: 2, scheme: 'exact', network: 'eip155:8453', extra: { paymentFlow: 'upfront', assetTransferMethods: ['txid'], confirmations: 10 } },
+        {
+          x402Version: 2,
+          scheme: 'exact',
+          network: 'eip155:8453',
+          extra: { paymentFlow: 'upfront', assetTransferMethods: ['txid'], confirmations: 10 },
+        },
       ],
       extensions: ['payment-identifier'],
       signers: { 'eip155:*': [] },
     },
   },
   facilitatorVerify: { request: { body: facilitated }, reply: { isValid: true, payer: BUYER } },
-  facilitatorSettle: { request: { body: facilitated }, reply: { success: true, payer: BUYER, transaction: HASH, network: 'eip155:8453', paymentId: PAYMENT } },
+  facilitatorSettle: {
+    request: { body: facilitated },
+    reply: {
+      success: true,
+      payer: BUYER,
+      transaction: HASH,
+      network: 'eip155:8453',
+      paymentId: PAYMENT,
+    },
+  },
   paymentStatus: { request: { params: { paymentId: PAYMENT } }, reply: status },
-  paymentHistory: { request: { params: { walletAddress: SELLER }, query: { type: 'received', limit: '50' } }, reply: { walletAddress: SELLER, ...page } },
+  paymentHistory: {
+    request: { params: { walletAddress: SELLER }, query: { type: 'received', limit: '50' } },
+    reply: { walletAddress: SELLER, ...page },
+  },
   paymentList: { request: { query: { status: 'confirmed,finalized' } }, reply: page },
   paymentSummary: {
     request: { query: { days: '30' } },
@@ -230,8 +309,14 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
   },
   apiKeyList: { request: {}, reply: { success: true, keys: [apiKey] } },
   apiKeyCreate: {
-    request: { body: { name: 'till', scopes: ['payment:read', 'transaction:build'], plan: 'standard' } },
-    reply: { success: true, key: 'pk_live_0dQ9XbY2mKf7RtWc4ZpLs8Ne1HvUa6GjTi3BoPqE5xyzAB', ...apiKey },
+    request: {
+      body: { name: 'till', scopes: ['payment:read', 'transaction:build'], plan: 'standard' },
+    },
+    reply: {
+      success: true,
+      key: 'pk_live_0dQ9XbY2mKf7RtWc4ZpLs8Ne1HvUa6GjTi3BoPqE5xyzAB',
+      ...apiKey,
+    },
   },
   apiKeyRotate: {
     request: { params: { id: apiKey.id }, body: { graceSeconds: 3600 } },
@@ -245,7 +330,10 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       graceEndsAt: START + 3_600_000,
     },
   },
-  apiKeyDelete: { request: { params: { id: apiKey.id } }, reply: { success: true, ...apiKey, status: 'deleted' } },
+  apiKeyDelete: {
+    request: { params: { id: apiKey.id } },
+    reply: { success: true, ...apiKey, status: 'deleted' },
+  },
   usage: {
     request: { query: { period: 'hour' } },
     reply: {
@@ -255,25 +343,54 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       until: HOUR + 3_600_000,
       totalRequests: 42,
       usage: [
-        { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '2xx', requests: 40 },
+        {
+          startsAt: HOUR,
+          keyId: apiKey.id,
+          endpoint: 'paymentStatus',
+          status: '2xx',
+          requests: 40,
+        },
         { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '4xx', requests: 2 },
       ],
     },
   },
   paymentSend: {
-    request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
-    reply: { ...status, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
+    request: {
+      body: {
+        walletAddress: BUYER,
+        recipientAddress: SELLER,
+        amount: 0.01,
+        resource: RESOURCE,
+        metadata: { referenceId: 'order-42' },
+      },
+    },
+    reply: {
+      ...status,
+      mode: 'hosted',
+      expiresAt: null,
+      lastValidBlockHeight: null,
+      estimatedConfirmation: '20-41 seconds',
+    },
   },
   ...ledgerExamples({ status, built: transactionSendReply }),
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
-  walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },
+  walletCreate: {
+    request: { body: { family: 'evm', name: 'Payouts' } },
+    reply: { success: true, ...managedWallet },
+  },
   payoutList: { request: {}, reply: { success: true, wallets: [payoutWallet] } },
   payoutChallenge: {
     request: { body: { walletAddress: SELLER } },
     reply: { success: true, challengeId, message: challengeText, expiresAt: START + 300_000 },
   },
-  payoutRegister: { request: { body: { challengeId, signature: `0x${'5b'.repeat(64)}1b` } }, reply: { success: true, wallet: payoutWallet } },
-  payoutRelease: { request: { params: { walletAddress: SELLER } }, reply: { success: true, released: [payoutWallet] } },
+  payoutRegister: {
+    request: { body: { challengeId, signature: `0x${'5b'.repeat(64)}1b` } },
+    reply: { success: true, wallet: payoutWallet },
+  },
+  payoutRelease: {
+    request: { params: { walletAddress: SELLER } },
+    reply: { success: true, released: [payoutWallet] },
+  },
   tokenInfo: {
     request: { params: { mintAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' } },
     reply: {

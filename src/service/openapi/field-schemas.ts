@@ -2,58 +2,134 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { address } from '#contract/address-field.ts'
 import { CheckFact } from '#contract/facts.ts'
-import { atomic, decimal, metadata, paymentId, plainNumber, resource, timestamp } from '#contract/fields.ts'
+import {
+  atomic,
+  decimal,
+  metadata,
+  paymentId,
+  plainNumber,
+  resource,
+  timestamp,
+} from '#contract/fields.ts'
 import { WireFact } from '#contract/proof.ts'
 
 export type JsonSchema = Record<string, unknown>
 
 /** What the shared field types look like on the wire; their checks are code, which no converter can read. A pipe is known by its first step. */
 const shared = new Map<unknown, JsonSchema>([
-  [address.pipe[0], { type: 'string', description: 'EVM (`0x` and 40 hex digits, EIP-55 checked when mixed-case) or Solana (base58 of 32 bytes) address.' }],
-  [atomic.pipe[0], { type: 'string', pattern: '^(0|[1-9][0-9]{0,77})$', description: 'Atomic units (wei, lamports) as digits.' }],
-  [decimal.pipe[0], { type: 'number', description: 'Read from its digits, never through a double.' }],
+  [
+    address.pipe[0],
+    {
+      type: 'string',
+      description:
+        'EVM (`0x` and 40 hex digits, EIP-55 checked when mixed-case) or Solana (base58 of 32 bytes) address.',
+    },
+  ],
+  [
+    atomic.pipe[0],
+    {
+      type: 'string',
+      pattern: '^(0|[1-9][0-9]{0,77})$',
+      description: 'Atomic units (wei, lamports) as digits.',
+    },
+  ],
+  [
+    decimal.pipe[0],
+    { type: 'number', description: 'Read from its digits, never through a double.' },
+  ],
   [plainNumber.pipe[0], { type: 'number' }],
-  [metadata.pipe[0], { type: 'object', maxProperties: 32, additionalProperties: true, description: 'Free-form, at most 4 KiB and 10 levels.' }],
+  [
+    metadata.pipe[0],
+    {
+      type: 'object',
+      maxProperties: 32,
+      additionalProperties: true,
+      description: 'Free-form, at most 4 KiB and 10 levels.',
+    },
+  ],
   [paymentId.pipe[0], { type: 'string', pattern: '^pay_[1-9A-HJ-NP-Za-km-z]{22}$' }],
-  [resource.pipe[0], { type: 'string', format: 'uri', maxLength: 2048, description: 'URL of the protected resource.' }],
+  [
+    resource.pipe[0],
+    {
+      type: 'string',
+      format: 'uri',
+      maxLength: 2048,
+      description: 'URL of the protected resource.',
+    },
+  ],
   // Readers take any code; the document names those there are.
   [WireFact, { $ref: '#/components/schemas/CheckFact' }],
   [timestamp.pipe[0], { type: 'integer', description: 'Unix milliseconds.' }],
 ])
 
 /** Query parameters are text on the wire; this is what the text must spell. A test holds each against the schema that validates. */
-export const queryParameters: Readonly<Record<string, { schema: JsonSchema; description: string }>> = {
+export const queryParameters: Readonly<
+  Record<string, { schema: JsonSchema; description: string }>
+> = {
   type: {
     schema: { type: 'string', default: 'all' },
     description:
       'Direction, as seen from the wallets that are named; from the wallets of the account otherwise. `internal`: both parties are among them; `external`: neither is.',
   },
-  limit: { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, description: 'Rows of a page. Out of bounds is refused, never clamped.' },
-  offset: { schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 0 }, description: 'Rows to skip.' },
-  cursor: { schema: { type: 'string', maxLength: 200 }, description: '`nextCursor` of the page before, in place of `offset`.' },
+  limit: {
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    description: 'Rows of a page. Out of bounds is refused, never clamped.',
+  },
+  offset: {
+    schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 0 },
+    description: 'Rows to skip.',
+  },
+  cursor: {
+    schema: { type: 'string', maxLength: 200 },
+    description: '`nextCursor` of the page before, in place of `offset`.',
+  },
   status: {
     schema: { type: 'string' },
-    description: 'One status, or several with commas. `incomplete`, alone: orders of unverified visitors, which no other list shows.',
+    description:
+      'One status, or several with commas. `incomplete`, alone: orders of unverified visitors, which no other list shows.',
   },
   network: { schema: { type: 'string' }, description: 'CAIP-2 id of a configured network.' },
   asset: { schema: { type: 'string' }, description: 'Address or configured symbol of an asset.' },
-  owner: { schema: { type: 'string' }, description: 'A wallet address: whose allowance for Permit2 is told.' },
-  since: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, inclusive.' },
-  until: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, exclusive.' },
-  minAmount: { schema: { type: 'string' }, description: 'Smallest amount, a decimal in the asset.' },
+  owner: {
+    schema: { type: 'string' },
+    description: 'A wallet address: whose allowance for Permit2 is told.',
+  },
+  since: {
+    schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
+    description: 'Unix milliseconds, inclusive.',
+  },
+  until: {
+    schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
+    description: 'Unix milliseconds, exclusive.',
+  },
+  minAmount: {
+    schema: { type: 'string' },
+    description: 'Smallest amount, a decimal in the asset.',
+  },
   maxAmount: { schema: { type: 'string' }, description: 'Largest amount, a decimal in the asset.' },
   q: {
     schema: { type: 'string', minLength: 1, maxLength: 300 },
-    description: 'Payment id, signature, address, `metadata.referenceId`, or the start of the resource.',
+    description:
+      'Payment id, signature, address, `metadata.referenceId`, or the start of the resource.',
   },
   wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
-  period: { schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' }, description: 'Length of the periods counted in, UTC.' },
-  keyId: { schema: { type: 'string', pattern: '^key_[1-9A-HJ-NP-Za-km-z]{22}$' }, description: 'One key of the account.' },
+  period: {
+    schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' },
+    description: 'Length of the periods counted in, UTC.',
+  },
+  keyId: {
+    schema: { type: 'string', pattern: '^key_[1-9A-HJ-NP-Za-km-z]{22}$' },
+    description: 'One key of the account.',
+  },
   endpoint: {
     schema: { type: 'string', pattern: '^[A-Za-z]{1,60}$' },
-    description: 'Name of an endpoint, its `operationId` here; `unmatched` for paths there are none for.',
+    description:
+      'Name of an endpoint, its `operationId` here; `unmatched` for paths there are none for.',
   },
-  days: { schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 }, description: 'Days to look back.' },
+  days: {
+    schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 },
+    description: 'Days to look back.',
+  },
 }
 
 /** JSON Schema of what goes over the wire: what a caller sends, and what a handler answers. */
@@ -63,7 +139,8 @@ export function wireSchema(schema: GenericSchema): JsonSchema {
     typeMode: 'input',
     errorMode: 'ignore',
     // A copy, because the converter adds the later steps of the pipe to it.
-    overrideSchema: ({ valibotSchema }) => (shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined),
+    overrideSchema: ({ valibotSchema }) =>
+      shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined,
   })
   return json
 }

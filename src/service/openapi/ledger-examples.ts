@@ -12,11 +12,24 @@ type Ledger =
 type Examples = { [K in Ledger]: { request: EndpointRequest<K>; reply: EndpointReply<K> } }
 
 /** Refunds of a payment, and money that may pay it. `built`: the answer that its unsigned transaction came with. */
-export function ledgerExamples({ status, built }: { status: EndpointReply<'paymentStatus'>; built: EndpointReply<'transactionSend'> }): Examples {
+export function ledgerExamples({
+  status,
+  built,
+}: {
+  status: EndpointReply<'paymentStatus'>
+  built: EndpointReply<'transactionSend'>
+}): Examples {
   const { paymentId, network, asset, symbol, decimals, amount, amountAtomic, timestamp } = status
   const refundId = 'pay_4tVn8pKcSxWb2hQyZrEuMd'
   const refund = { paymentId, amount: 0.004, reason: 'One of two articles was out of stock.' }
-  const returned = { amount: 0.004, amountAtomic: '4000000000000000', sender: status.recipient, recipient: status.sender, resource: null, refundOf: paymentId }
+  const returned = {
+    amount: 0.004,
+    amountAtomic: '4000000000000000',
+    sender: status.recipient,
+    recipient: status.sender,
+    resource: null,
+    refundOf: paymentId,
+  }
   const transferId = 'umt_9sLk2mWqXv5cTzRbNpYdFh'
   const transfer = {
     transferId,
@@ -31,11 +44,29 @@ export function ledgerExamples({ status, built }: { status: EndpointReply<'payme
     amountAtomic,
     blockHeight: 21_456_789,
     timestamp,
-    candidates: [{ paymentId, status: 'expired' as const, timestamp: timestamp - 60_000, metadata: { referenceId: 'order-42' } }],
+    candidates: [
+      {
+        paymentId,
+        status: 'expired' as const,
+        timestamp: timestamp - 60_000,
+        metadata: { referenceId: 'order-42' },
+      },
+    ],
     assigned: null,
   }
   const assignment = { paymentId, by: 'Ana', note: 'The customer sent us the transaction.' }
-  const undelivered = { paymentId, status: status.status, network, asset, symbol, decimals, amount, amountAtomic, timestamp, refund: status.refund }
+  const undelivered = {
+    paymentId,
+    status: status.status,
+    network,
+    asset,
+    symbol,
+    decimals,
+    amount,
+    amountAtomic,
+    timestamp,
+    refund: status.refund,
+  }
   const parties = { sender: status.sender, recipient: status.recipient, resource: status.resource }
   return {
     paymentRefund: {
@@ -58,20 +89,42 @@ export function ledgerExamples({ status, built }: { status: EndpointReply<'payme
         ...built,
         ...returned,
         paymentId: refundId,
-        decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: returned.recipient, value: returned.amountAtomic, gas: '21000' },
+        decoded: {
+          type: 'eip1559',
+          chainId: 8453,
+          nonce: 5,
+          to: returned.recipient,
+          value: returned.amountAtomic,
+          gas: '21000',
+        },
       },
     },
-    unmatchedList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, transfers: [transfer] } },
+    unmatchedList: {
+      request: { query: { limit: '50' } },
+      reply: { success: true, total: 1, transfers: [transfer] },
+    },
     unmatchedAssign: {
       request: { params: { transferId }, body: assignment },
-      reply: { success: true, transfer: { ...transfer, assigned: { ...assignment, at: timestamp + 3_600_000 } } },
+      reply: {
+        success: true,
+        transfer: { ...transfer, assigned: { ...assignment, at: timestamp + 3_600_000 } },
+      },
     },
-    unmatchedUnassign: { request: { params: { transferId }, body: { by: assignment.by } }, reply: { success: true, transfer } },
-    undeliveredList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, payments: [{ ...undelivered, ...parties }] } },
+    unmatchedUnassign: {
+      request: { params: { transferId }, body: { by: assignment.by } },
+      reply: { success: true, transfer },
+    },
+    undeliveredList: {
+      request: { query: { limit: '50' } },
+      reply: { success: true, total: 1, payments: [{ ...undelivered, ...parties }] },
+    },
     undeliveredClose: {
       request: { params: { paymentId }, body: { by: assignment.by, note: 'Sent by e-mail.' } },
       reply: { success: true, paymentId, delivered: true },
     },
-    undeliveredReopen: { request: { params: { paymentId }, body: { by: assignment.by } }, reply: { success: true, paymentId, delivered: false } },
+    undeliveredReopen: {
+      request: { params: { paymentId }, body: { by: assignment.by } },
+      reply: { success: true, paymentId, delivered: false },
+    },
   }
 }

@@ -5,7 +5,12 @@ import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { problems } from '#contract/problem.ts'
 import { toWire, type Reason } from '#contract/reasons.ts'
 import { violations, type JsonSchema } from '#testing/json-schema.ts'
-import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import {
+  assetSamples,
+  balanceSamples,
+  recipientSamples,
+  senderSamples,
+} from '#testing/sample-reasons.ts'
 import { parseInput } from '../api/parse-input.ts'
 import { describeApi } from './describe-api.ts'
 import { examples } from './examples.ts'
@@ -15,7 +20,10 @@ type Operation = {
   operationId: string
   parameters: { name: string; in: string }[]
   requestBody?: { content: Record<string, object> }
-  responses: Record<string, { content: Record<string, { schema: object; example?: object; examples?: object }> }>
+  responses: Record<
+    string,
+    { content: Record<string, { schema: object; example?: object; examples?: object }> }
+  >
 }
 
 const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
@@ -23,7 +31,8 @@ const api = describeApi()
 const paths = api.paths as Record<string, Record<string, Operation>>
 
 function operationOf(endpoint: Endpoint): Operation {
-  const operation = paths[endpoint.path.replaceAll(/:(\w+)/g, '{$1}')]?.[endpoint.method.toLowerCase()]
+  const operation =
+    paths[endpoint.path.replaceAll(/:(\w+)/g, '{$1}')]?.[endpoint.method.toLowerCase()]
   if (!operation) throw new Error(`No operation for ${endpoint.path}.`)
   return operation
 }
@@ -39,18 +48,34 @@ describe.each(rows)('%s', (name, endpoint) => {
     const operation = operationOf(endpoint)
     expect(operation.operationId).toBe(name)
     for (const parameter of endpoint.path.matchAll(/:(\w+)/g))
-      expect(operation.parameters).toContainEqual(expect.objectContaining({ name: parameter[1], in: 'path', required: true }))
+      expect(operation.parameters).toContainEqual(
+        expect.objectContaining({ name: parameter[1], in: 'path', required: true }),
+      )
     expect(Object.keys(operation.responses)).toEqual(
-      expect.arrayContaining(['200', '400', '401', '403', '429', '500', ...endpoint.problems.map((code) => String(problems[code].status))]),
+      expect.arrayContaining([
+        '200',
+        '400',
+        '401',
+        '403',
+        '429',
+        '500',
+        ...endpoint.problems.map((code) => String(problems[code].status)),
+      ]),
     )
   })
 
   test('shows an example of its request, of its answer and of each of its problems', () => {
     const { responses, requestBody } = operationOf(endpoint)
     expect(responses['200']?.content['application/json']).toHaveProperty('example')
-    if (endpoint.pending) expect(v.safeParse(endpoint.response, responses['202']?.content['application/json']?.example).issues).toBeUndefined()
+    if (endpoint.pending)
+      expect(
+        v.safeParse(endpoint.response, responses['202']?.content['application/json']?.example)
+          .issues,
+      ).toBeUndefined()
     if (endpoint.body) expect(requestBody?.content['application/json']).toHaveProperty('example')
-    const shown = Object.values(responses).flatMap(({ content }) => Object.keys(content['application/json']?.examples ?? {}))
+    const shown = Object.values(responses).flatMap(({ content }) =>
+      Object.keys(content['application/json']?.examples ?? {}),
+    )
     expect(shown).toEqual(expect.arrayContaining([...commonProblems, ...endpoint.problems]))
     expect(shown.length).toBe(new Set(shown).size)
   })
@@ -58,7 +83,9 @@ describe.each(rows)('%s', (name, endpoint) => {
   test('describes no part of a message with an empty schema', () => {
     const operation = operationOf(endpoint)
     // `additionalProperties: {}` says "anything" on purpose; an example shows facts without parameters.
-    const text = JSON.stringify(operation).replaceAll('"additionalProperties":{}', '').replaceAll('"params":{}', '')
+    const text = JSON.stringify(operation)
+      .replaceAll('"additionalProperties":{}', '')
+      .replaceAll('"params":{}', '')
     expect(text).not.toMatch(/"\w+":\{\}|[[,]\{\}/)
   })
 
@@ -71,15 +98,28 @@ describe.each(rows)('%s', (name, endpoint) => {
       const accepts = (value: number) => v.safeParse(schema, String(value)).success
       const { minimum, maximum, default: preset } = known ?? {}
       if (typeof minimum === 'number' && typeof maximum === 'number') {
-        expect([parameter, accepts(minimum), accepts(maximum), accepts(minimum - 1), accepts(maximum + 1)]).toEqual([parameter, true, true, false, false])
+        expect([
+          parameter,
+          accepts(minimum),
+          accepts(maximum),
+          accepts(minimum - 1),
+          accepts(maximum + 1),
+        ]).toEqual([parameter, true, true, false, false])
       }
-      if (preset !== undefined) expect([parameter, v.getDefault(schema as v.OptionalSchema<v.GenericSchema, unknown>)]).toEqual([parameter, String(preset)])
+      if (preset !== undefined)
+        expect([
+          parameter,
+          v.getDefault(schema as v.OptionalSchema<v.GenericSchema, unknown>),
+        ]).toEqual([parameter, String(preset)])
     }
   })
 })
 
 test('every problem there is has an example, in the envelope that is described', () => {
-  const { examples: shown, schemas } = api.components as { examples: Record<string, { value: unknown }>; schemas: { Error: JsonSchema } }
+  const { examples: shown, schemas } = api.components as {
+    examples: Record<string, { value: unknown }>
+    schemas: { Error: JsonSchema }
+  }
   expect(Object.keys(shown)).toEqual(Object.keys(problems))
   for (const [code, { value }] of Object.entries(shown)) {
     expect(violations(api, schemas.Error, { value, at: code })).toEqual([])
@@ -88,15 +128,29 @@ test('every problem there is has an example, in the envelope that is described',
 })
 
 test('the reasons of a refusal are described by code and parameters, and nothing else passes for one', () => {
-  const { examples: shown, schemas } = api.components as { examples: Record<string, { value: { error: object } }>; schemas: { Error: JsonSchema } }
+  const { examples: shown, schemas } = api.components as {
+    examples: Record<string, { value: { error: object } }>
+    schemas: { Error: JsonSchema }
+  }
   const withReason = (reason: unknown) => {
     const value = structuredClone(shown['INVALID_RECIPIENT']?.value)
     return { ...value, error: { ...value?.error, details: { reason } } }
   }
-  const samples = [recipientSamples, balanceSamples, senderSamples, assetSamples].flatMap((each): Reason[] => Object.values(each))
-  for (const reason of samples) expect(violations(api, schemas.Error, { value: withReason(toWire(reason)), at: reason.code })).toEqual([])
-  for (const reason of [{ code: 'new_code', params: {} }, { code: 'below_rent_minimum', params: {} }, 7])
-    expect(violations(api, schemas.Error, { value: withReason(reason), at: 'reason' })).not.toEqual([])
+  const samples = [recipientSamples, balanceSamples, senderSamples, assetSamples].flatMap(
+    (each): Reason[] => Object.values(each),
+  )
+  for (const reason of samples)
+    expect(
+      violations(api, schemas.Error, { value: withReason(toWire(reason)), at: reason.code }),
+    ).toEqual([])
+  for (const reason of [
+    { code: 'new_code', params: {} },
+    { code: 'below_rent_minimum', params: {} },
+    7,
+  ])
+    expect(violations(api, schemas.Error, { value: withReason(reason), at: 'reason' })).not.toEqual(
+      [],
+    )
 })
 
 test('every reference in the document leads somewhere', () => {
@@ -106,15 +160,25 @@ test('every reference in the document leads somewhere', () => {
   for (const target of new Set(targets)) {
     const found = target
       .split('/')
-      .reduce<unknown>((node, key) => (typeof node === 'object' && node !== null ? Object.entries(node).find(([name]) => name === key)?.[1] : undefined), api)
+      .reduce<unknown>(
+        (node, key) =>
+          typeof node === 'object' && node !== null
+            ? Object.entries(node).find(([name]) => name === key)?.[1]
+            : undefined,
+        api,
+      )
     expect(found, target).toBeDefined()
   }
 })
 
-test.each(['/health/live', '/health/ready', '/metrics'])('%s is described as what it is: without a key, each answer with its example', (path) => {
-  const operation = paths[path]?.get
-  expect(operation).toMatchObject({ security: [] })
-  for (const { content } of Object.values(operation?.responses ?? {})) {
-    for (const { schema, example } of Object.values(content)) expect(violations(api, schema as JsonSchema, { value: example, at: path })).toEqual([])
-  }
-})
+test.each(['/health/live', '/health/ready', '/metrics'])(
+  '%s is described as what it is: without a key, each answer with its example',
+  (path) => {
+    const operation = paths[path]?.get
+    expect(operation).toMatchObject({ security: [] })
+    for (const { content } of Object.values(operation?.responses ?? {})) {
+      for (const { schema, example } of Object.values(content))
+        expect(violations(api, schema as JsonSchema, { value: example, at: path })).toEqual([])
+    }
+  },
+)

@@ -11,13 +11,27 @@ const ONE_DOLLAR = amountFact(1_000_000n, { symbol: 'USDC', decimals: 6 })
 const HELD = [
   exampleCheck({ name: 'format', source: 'proof' }, [fact('base64_payment'), fact('such_payment')]),
   exampleCheck({ name: 'signed_amount', source: 'proof' }, [ONE_DOLLAR, ONE_DOLLAR]),
-  exampleCheck({ name: 'fresh', source: 'chain' }, [fact('never_executed'), fact('never_executed')]),
+  exampleCheck({ name: 'fresh', source: 'chain' }, [
+    fact('never_executed'),
+    fact('never_executed'),
+  ]),
   exampleCheck({ name: 'simulation', source: 'chain' }, [fact('accepted'), fact('accepted')]),
 ]
 
 /** A dollar of USDC that its payee carries out without a facilitator. */
-export const settlementExample: { request: EndpointRequest<'transactionReceive'>; reply: EndpointReply<'transactionReceive'> } = {
-  request: { body: { walletAddress: SELLER, paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=', expectedAmount: 1, asset: 'USDC', resource: RESOURCE } },
+export const settlementExample: {
+  request: EndpointRequest<'transactionReceive'>
+  reply: EndpointReply<'transactionReceive'>
+} = {
+  request: {
+    body: {
+      walletAddress: SELLER,
+      paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=',
+      expectedAmount: 1,
+      asset: 'USDC',
+      resource: RESOURCE,
+    },
+  },
   reply: {
     success: true,
     verified: true,
@@ -43,12 +57,30 @@ export const settlementExample: { request: EndpointRequest<'transactionReceive'>
     resource: RESOURCE,
     fee: { amount: 0.00021, amountAtomic: '210000000000000', priorityFee: 0.000071 },
     estimatedConfirmation: '20-41 seconds',
-    decoded: { type: 'eip1559', chainId: 8453, from: SELLER, to: USDC, value: '0', nonce: 5, gas: '71106' },
+    decoded: {
+      type: 'eip1559',
+      chainId: 8453,
+      from: SELLER,
+      to: USDC,
+      value: '0',
+      nonce: 5,
+      gas: '71106',
+    },
     checks: HELD,
   },
 }
 
 /** A check that holds, as an answer shows it. */
-export function exampleCheck(check: Pick<ProofCheck, 'name' | 'source'>, [expected, got]: readonly [CheckFact, CheckFact]): ProofCheck {
-  return { ...check, ok: true, expected: renderCheckFact(expected), got: renderCheckFact(got), expectedFact: expected, gotFact: got }
+export function exampleCheck(
+  check: Pick<ProofCheck, 'name' | 'source'>,
+  [expected, got]: readonly [CheckFact, CheckFact],
+): ProofCheck {
+  return {
+    ...check,
+    ok: true,
+    expected: renderCheckFact(expected),
+    got: renderCheckFact(got),
+    expectedFact: expected,
+    gotFact: got,
+  }
 }

@@ -5,7 +5,14 @@ import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { keepProofOf } from '../db/attempts.ts'
 import { claimForOrder, isProven } from '../db/claims.ts'
-import { findBySignature, lockPayment, movePayment, noteHeight, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
+import {
+  findBySignature,
+  lockPayment,
+  movePayment,
+  noteHeight,
+  type MoveFacts,
+  type PaymentRecord,
+} from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
@@ -15,7 +22,13 @@ import { pays } from './pays.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
 /** `claimed`: the caller uses the transfer up for this payment in the same transaction. */
-export type Seen = { paymentId: string; signature: string; observation: Observation; source: EventSource; claimed?: boolean }
+export type Seen = {
+  paymentId: string
+  signature: string
+  observation: Observation
+  source: EventSource
+  claimed?: boolean
+}
 
 /**
  * `moved`: the status changed. `same`: nothing new, or nothing certain yet. `foreign`: the transaction is not this payment.
@@ -37,29 +50,60 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       const row = await lockPayment(tx, seen.paymentId)
       const transfer = row && transferOf(row, observation)
       if (!row || !pays(row, transfer, height)) return 'foreign'
-      const owner = row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
+      const owner =
+        row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
       const evidence =
-        row.mode === 'received' || path.length === 0 || isTied(row, signature) ? row.evidence : await attribute(tx, row, { transfer, signature, height })
+        row.mode === 'received' || path.length === 0 || isTied(row, signature)
+          ? row.evidence
+          : await attribute(tx, row, { transfer, signature, height })
       if (path.length > 0 && row.mode !== 'received' && evidence === null) return 'unproven'
       if (path.includes('confirmed') && row.mode !== 'received' && !seen.claimed) {
         const claimed = await useUp(tx, row, seen)
         // What the service signed is this payment, whatever its payee has used the transfer for.
-        if (claimed !== 'claimed' && row.mode !== 'hosted') return claimed === 'held' ? 'same' : 'taken'
+        if (claimed !== 'claimed' && row.mode !== 'hosted')
+          return claimed === 'held' ? 'same' : 'taken'
       }
-      if (path.length === 0) await noteHeight(tx, row.id, observation.state === 'landed' && observation.succeeded ? observation.height : null)
+      if (path.length === 0)
+        await noteHeight(
+          tx,
+          row.id,
+          observation.state === 'landed' && observation.succeeded ? observation.height : null,
+        )
       const at = context.now()
       for (const [index, to] of path.entries()) {
-        await movePayment(tx, { id: row.id, from: path[index - 1] ?? row.status, to, at, facts: factsOf(row, seen, { to, at, evidence }) })
+        await movePayment(tx, {
+          id: row.id,
+          from: path[index - 1] ?? row.status,
+          to,
+          at,
+          facts: factsOf(row, seen, { to, at, evidence }),
+        })
       }
-      if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0) await keepProofOf(tx, { id: row.id, network: row.network, signature })
+      if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
+        await keepProofOf(tx, { id: row.id, network: row.network, signature })
       for (const status of path) {
-        await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status, source: seen.source, blockHeight: height, at })
+        await recordEvent(tx, {
+          accountId: row.accountId,
+          paymentId: row.id,
+          status,
+          source: seen.source,
+          blockHeight: height,
+          at,
+        })
       }
       if (path.includes('confirmed') && (await isProven(tx, row.id))) {
         const status = path.at(-1) ?? row.status
-        await recordEvent(tx, { kind: 'settlement', accountId: row.accountId, paymentId: row.id, status, source: seen.source, blockHeight: height, at })
+        await recordEvent(tx, {
+          kind: 'settlement',
+          accountId: row.accountId,
+          paymentId: row.id,
+          status,
+          source: seen.source,
+          blockHeight: height,
+          at,
+        })
       }
       return path.length > 0 ? 'moved' : 'same'
     })
@@ -72,28 +116,49 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
 
 /** An order stays tied to a transaction that has paid it; one that was under way when evidence was introduced ends by the rule it began with. */
 function isTied({ signature, reportedSignature, evidence }: PaymentRecord, seen: string): boolean {
-  return evidence !== null && (signature === seen || (evidence === 'unproven' && reportedSignature === seen))
+  return (
+    evidence !== null &&
+    (signature === seen || (evidence === 'unproven' && reportedSignature === seen))
+  )
 }
 
 /** The transfer pays this order and nothing else, from the commit on that confirms it. A payer's own bookkeeping uses nothing up. */
-async function useUp(tx: Database, row: PaymentRecord, { observation, signature }: Seen): Promise<'claimed' | 'held' | 'taken'> {
+async function useUp(
+  tx: Database,
+  row: PaymentRecord,
+  { observation, signature }: Seen,
+): Promise<'claimed' | 'held' | 'taken'> {
   const claimant = await claimantOfOrder(tx, row)
   if (claimant === null) return 'claimed'
-  const key = transferKey(row.network, { signature, messageHash: observation.state === 'landed' ? observation.messageHash : undefined })
+  const key = transferKey(row.network, {
+    signature,
+    messageHash: observation.state === 'landed' ? observation.messageHash : undefined,
+  })
   if (key === null) return 'held'
-  const claimed = await claimForOrder(tx, claimant, { network: row.network, key, paymentId: row.id })
-  if (claimed === 'claimed') await markMatched(tx, { accountId: row.accountId, network: row.network, signature }, row.id)
+  const claimed = await claimForOrder(tx, claimant, {
+    network: row.network,
+    key,
+    paymentId: row.id,
+  })
+  if (claimed === 'claimed')
+    await markMatched(tx, { accountId: row.accountId, network: row.network, signature }, row.id)
   return claimed
 }
 
 /** The name under which a plain transfer is used up, the same whichever endpoint it comes through; null where the node does not tell it. */
-export function transferKey(network: string, { signature, messageHash }: { signature: string; messageHash: string | undefined }): string | null {
+export function transferKey(
+  network: string,
+  { signature, messageHash }: { signature: string; messageHash: string | undefined },
+): string | null {
   if (familyOf(network) === 'evm') return `txid:${signature}`
   return messageHash === undefined ? null : `message:${messageHash}`
 }
 
 /** Of all that a transaction moved, what is this payment; who handed in a proof may be paid by one that moves more. */
-function transferOf(row: PaymentRecord, { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>): Transfer | null | undefined {
+function transferOf(
+  row: PaymentRecord,
+  { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>,
+): Transfer | null | undefined {
   const moved = row.mode === 'received' && 'moved' in observation ? observation.moved : undefined
   return moved?.find((candidate) => pays(row, candidate, null)) ?? transfer
 }
@@ -101,9 +166,14 @@ function transferOf(row: PaymentRecord, { transfer, ...observation }: Exclude<Ob
 /** The moves from the payment's status to what the chain shows, all of them legal; none when it is there already. */
 function pathFrom(row: PaymentRecord, { observation, signature }: Seen): PaymentStatus[] {
   const other = row.signature !== null && row.signature !== signature
-  if (observation.state !== 'landed') return row.status === 'created' || row.status === 'rolled_back' ? ['pending'] : []
+  if (observation.state !== 'landed')
+    return row.status === 'created' || row.status === 'rolled_back' ? ['pending'] : []
   const paid: PaymentStatus[] = observation.finalized ? ['confirmed', 'finalized'] : ['confirmed']
-  const target = observation.succeeded ? (observation.confirmed ? paid : []) : failedFor(observation)
+  const target = observation.succeeded
+    ? observation.confirmed
+      ? paid
+      : []
+    : failedFor(observation)
   switch (row.status) {
     case 'created':
       return ['pending', ...target]
@@ -125,7 +195,11 @@ function failedFor(observation: Landed): PaymentStatus[] {
   return observation.finalized ? ['failed'] : []
 }
 
-function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { to: PaymentStatus; at: Date; evidence: Evidence | null }): MoveFacts {
+function factsOf(
+  row: PaymentRecord,
+  { observation, signature }: Seen,
+  move: { to: PaymentStatus; at: Date; evidence: Evidence | null },
+): MoveFacts {
   const tied = { draft: false, evidence: move.evidence }
   if (observation.state !== 'landed') {
     const nonce = 'transfer' in observation ? observation.transfer?.nonce : null

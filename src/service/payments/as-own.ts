@@ -9,7 +9,14 @@ export function asOwn(payment: PaymentRecord, observation: Observation): Observa
   const nonce = observation.transfer?.nonce ?? null
   const transfer: Transfer = { sender, recipient, asset, amountAtomic, memo: null, nonce }
   if (observation.state === 'pending') return { state: 'pending', transfer }
-  const paid = [...(observation.moved ?? []), observation.transfer].some((moved) => pays(payment, moved, observation.height))
+  const paid = [...(observation.moved ?? []), observation.transfer].some((moved) =>
+    pays(payment, moved, observation.height),
+  )
   if (!observation.succeeded || paid) return { ...observation, transfer }
-  return { ...observation, transfer, succeeded: false, failure: 'The transaction landed and moved something else than was asked for.' }
+  return {
+    ...observation,
+    transfer,
+    succeeded: false,
+    failure: 'The transaction landed and moved something else than was asked for.',
+  }
 }

@@ -39,7 +39,9 @@ function ordersOf(steps: readonly Step[]): Step[][] {
   if (steps.length === 0) return [[]]
   return steps
     .filter((step) => !BEFORE.some(([first, then]) => then === step && steps.includes(first)))
-    .flatMap((step) => ordersOf(steps.filter((other) => other !== step)).map((rest) => [step, ...rest]))
+    .flatMap((step) =>
+      ordersOf(steps.filter((other) => other !== step)).map((rest) => [step, ...rest]),
+    )
 }
 
 const flags = ['keepsFees', 'verified', 'signs', 'speedsUp', 'ownAccount', 'proves'] as const
@@ -68,29 +70,60 @@ const payee = privateKeyToAccount(generatePrivateKey()).address
 beforeAll(async () => {
   opened = await openContext([], { engine: 'pglite' })
   thiefsAccount = await openAccount(opened.context)
-  const owned = { scope: 'evm', address: payee, accountId: opened.actor.accountId, kind: 'payout', proof: 'operator' } as const
+  const owned = {
+    scope: 'evm',
+    address: payee,
+    accountId: opened.actor.accountId,
+    kind: 'payout',
+    proof: 'operator',
+  } as const
   await opened.context.db.insert(walletOwner).values({ id: createId('own'), ...owned })
 })
 afterAll(() => opened?.[Symbol.asyncDispose]())
 
-type Ended = { buyer: string | undefined; thief: string | undefined; received: number; unmatched: number; granted: boolean }
+type Ended = {
+  buyer: string | undefined
+  thief: string | undefined
+  received: number
+  unmatched: number
+  granted: boolean
+}
 
 async function play(steps: readonly Step[], world: World): Promise<Ended> {
   const chain = new SimulatedChain()
-  const context: Context = { ...opened.context, config: { ...opened.context.config, networks: [SIMULATED] }, chains: new Map([[SIMULATED.network, chain]]) }
+  const context: Context = {
+    ...opened.context,
+    config: { ...opened.context.config, networks: [SIMULATED] },
+    chains: new Map([[SIMULATED.network, chain]]),
+  }
   // Each world begins alone: what others left behind is over.
   await context.db.update(payment).set({ status: 'failed' }).where(ne(payment.status, 'failed'))
-  await context.db.update(unmatchedTransfer).set({ finalizedAt: new Date() }).where(isNull(unmatchedTransfer.finalizedAt))
+  await context.db
+    .update(unmatchedTransfer)
+    .set({ finalizedAt: new Date() })
+    .where(isNull(unmatchedTransfer.finalizedAt))
   await context.db.delete(chainCursor)
   const buyer = privateKeyToAccount(generatePrivateKey())
   const thiefActor = world.ownAccount ? thiefsAccount : opened.actor
   const body = { walletAddress: buyer.address, recipientAddress: payee, amount: '0.01' }
-  const made: { buyer?: Awaited<ReturnType<typeof buildTransaction>>; thief?: Awaited<ReturnType<typeof buildTransaction>>; hash?: Hex } = {}
+  const made: {
+    buyer?: Awaited<ReturnType<typeof buildTransaction>>
+    thief?: Awaited<ReturnType<typeof buildTransaction>>
+    hash?: Hex
+  } = {}
   const look = async () => void (await followOnce(context, chain, { expiredToo: true }))
   const run: Record<Step, () => Promise<void>> = {
-    build: async () => void (made.buyer = await buildTransaction(context, opened.actor, { ...body, senderVerified: world.verified })),
+    build: async () =>
+      void (made.buyer = await buildTransaction(context, opened.actor, {
+        ...body,
+        senderVerified: world.verified,
+      })),
     // Nobody has verified the thief; a thief with a key says nothing of it, or lies.
-    plant: async () => void (made.thief = await buildTransaction(context, thiefActor, { ...body, senderVerified: world.ownAccount })),
+    plant: async () =>
+      void (made.thief = await buildTransaction(context, thiefActor, {
+        ...body,
+        senderVerified: world.ownAccount,
+      })),
     pay: async () => {
       made.hash = send(chain, buyer, { built: made.buyer, world })
     },
@@ -115,15 +148,22 @@ async function play(steps: readonly Step[], world: World): Promise<Ended> {
     chain.mine(6)
     await look()
   }
-  const statusOf = async (id: string | undefined) => (id === undefined ? undefined : (await findPayment(context.db, id))?.status)
-  const ofTransfer = and(eq(payment.accountId, opened.actor.accountId), eq(payment.signature, made.hash ?? ''))
+  const statusOf = async (id: string | undefined) =>
+    id === undefined ? undefined : (await findPayment(context.db, id))?.status
+  const ofTransfer = and(
+    eq(payment.accountId, opened.actor.accountId),
+    eq(payment.signature, made.hash ?? ''),
+  )
   return {
     buyer: await statusOf(made.buyer?.paymentId),
     thief: await statusOf(made.thief?.paymentId),
     received: await context.db.$count(payment, and(ofTransfer, eq(payment.mode, 'received'))),
     unmatched: await context.db.$count(
       unmatchedTransfer,
-      and(eq(unmatchedTransfer.signature, made.hash ?? ''), eq(unmatchedTransfer.accountId, opened.actor.accountId)),
+      and(
+        eq(unmatchedTransfer.signature, made.hash ?? ''),
+        eq(unmatchedTransfer.accountId, opened.actor.accountId),
+      ),
     ),
     granted,
   }
@@ -133,26 +173,62 @@ type Made = { built: Awaited<ReturnType<typeof buildTransaction>> | undefined; w
 
 function send(chain: SimulatedChain, buyer: PrivateKeyAccount, { built, world }: Made): Hex {
   const { nonce, maxFeePerGas, maxPriorityFeePerGas } = built?.decoded ?? {}
-  const own = { maxFeePerGas: BigInt(String(maxFeePerGas)), maxPriorityFeePerGas: BigInt(String(maxPriorityFeePerGas)) }
-  const sending = { sender: buyer.address, recipient: payee, amountAtomic: AMOUNT, nonce: Number(nonce), fees: world.keepsFees ? own : OTHER_FEES }
+  const own = {
+    maxFeePerGas: BigInt(String(maxFeePerGas)),
+    maxPriorityFeePerGas: BigInt(String(maxPriorityFeePerGas)),
+  }
+  const sending = {
+    sender: buyer.address,
+    recipient: payee,
+    amountAtomic: AMOUNT,
+    nonce: Number(nonce),
+    fees: world.keepsFees ? own : OTHER_FEES,
+  }
   const hash = chain.send(sending)
   if (!world.speedsUp) return hash
-  return chain.send({ ...sending, fees: { ...OTHER_FEES, maxFeePerGas: OTHER_FEES.maxFeePerGas * 2n } })
+  return chain.send({
+    ...sending,
+    fees: { ...OTHER_FEES, maxFeePerGas: OTHER_FEES.maxFeePerGas * 2n },
+  })
 }
 
-type Reporting = { actor: Actor; buyer: PrivateKeyAccount; made: { buyer?: Awaited<ReturnType<typeof buildTransaction>>; hash?: Hex }; world: World }
+type Reporting = {
+  actor: Actor
+  buyer: PrivateKeyAccount
+  made: { buyer?: Awaited<ReturnType<typeof buildTransaction>>; hash?: Hex }
+  world: World
+}
 
 async function report(context: Context, { actor, buyer, made, world }: Reporting): Promise<void> {
   const { request } = made.buyer?.evidence ?? {}
-  const signed = world.signs && request ? { payerSignature: await buyer.signTypedData(typedDataOf(request)) } : {}
+  const signed =
+    world.signs && request
+      ? { payerSignature: await buyer.signTypedData(typedDataOf(request)) }
+      : {}
   const body = { paymentId: made.buyer?.paymentId ?? '', signature: made.hash ?? '', ...signed }
   await reportSubmitted(context, actor, body).catch(() => {})
 }
 
 /** Whether the transfer bought a resource. */
-async function prove(context: Context, { buyer, hash }: { buyer: PrivateKeyAccount; hash: Hex | undefined }): Promise<boolean> {
-  const paymentProof = await proveTxid({ payer: buyer, network: SIMULATED.network, payTo: payee, amount: AMOUNT, txRef: hash ?? '', url: RESOURCE })
-  const body = { walletAddress: payee, paymentProof, expectedAmount: '0.01', resource: RESOURCE, timeout: 1 }
+async function prove(
+  context: Context,
+  { buyer, hash }: { buyer: PrivateKeyAccount; hash: Hex | undefined },
+): Promise<boolean> {
+  const paymentProof = await proveTxid({
+    payer: buyer,
+    network: SIMULATED.network,
+    payTo: payee,
+    amount: AMOUNT,
+    txRef: hash ?? '',
+    url: RESOURCE,
+  })
+  const body = {
+    walletAddress: payee,
+    paymentProof,
+    expectedAmount: '0.01',
+    resource: RESOURCE,
+    timeout: 1,
+  }
   const answer = await receivePayment(context, opened.actor, body).catch(() => undefined)
   return answer?.verified === true && !answer.alreadyProcessed
 }
@@ -174,7 +250,8 @@ test(
         if (!world) continue
         const ended = await play(steps, world)
         const proven = world.verified || world.signs || (world.keepsFees && !world.speedsUp)
-        const isThiefs = !world.ownAccount && ended.thief !== undefined && PAID.includes(ended.thief)
+        const isThiefs =
+          !world.ownAccount && ended.thief !== undefined && PAID.includes(ended.thief)
         const uses = (PAID.includes(ended.buyer ?? '') ? 1 : 0) + ended.received
         const fails =
           isThiefs ||

@@ -34,12 +34,16 @@ type Order = Pick<
 export type Seen = { transfer: Transfer; signature: string; senderOwned: boolean }
 
 /** What ties a transfer to an order whose terms it meets; null when nothing does. */
-export function evidenceOf(order: Order, { transfer, senderOwned }: Omit<Seen, 'signature'>): Evidence | null {
+export function evidenceOf(
+  order: Order,
+  { transfer, senderOwned }: Omit<Seen, 'signature'>,
+): Evidence | null {
   if (order.mode === 'hosted') return 'hosted'
   // Its memo has been compared with the order's id.
   if (familyOf(order.network) === 'solana') return 'memo'
   // Bound to the order by a signature, or by a transaction in the pool that had the order's fees: a replacement keeps the nonce.
-  if (order.payerNonce !== null && order.payerNonce === transfer.nonce) return order.payerSignature === null ? 'fingerprint' : 'payer_signature'
+  if (order.payerNonce !== null && order.payerNonce === transfer.nonce)
+    return order.payerSignature === null ? 'fingerprint' : 'payer_signature'
   if (order.fingerprint !== null && order.fingerprint === transfer.fingerprint) return 'fingerprint'
   // Whoever is not signed in may name any sender, the account's own wallets too.
   return order.senderVerified || (senderOwned && !order.draft) ? 'sender' : null
@@ -47,7 +51,13 @@ export function evidenceOf(order: Order, { transfer, senderOwned }: Omit<Seen, '
 
 export type Choice<T> = { orders: readonly T[]; evidence: Evidence }
 
-const STRONGEST_FIRST: readonly Evidence[] = ['hosted', 'memo', 'payer_signature', 'fingerprint', 'sender']
+const STRONGEST_FIRST: readonly Evidence[] = [
+  'hosted',
+  'memo',
+  'payer_signature',
+  'fingerprint',
+  'sender',
+]
 
 /**
  * Of one account's orders whose terms a transfer meets, those with the strongest evidence, the best first. Where that is the sender, they are all of one
@@ -69,7 +79,9 @@ export function chooseOrder<T extends Order>(orders: readonly T[], seen: Seen): 
     tied.filter((order) => order.nonce === transfer.nonce),
     tied,
   ].find((group) => group.length > 0)
-  const newestFirst = (narrowed ?? []).toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+  const newestFirst = (narrowed ?? []).toSorted(
+    (a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1),
+  )
   return { orders: newestFirst, evidence }
 }
 
@@ -82,7 +94,8 @@ export async function attribute(
   row: PaymentRecord,
   { transfer, signature, height }: { transfer: Transfer; signature: string; height: number | null },
 ): Promise<Evidence | null> {
-  if (row.mode !== 'local' || familyOf(row.network) !== 'evm') return evidenceOf(row, { transfer, senderOwned: false })
+  if (row.mode !== 'local' || familyOf(row.network) !== 'evm')
+    return evidenceOf(row, { transfer, senderOwned: false })
   // Of any account: what the service signed for a hosted payment pays no order that somebody had built.
   if (await findHosted(tx, row.network, signature)) return null
   const senderOwned = (await findOwner(tx, row.network, row.sender)) === row.accountId
@@ -95,7 +108,11 @@ type Landing = Seen & { height: number | null }
 type Ledger = { accountId: string; network: string }
 
 /** The orders of the same terms that have any evidence for this transfer. Others, however many were planted, are not read. */
-function readRivals(tx: Database, ledger: Ledger, { transfer, signature, height, senderOwned }: Landing): Promise<PaymentRecord[]> {
+function readRivals(
+  tx: Database,
+  ledger: Ledger,
+  { transfer, signature, height, senderOwned }: Landing,
+): Promise<PaymentRecord[]> {
   return tx
     .select()
     .from(payment)
@@ -103,7 +120,11 @@ function readRivals(tx: Database, ledger: Ledger, { transfer, signature, height,
       and(
         meetsTerms(ledger, transfer),
         // What a reorg has replaced pays nothing any more.
-        or(isNull(payment.signature), eq(payment.signature, signature), eq(payment.status, 'rolled_back')),
+        or(
+          isNull(payment.signature),
+          eq(payment.signature, signature),
+          eq(payment.status, 'rolled_back'),
+        ),
         height === null ? undefined : lt(payment.builtHeight, height),
         hasEvidence(transfer, senderOwned),
       ),
@@ -111,7 +132,10 @@ function readRivals(tx: Database, ledger: Ledger, { transfer, signature, height,
 }
 
 /** Orders of an account that may still be paid, with the terms of a transfer. */
-function meetsTerms({ accountId, network }: Ledger, { sender, recipient, asset, amountAtomic }: Transfer): SQL | undefined {
+function meetsTerms(
+  { accountId, network }: Ledger,
+  { sender, recipient, asset, amountAtomic }: Transfer,
+): SQL | undefined {
   return and(
     eq(payment.accountId, accountId),
     eq(payment.sender, sender),
@@ -131,15 +155,30 @@ export async function findAdoptable(
 ): Promise<PaymentRecord | undefined> {
   const { accountId, network, transfer, signature, height } = landing
   const hosted = await findHosted(tx, network, signature)
-  if (hosted) return hosted.accountId === accountId && hosted.resource === resource && pays(hosted, transfer, height) ? hosted : undefined
+  if (hosted)
+    return hosted.accountId === accountId &&
+      hosted.resource === resource &&
+      pays(hosted, transfer, height)
+      ? hosted
+      : undefined
   if (familyOf(network) === 'solana') {
     const named = transfer.memo === null ? undefined : await findPayment(tx, transfer.memo)
-    if (named?.accountId !== accountId || named.resource !== resource || named.mode !== 'local' || !pays(named, transfer, height)) return undefined
+    if (
+      named?.accountId !== accountId ||
+      named.resource !== resource ||
+      named.mode !== 'local' ||
+      !pays(named, transfer, height)
+    )
+      return undefined
     // A second transfer with its memo is another payment.
     return named.signature === null || named.signature === signature ? named : undefined
   }
   const senderOwned = (await findOwner(tx, network, transfer.sender)) === accountId
-  const rivals = await readRivals(tx, { accountId, network }, { transfer, signature, height, senderOwned })
+  const rivals = await readRivals(
+    tx,
+    { accountId, network },
+    { transfer, signature, height, senderOwned },
+  )
   const choice = chooseOrder(
     rivals.filter((row) => row.resource === resource),
     { transfer, signature, senderOwned },
@@ -158,21 +197,37 @@ function hasEvidence({ nonce, fingerprint }: Transfer, senderOwned: boolean): SQ
 }
 
 /** The hosted payment that the service signed a transaction for. */
-export async function findHosted(db: Database, network: string, signature: string): Promise<PaymentRecord | undefined> {
+export async function findHosted(
+  db: Database,
+  network: string,
+  signature: string,
+): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .select({ payment })
     .from(attempt)
     .innerJoin(payment, eq(payment.id, attempt.paymentId))
-    .where(and(eq(attempt.network, network), eq(attempt.signature, signature), eq(payment.mode, 'hosted')))
+    .where(
+      and(
+        eq(attempt.network, network),
+        eq(attempt.signature, signature),
+        eq(payment.mode, 'hosted'),
+      ),
+    )
   return row?.payment
 }
 
 /** Unsettled orders that a transfer fits by its terms, whatever their evidence, drafts last: the candidates of unmatched money, at most 50. */
-export function fittingOrders(db: Database, ledger: Ledger, { transfer, height }: { transfer: Transfer; height: number }): Promise<PaymentRecord[]> {
+export function fittingOrders(
+  db: Database,
+  ledger: Ledger,
+  { transfer, height }: { transfer: Transfer; height: number },
+): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
-    .where(and(meetsTerms(ledger, transfer), isNull(payment.signature), lt(payment.builtHeight, height)))
+    .where(
+      and(meetsTerms(ledger, transfer), isNull(payment.signature), lt(payment.builtHeight, height)),
+    )
     .orderBy(payment.draft, payment.createdAt, payment.id)
     .limit(50)
 }

@@ -20,7 +20,11 @@ export type Authorized = { authorization: Authorization; contracts: Contracts }
  * The authorization of a payment, as far as it takes to find it on the chain: from the key of its claim, `permit2:from:nonce` or `asset:from:nonce`.
  * Undefined for the key of a transaction.
  */
-export function readAuthorized({ contracts }: Chain, key: string, payment: SignedPayment): Authorized | undefined {
+export function readAuthorized(
+  { contracts }: Chain,
+  key: string,
+  payment: SignedPayment,
+): Authorized | undefined {
   const { asset, recipient, amount, expiresAt } = payment
   const [scope = '', from, nonce] = key.split(':')
   if (contracts === null || from === undefined || nonce === undefined) return undefined

@@ -22,7 +22,13 @@ let actor: Actor
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
   await evm.mine()
-  const token = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+  const token = {
+    address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+    symbol: 'USDC',
+    name: 'USD Coin',
+    decimals: 6,
+    native: false,
+  }
   opened = await openContext([{ ...evm.network, assets: [...evm.network.assets, token] }])
   context = opened.context
   actor = opened.actor
@@ -48,13 +54,38 @@ async function refusal(body: Partial<Body> & { walletAddress: string }) {
 
 test('the bytes say what was asked for, and the row is there before they leave', async () => {
   const payer = await evm.wallet(ETH)
-  const metadata = { referenceId: 'order-7', note: 'a\0b', 'k\0': 1, total: new LosslessNumber('0.100000000000000000001') }
-  const reply = await build({ walletAddress: payer.address, amount: '0.123456789012345678', resource: 'https://shop.example/a?b=1', metadata })
+  const metadata = {
+    referenceId: 'order-7',
+    note: 'a\0b',
+    'k\0': 1,
+    total: new LosslessNumber('0.100000000000000000001'),
+  }
+  const reply = await build({
+    walletAddress: payer.address,
+    amount: '0.123456789012345678',
+    resource: 'https://shop.example/a?b=1',
+    metadata,
+  })
   const decoded = decodeTransaction(Buffer.from(reply.transaction, 'base64'))
-  expect(decoded).toMatchObject({ ok: true, form: 'unsigned', chainId: 31337, to: PAYEE, valueAtomic: 123456789012345678n, data: '0x', gas: 21_000n, nonce: 0 })
+  expect(decoded).toMatchObject({
+    ok: true,
+    form: 'unsigned',
+    chainId: 31337,
+    to: PAYEE,
+    valueAtomic: 123456789012345678n,
+    data: '0x',
+    gas: 21_000n,
+    nonce: 0,
+  })
   expect(decoded.ok && decoded.feeBoundAtomic.toString()).toBe(reply.fee.amountAtomic)
   expect(reply.amount).toEqual(new LosslessNumber('0.123456789012345678'))
-  expect(reply).toMatchObject({ encoding: 'evm-rlp-unsigned', paymentProof: null, amountAtomic: '123456789012345678', sender: payer.address, recipient: PAYEE })
+  expect(reply).toMatchObject({
+    encoding: 'evm-rlp-unsigned',
+    paymentProof: null,
+    amountAtomic: '123456789012345678',
+    sender: payer.address,
+    recipient: PAYEE,
+  })
 
   const row = await findPayment(context.db, reply.paymentId)
   expect(row).toMatchObject({
@@ -66,14 +97,18 @@ test('the bytes say what was asked for, and the row is there before they leave',
   })
   expect(reply.expiresAt).toBe((row?.createdAt.getTime() ?? 0) + 60_000)
   const body = await readPaymentBody(context, reply.paymentId)
-  expect(stringifyJson(body.metadata)).toBe('{"referenceId":"order-7","note":"a\\u0000b","k\\u0000":1,"total":0.100000000000000000001}')
+  expect(stringifyJson(body.metadata)).toBe(
+    '{"referenceId":"order-7","note":"a\\u0000b","k\\u0000":1,"total":0.100000000000000000001}',
+  )
   expect(body.events).toMatchObject([{ status: 'created', source: 'service', blockHeight: null }])
 })
 
 test('the proof request is typed data the payer can sign once the hash is filled in', async () => {
   const payer = await evm.wallet(ETH)
   const reply = await build({ walletAddress: payer.address, resource: 'https://shop.example/a' })
-  const request = reply.proofRequest as unknown as TypedDataDefinition & { message: Record<string, unknown> }
+  const request = reply.proofRequest as unknown as TypedDataDefinition & {
+    message: Record<string, unknown>
+  }
   const filled = { ...request, message: { ...request.message, txRef: `0x${'12'.repeat(32)}` } }
   expect(hashTypedData(filled as TypedDataDefinition)).toMatch(/^0x[0-9a-f]{64}$/)
   expect(request).toMatchObject({
@@ -82,7 +117,13 @@ test('the proof request is typed data the payer can sign once the hash is filled
     message: {
       from: payer.address,
       resource: { url: 'https://shop.example/a', description: '', mimeType: '' },
-      accepted: { scheme: 'exact', assetTransferMethod: 'txid', network: 'eip155:31337', amount: (ETH / 2n).toString(), payTo: PAYEE },
+      accepted: {
+        scheme: 'exact',
+        assetTransferMethod: 'txid',
+        network: 'eip155:31337',
+        amount: (ETH / 2n).toString(),
+        payTo: PAYEE,
+      },
     },
   })
 })
@@ -92,11 +133,25 @@ const RANDOM_WEI = 2n * 2n ** 24n * 21_000n
 
 test('the balance must hold amount and fee, exact to the wei', async () => {
   const payer = await evm.wallet(ETH)
-  const fee = BigInt((await build({ walletAddress: payer.address, priorityFee: '0.0001' })).fee.amountAtomic)
+  const fee = BigInt(
+    (await build({ walletAddress: payer.address, priorityFee: '0.0001' })).fee.amountAtomic,
+  )
   const most = ETH - fee - RANDOM_WEI
-  expect((await build({ walletAddress: payer.address, amount: formatAmount(most, 18), priorityFee: '0.0001' })).amountAtomic).toBe(most.toString())
+  expect(
+    (
+      await build({
+        walletAddress: payer.address,
+        amount: formatAmount(most, 18),
+        priorityFee: '0.0001',
+      })
+    ).amountAtomic,
+  ).toBe(most.toString())
   const tooMuch = ETH - fee + RANDOM_WEI
-  const refused = await refusal({ walletAddress: payer.address, amount: formatAmount(tooMuch, 18), priorityFee: '0.0001' })
+  const refused = await refusal({
+    walletAddress: payer.address,
+    amount: formatAmount(tooMuch, 18),
+    priorityFee: '0.0001',
+  })
   if (!(refused instanceof ProblemError)) throw new Error('Something else was thrown.')
   const asked = BigInt(String(refused.facts.details?.feeAtomic))
   expect(asked > fee - RANDOM_WEI && asked < fee + RANDOM_WEI).toBe(true)
@@ -109,7 +164,13 @@ test('the balance must hold amount and fee, exact to the wei', async () => {
         available: '1',
         availableAtomic: ETH.toString(),
         symbol: 'ETH',
-        reason: { code: 'amount_and_fee', params: { required: { amountAtomic: (tooMuch + asked).toString() }, fee: { amountAtomic: asked.toString() } } },
+        reason: {
+          code: 'amount_and_fee',
+          params: {
+            required: { amountAtomic: (tooMuch + asked).toString() },
+            fee: { amountAtomic: asked.toString() },
+          },
+        },
       },
     },
   })
@@ -130,9 +191,14 @@ test('the priority fee is at most the total that was named, less its random digi
   const named = 210_000_000_000_000n / 21_000n
   expect(perGas <= named && perGas > named - 2n ** 24n).toBe(true)
   expect(reply.fee.priorityFee).toEqual(new LosslessNumber(formatAmount(perGas * 21_000n, 18)))
-  for (const priorityFee of ['0', '0.0', '0e0']) expect((await build({ walletAddress: payer.address, priorityFee })).decoded.maxPriorityFeePerGas).toBe('0')
+  for (const priorityFee of ['0', '0.0', '0e0'])
+    expect(
+      (await build({ walletAddress: payer.address, priorityFee })).decoded.maxPriorityFeePerGas,
+    ).toBe('0')
   const automatic = await build({ walletAddress: payer.address })
-  expect(BigInt(String(automatic.decoded.maxPriorityFeePerGas))).toBeLessThan(5_000_000_000n + 2n ** 24n)
+  expect(BigInt(String(automatic.decoded.maxPriorityFeePerGas))).toBeLessThan(
+    5_000_000_000n + 2n ** 24n,
+  )
 })
 
 /** `revert()` and `stop`, and a loop that burns all gas it gets. */
@@ -141,13 +207,29 @@ const TAKES: Hex = '0x00'
 const BURNS: Hex = '0x5b600056'
 
 const recipients = [
-  ['a wrong checksum', '0x90f79bf6EB2c4f870365E785982E1f101E93b906', { code: 'bad_checksum', params: {} }],
+  [
+    'a wrong checksum',
+    '0x90f79bf6EB2c4f870365E785982E1f101E93b906',
+    { code: 'bad_checksum', params: {} },
+  ],
   ['no address', 'payee.eth', { code: 'not_an_address', params: { expected: 'evm' } }],
   ['nothing', '', { code: 'not_an_address', params: { expected: 'evm' } }],
   ['the zero address', `0x${'0'.repeat(40)}`, { code: 'zero_address', params: {} }],
-  ['the sign for native currency', '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', { code: 'zero_address', params: {} }],
-  ['a Solana address', '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', { code: 'other_network_family', params: { expected: 'evm' } }],
-  ['a precompiled contract', '0x0000000000000000000000000000000000000004', { code: 'precompiled_contract', params: {} }],
+  [
+    'the sign for native currency',
+    '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+    { code: 'zero_address', params: {} },
+  ],
+  [
+    'a Solana address',
+    '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+    { code: 'other_network_family', params: { expected: 'evm' } },
+  ],
+  [
+    'a precompiled contract',
+    '0x0000000000000000000000000000000000000004',
+    { code: 'precompiled_contract', params: {} },
+  ],
 ] as const
 
 test.each(recipients)('INVALID_RECIPIENT: %s', async (_title, recipientAddress, reason) => {
@@ -177,11 +259,20 @@ test.each([
   const contract = (await evm.wallet(0n)).address
   await evm.setCode(contract, code)
   if (answer !== undefined)
-    expect(await refusal({ walletAddress: payer.address, recipientAddress: contract })).toMatchObject({
+    expect(
+      await refusal({ walletAddress: payer.address, recipientAddress: contract }),
+    ).toMatchObject({
       code: 'INVALID_RECIPIENT',
       facts: { details: { reason: { code: 'contract_reverts', params: { answer } } } },
     })
-  else expect(BigInt(String((await build({ walletAddress: payer.address, recipientAddress: contract })).decoded.gas))).toBeGreaterThan(0n)
+  else
+    expect(
+      BigInt(
+        String(
+          (await build({ walletAddress: payer.address, recipientAddress: contract })).decoded.gas,
+        ),
+      ),
+    ).toBeGreaterThan(0n)
 })
 
 test('a contract and the zero address cannot pay; an account that delegates to code can', async () => {
@@ -189,7 +280,12 @@ test('a contract and the zero address cannot pay; an account that delegates to c
   await evm.setCode(contract.address, TAKES)
   expect(await refusal({ walletAddress: contract.address })).toMatchObject({
     code: 'INVALID_PARAMETERS',
-    facts: { details: { walletAddress: expect.any(String), reason: { code: 'sender_is_contract', params: {} } } },
+    facts: {
+      details: {
+        walletAddress: expect.any(String),
+        reason: { code: 'sender_is_contract', params: {} },
+      },
+    },
   })
   expect(await refusal({ walletAddress: `0x${'0'.repeat(40)}` })).toMatchObject({
     code: 'INVALID_PARAMETERS',
@@ -201,17 +297,23 @@ test('a contract and the zero address cannot pay; an account that delegates to c
 
 test('every wrong field is named at once, and an unknown token with those that are known', async () => {
   const payer = await evm.wallet(ETH)
-  expect(await refusal({ walletAddress: payer.address, amount: '0', asset: 'DAI', priorityFee: '-1' })).toMatchObject({
+  expect(
+    await refusal({ walletAddress: payer.address, amount: '0', asset: 'DAI', priorityFee: '-1' }),
+  ).toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: {
       details: {
         amount: expect.stringMatching(/above 0/),
-        asset: expect.stringMatching(/^Expected an asset of Local EVM .*ETH 0xEeee.*USDC 0x5FbDB.*received "DAI"/),
+        asset: expect.stringMatching(
+          /^Expected an asset of Local EVM .*ETH 0xEeee.*USDC 0x5FbDB.*received "DAI"/,
+        ),
         priorityFee: 'Expected 0 or more, received -1.',
       },
     },
   })
-  expect(await refusal({ walletAddress: payer.address, amount: '0.1234567890123456789' })).toMatchObject({
+  expect(
+    await refusal({ walletAddress: payer.address, amount: '0.1234567890123456789' }),
+  ).toMatchObject({
     facts: { details: { amount: expect.stringMatching(/18 decimals/) } },
   })
   expect(await refusal({ walletAddress: payer.address, asset: 'DOGE' })).toMatchObject({

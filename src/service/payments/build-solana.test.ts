@@ -16,7 +16,12 @@ const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 
 /** An amount as a reason carries it. */
-const lamports = (amount: bigint) => ({ amountAtomic: amount.toString(), asset: '11111111111111111111111111111111', symbol: 'SOL', decimals: 9 })
+const lamports = (amount: bigint) => ({
+  amountAtomic: amount.toString(),
+  asset: '11111111111111111111111111111111',
+  symbol: 'SOL',
+  decimals: 9,
+})
 
 let solana: SolanaFixture
 let opened: OpenedContext
@@ -39,7 +44,12 @@ type Body = Parameters<typeof buildTransaction>[2]
 
 async function build(payer: Keypair, body: Partial<Body> = {}) {
   const recipientAddress = body.recipientAddress ?? Keypair.generate().publicKey.toBase58()
-  return buildTransaction(context, actor, { amount: '0.1', ...body, walletAddress: payer.publicKey.toBase58(), recipientAddress })
+  return buildTransaction(context, actor, {
+    amount: '0.1',
+    ...body,
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress,
+  })
 }
 
 async function refusal(payer: Keypair, body: Partial<Body> = {}) {
@@ -57,27 +67,50 @@ test('the bytes say what was asked for, with the payment in the memo, and the cl
     ok: true,
     form: 'unsigned',
     feePayer: payer.publicKey.toBase58(),
-    transfer: { sender: reply.sender, recipient: reply.recipient, amountAtomic: SOL / 10n, memo: reply.paymentId },
+    transfer: {
+      sender: reply.sender,
+      recipient: reply.recipient,
+      amountAtomic: SOL / 10n,
+      memo: reply.paymentId,
+    },
   })
   expect(decoded.ok && decoded.feeBoundAtomic.toString()).toBe(reply.fee.amountAtomic)
-  expect(reply).toMatchObject({ encoding: 'solana-wire-v0', proofRequest: null, fee: { amountAtomic: '25000' } })
+  expect(reply).toMatchObject({
+    encoding: 'solana-wire-v0',
+    proofRequest: null,
+    fee: { amountAtomic: '25000' },
+  })
   expect(reply.fee.priorityFee).toEqual(new LosslessNumber('0.00002'))
   const height = await solana.connection.getBlockHeight('confirmed')
   expect(reply.lastValidBlockHeight - height).toBeGreaterThan(100)
 
   const transaction = VersionedTransaction.deserialize(Buffer.from(reply.transaction, 'base64'))
   transaction.sign([payer])
-  await expect(solana.connection.sendRawTransaction(transaction.serialize())).resolves.toBeTypeOf('string')
+  await expect(solana.connection.sendRawTransaction(transaction.serialize())).resolves.toBeTypeOf(
+    'string',
+  )
 })
 
 test('the wallet may be emptied to the lamport, or keep its rent; nothing between, nothing more', async () => {
   const payer = await solana.wallet(SOL)
   const spell = (lamports: bigint) => formatAmount(lamports, 9)
-  expect((await build(payer, { amount: spell(SOL - FEE) })).amountAtomic).toBe((SOL - FEE).toString())
-  expect((await build(payer, { amount: spell(SOL - FEE - RENT) })).amountAtomic).toBe((SOL - FEE - RENT).toString())
+  expect((await build(payer, { amount: spell(SOL - FEE) })).amountAtomic).toBe(
+    (SOL - FEE).toString(),
+  )
+  expect((await build(payer, { amount: spell(SOL - FEE - RENT) })).amountAtomic).toBe(
+    (SOL - FEE - RENT).toString(),
+  )
   expect(await refusal(payer, { amount: spell(SOL - FEE + 1n) })).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
-    facts: { details: { requiredAtomic: (SOL + 1n).toString(), availableAtomic: SOL.toString(), feeAtomic: FEE.toString(), fee: '0.000005', symbol: 'SOL' } },
+    facts: {
+      details: {
+        requiredAtomic: (SOL + 1n).toString(),
+        availableAtomic: SOL.toString(),
+        feeAtomic: FEE.toString(),
+        fee: '0.000005',
+        symbol: 'SOL',
+      },
+    },
   })
   for (const left of [1n, RENT - 1n]) {
     expect(await refusal(payer, { amount: spell(SOL - FEE - left) })).toMatchObject({
@@ -87,7 +120,12 @@ test('the wallet may be emptied to the lamport, or keep its rent; nothing betwee
           requiredAtomic: (SOL - left + RENT).toString(),
           reason: {
             code: 'amount_fee_and_rent',
-            params: { required: lamports(SOL - left + RENT), available: lamports(SOL), fee: lamports(FEE), rent: lamports(RENT) },
+            params: {
+              required: lamports(SOL - left + RENT),
+              available: lamports(SOL),
+              fee: lamports(FEE),
+              rent: lamports(RENT),
+            },
           },
         },
       },
@@ -96,9 +134,16 @@ test('the wallet may be emptied to the lamport, or keep its rent; nothing betwee
 })
 
 test('a wallet that was never used, and amounts no lamports can spell, are told as a balance', async () => {
-  expect(await refusal(Keypair.generate())).toMatchObject({ code: 'INSUFFICIENT_BALANCE', facts: { details: { available: '0' } } })
-  expect(await refusal(await solana.wallet(SOL), { amount: '1e20' })).toMatchObject({ code: 'INSUFFICIENT_BALANCE' })
-  expect(await refusal(await solana.wallet(SOL), { amount: '0.0000000001' })).toMatchObject({ code: 'INVALID_PARAMETERS' })
+  expect(await refusal(Keypair.generate())).toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+    facts: { details: { available: '0' } },
+  })
+  expect(await refusal(await solana.wallet(SOL), { amount: '1e20' })).toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+  })
+  expect(await refusal(await solana.wallet(SOL), { amount: '0.0000000001' })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+  })
 })
 
 test('INVALID_RECIPIENT: less than the rent minimum to an address never used carries the minimum', async () => {
@@ -122,13 +167,29 @@ test('INVALID_RECIPIENT: less than the rent minimum to an address never used car
 
 test.each([
   ['no address', 'nobody', { code: 'not_an_address', params: { expected: 'solana' } }],
-  ['an EVM address', '0x90F79bf6EB2c4f870365E785982E1f101E93b906', { code: 'other_network_family', params: { expected: 'solana' } }],
+  [
+    'an EVM address',
+    '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+    { code: 'other_network_family', params: { expected: 'solana' } },
+  ],
   ['the system program', '11111111111111111111111111111111', { code: 'zero_address', params: {} }],
   ['the token program', TOKEN_PROGRAM, { code: 'program_account', params: {} }],
-  ['the memo program', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', { code: 'program_account', params: {} }],
+  [
+    'the memo program',
+    'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+    { code: 'program_account', params: {} },
+  ],
   ['a mint', WRAPPED_SOL, { code: 'token_mint', params: {} }],
-  ['a sysvar', 'SysvarC1ock11111111111111111111111111111111', { code: 'system_account', params: {} }],
-  ['the incinerator', '1nc1nerator11111111111111111111111111111111', { code: 'incinerator', params: {} }],
+  [
+    'a sysvar',
+    'SysvarC1ock11111111111111111111111111111111',
+    { code: 'system_account', params: {} },
+  ],
+  [
+    'the incinerator',
+    '1nc1nerator11111111111111111111111111111111',
+    { code: 'incinerator', params: {} },
+  ],
 ])('INVALID_RECIPIENT: %s', async (_title, recipientAddress, reason) => {
   const payer = await solana.wallet(SOL)
   expect(await refusal(payer, { recipientAddress })).toMatchObject({
@@ -145,24 +206,36 @@ test('INVALID_RECIPIENT: the sender itself', async () => {
   })
 })
 
-test.each([TOKEN_PROGRAM, TOKEN_2022_PROGRAM])('INVALID_RECIPIENT: a token account of %s', async (owner) => {
-  const payer = await solana.wallet(SOL)
-  const account = Keypair.generate().publicKey.toBase58()
-  const data = Buffer.alloc(165)
-  data.writeUInt8(1, 108)
-  await solana.setAccount(account, { lamports: 2_039_280n, owner, data: data.toString('hex') })
-  expect(await refusal(payer, { recipientAddress: account })).toMatchObject({
-    code: 'INVALID_RECIPIENT',
-    facts: { details: { reason: { code: 'token_account', params: {} } } },
-  })
-})
+test.each([TOKEN_PROGRAM, TOKEN_2022_PROGRAM])(
+  'INVALID_RECIPIENT: a token account of %s',
+  async (owner) => {
+    const payer = await solana.wallet(SOL)
+    const account = Keypair.generate().publicKey.toBase58()
+    const data = Buffer.alloc(165)
+    data.writeUInt8(1, 108)
+    await solana.setAccount(account, { lamports: 2_039_280n, owner, data: data.toString('hex') })
+    expect(await refusal(payer, { recipientAddress: account })).toMatchObject({
+      code: 'INVALID_RECIPIENT',
+      facts: { details: { reason: { code: 'token_account', params: {} } } },
+    })
+  },
+)
 
 test('a sender that belongs to a program cannot pay', async () => {
   const account = Keypair.generate()
-  await solana.setAccount(account.publicKey.toBase58(), { lamports: SOL, owner: TOKEN_PROGRAM, data: Buffer.alloc(165).toString('hex') })
+  await solana.setAccount(account.publicKey.toBase58(), {
+    lamports: SOL,
+    owner: TOKEN_PROGRAM,
+    data: Buffer.alloc(165).toString('hex'),
+  })
   expect(await refusal(account)).toMatchObject({
     code: 'INVALID_PARAMETERS',
-    facts: { details: { walletAddress: expect.any(String), reason: { code: 'sender_is_program_account', params: {} } } },
+    facts: {
+      details: {
+        walletAddress: expect.any(String),
+        reason: { code: 'sender_is_program_account', params: {} },
+      },
+    },
   })
 })
 

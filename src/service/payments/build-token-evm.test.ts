@@ -4,7 +4,14 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { balanceOnEvm, issueOddToken, issueUsdc, ODDITIES, transferData, type Oddity } from '#testing/local-tokens.ts'
+import {
+  balanceOnEvm,
+  issueOddToken,
+  issueUsdc,
+  ODDITIES,
+  transferData,
+  type Oddity,
+} from '#testing/local-tokens.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
@@ -34,7 +41,12 @@ beforeAll(async () => {
   odd = Object.fromEntries(tokens) as Record<Oddity, Asset>
   const wrong = { ...usdc, address: odd.None.address, symbol: 'WRONG', decimals: 18 }
   const nowhere = { ...usdc, address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', symbol: 'NONE' }
-  const list = [usdc, ...Object.values(odd).filter(({ address }) => address !== odd.None.address), wrong, nowhere]
+  const list = [
+    usdc,
+    ...Object.values(odd).filter(({ address }) => address !== odd.None.address),
+    wrong,
+    nowhere,
+  ]
   network = { ...evm.network, assets: [...evm.network.assets, ...list] }
   opened = await openContext([network])
   context = opened.context
@@ -49,7 +61,13 @@ afterAll(async () => {
 type Body = Parameters<typeof buildTransaction>[2]
 
 const build = (body: Partial<Body> = {}) =>
-  buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress: PAYEE, amount: '1.5', asset: 'USDC', ...body })
+  buildTransaction(context, actor, {
+    walletAddress: payer.address,
+    recipientAddress: PAYEE,
+    amount: '1.5',
+    asset: 'USDC',
+    ...body,
+  })
 
 const refusal = (body: Partial<Body> = {}) =>
   build(body).then(
@@ -68,23 +86,46 @@ test('the bytes call transfer on the token, and the row names asset, decimals an
     transfer: { recipient: PAYEE, asset: usdc.address, amountAtomic: 1_500_001n },
   })
   expect(decoded.ok && decoded.feeBoundAtomic.toString()).toBe(reply.fee.amountAtomic)
-  expect(reply).toMatchObject({ asset: usdc.address, symbol: 'USDC', decimals: 6, amountAtomic: '1500001', sender: payer.address, recipient: PAYEE })
+  expect(reply).toMatchObject({
+    asset: usdc.address,
+    symbol: 'USDC',
+    decimals: 6,
+    amountAtomic: '1500001',
+    sender: payer.address,
+    recipient: PAYEE,
+  })
   expect(reply.amount).toEqual(new LosslessNumber('1.500001'))
   expect(reply.fee).toMatchObject({ rentAtomic: '0' })
   expect(reply.decoded).toMatchObject({
     to: usdc.address,
     value: '0',
     data: transferData(PAYEE, 1_500_001n),
-    call: { function: 'transfer(address,uint256)', recipient: PAYEE, amount: '1500001', token: { address: usdc.address, symbol: 'USDC', decimals: 6 } },
+    call: {
+      function: 'transfer(address,uint256)',
+      recipient: PAYEE,
+      amount: '1500001',
+      token: { address: usdc.address, symbol: 'USDC', decimals: 6 },
+    },
   })
-  expect(reply.proofRequest).toMatchObject({ message: { accepted: { asset: usdc.address, amount: '1500001', payTo: PAYEE } } })
-  expect(await findPayment(context.db, reply.paymentId)).toMatchObject({ asset: usdc.address, symbol: 'USDC', decimals: 6, amount: 1_500_001n })
+  expect(reply.proofRequest).toMatchObject({
+    message: { accepted: { asset: usdc.address, amount: '1500001', payTo: PAYEE } },
+  })
+  expect(await findPayment(context.db, reply.paymentId)).toMatchObject({
+    asset: usdc.address,
+    symbol: 'USDC',
+    decimals: 6,
+    amount: 1_500_001n,
+  })
 })
 
 test('what was built is taken by the chain and pays exactly', async () => {
   const reply = await build({ amount: '2.000003', asset: usdc.address.toLowerCase() })
-  const serialized = bytesToHex(Buffer.from(reply.transaction, 'base64')) as TransactionSerializedEIP1559
-  await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(parseTransaction(serialized)) })
+  const serialized = bytesToHex(
+    Buffer.from(reply.transaction, 'base64'),
+  ) as TransactionSerializedEIP1559
+  await evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction(parseTransaction(serialized)),
+  })
   await evm.mine()
   expect(await balanceOnEvm(evm, usdc, PAYEE)).toBe(2_000_003n)
 })
@@ -94,14 +135,22 @@ test('a token that is not configured is refused with those that are', async () =
     expect(await refusal({ asset })).toMatchObject({
       code: 'INVALID_PARAMETERS',
       facts: {
-        details: { asset: expect.stringMatching(new RegExp(`^Expected an asset of Local EVM \\(ETH 0xEeee.*, USDC ${usdc.address}.*received "${asset}"`)) },
+        details: {
+          asset: expect.stringMatching(
+            new RegExp(
+              `^Expected an asset of Local EVM \\(ETH 0xEeee.*, USDC ${usdc.address}.*received "${asset}"`,
+            ),
+          ),
+        },
       },
     })
   }
 })
 
 test('more decimals than the token has, and nothing, are refused', async () => {
-  expect(await refusal({ amount: '1.0000001' })).toMatchObject({ facts: { details: { amount: 'Expected at most 6 decimals, received 1.0000001.' } } })
+  expect(await refusal({ amount: '1.0000001' })).toMatchObject({
+    facts: { details: { amount: 'Expected at most 6 decimals, received 1.0000001.' } },
+  })
   expect(await refusal({ amount: '0' })).toMatchObject({ code: 'INVALID_PARAMETERS' })
 })
 
@@ -119,8 +168,18 @@ test('the balance that is short is named: the token’s, or the one that pays th
         reason: {
           code: 'token_amount',
           params: {
-            required: { amountAtomic: '1000000001', asset: usdc.address, symbol: 'USDC', decimals: 6 },
-            available: { amountAtomic: available.toString(), asset: usdc.address, symbol: 'USDC', decimals: 6 },
+            required: {
+              amountAtomic: '1000000001',
+              asset: usdc.address,
+              symbol: 'USDC',
+              decimals: 6,
+            },
+            available: {
+              amountAtomic: available.toString(),
+              asset: usdc.address,
+              symbol: 'USDC',
+              decimals: 6,
+            },
           },
         },
       },
@@ -141,37 +200,74 @@ test('the balance that is short is named: the token’s, or the one that pays th
   expect(await refusal({ walletAddress: poor.address })).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
     facts: {
-      details: { symbol: 'ETH', availableAtomic: '1000', reason: { code: 'network_fee', params: { available: { amountAtomic: '1000', symbol: 'ETH' } } } },
+      details: {
+        symbol: 'ETH',
+        availableAtomic: '1000',
+        reason: {
+          code: 'network_fee',
+          params: { available: { amountAtomic: '1000', symbol: 'ETH' } },
+        },
+      },
     },
   })
 })
 
 test.each([
-  ['the token itself', () => usdc.address, () => ({ code: 'token_contract', params: { token: usdc.address, symbol: 'USDC' } })],
+  [
+    'the token itself',
+    () => usdc.address,
+    () => ({ code: 'token_contract', params: { token: usdc.address, symbol: 'USDC' } }),
+  ],
   [
     'another token of the network',
     () => odd.ReturnsNothing.address,
-    () => ({ code: 'token_contract', params: { token: odd.ReturnsNothing.address, symbol: odd.ReturnsNothing.symbol } }),
+    () => ({
+      code: 'token_contract',
+      params: { token: odd.ReturnsNothing.address, symbol: odd.ReturnsNothing.symbol },
+    }),
   ],
-  ['a precompiled contract', () => '0x0000000000000000000000000000000000000002', () => ({ code: 'precompiled_contract', params: {} })],
+  [
+    'a precompiled contract',
+    () => '0x0000000000000000000000000000000000000002',
+    () => ({ code: 'precompiled_contract', params: {} }),
+  ],
 ])('the recipient is no %s', async (_, recipientAddress, reason) => {
   const refused = { code: 'INVALID_RECIPIENT', facts: { details: { reason: reason() } } }
   expect(await refusal({ recipientAddress: recipientAddress() })).toMatchObject(refused)
-  expect(await refusal({ recipientAddress: recipientAddress(), asset: 'ETH', amount: '0.1' })).toMatchObject(refused)
+  expect(
+    await refusal({ recipientAddress: recipientAddress(), asset: 'ETH', amount: '0.1' }),
+  ).toMatchObject(refused)
 })
 
-test.each<Oddity>(['KeepsAPart', 'KeepsAPartSecretly'])('a token of the kind %s cannot pay an exact amount', async (oddity) => {
-  const { address, symbol } = odd[oddity]
-  const params = { token: address, symbol, sent: { amountAtomic: '1500000' }, arrives: { amountAtomic: '1485000', asset: address } }
-  expect(await refusal({ asset: symbol })).toMatchObject({
-    code: 'INVALID_PARAMETERS',
-    facts: { details: { asset: expect.stringContaining(address), reason: { code: 'asset_keeps_part', params } } },
-  })
-})
+test.each<Oddity>(['KeepsAPart', 'KeepsAPartSecretly'])(
+  'a token of the kind %s cannot pay an exact amount',
+  async (oddity) => {
+    const { address, symbol } = odd[oddity]
+    const params = {
+      token: address,
+      symbol,
+      sent: { amountAtomic: '1500000' },
+      arrives: { amountAtomic: '1485000', asset: address },
+    }
+    expect(await refusal({ asset: symbol })).toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: {
+        details: {
+          asset: expect.stringContaining(address),
+          reason: { code: 'asset_keeps_part', params },
+        },
+      },
+    })
+  },
+)
 
 test.each<[Oddity, string, object]>([
   ['ReturnsFalse', 'token_returns_false', {}],
-  ['BlocksRecipient', 'token_reverts', { answer: expect.stringContaining('Blacklistable: account is blacklisted') }],
+  [
+    'BlocksRecipient',
+    'token_reverts',
+    { answer: expect.stringContaining('Blacklistable: account is blacklisted') },
+  ],
 ])('a token of the kind %s rejects the payment: %s', async (oddity, code, params) => {
   const { address, symbol } = odd[oddity]
   expect(await refusal({ asset: symbol })).toMatchObject({
@@ -180,13 +276,20 @@ test.each<[Oddity, string, object]>([
   })
 })
 
-test.each<Oddity>(['ReturnsNothing', 'PaysInterest'])('a token of the kind %s is paid like any other', async (oddity) => {
-  expect(await build({ asset: odd[oddity].symbol })).toMatchObject({ amountAtomic: '1500000' })
-})
+test.each<Oddity>(['ReturnsNothing', 'PaysInterest'])(
+  'a token of the kind %s is paid like any other',
+  async (oddity) => {
+    expect(await build({ asset: odd[oddity].symbol })).toMatchObject({ amountAtomic: '1500000' })
+  },
+)
 
 test('a configuration that does not fit the chain is refused before a wrong amount is built', async () => {
   expect(await refusal({ asset: 'WRONG' })).toMatchObject({
-    facts: { details: { reason: { code: 'asset_decimals_differ', params: { configured: 18, onChain: 6 } } } },
+    facts: {
+      details: {
+        reason: { code: 'asset_decimals_differ', params: { configured: 18, onChain: 6 } },
+      },
+    },
   })
   expect(await refusal({ asset: 'NONE' })).toMatchObject({
     facts: { details: { reason: { code: 'asset_missing' } } },
@@ -199,7 +302,11 @@ test('a rollup’s charge for the data is part of the fee', async () => {
   // The oracle of the OP stack, which here asks the same for every transaction: PUSH2 0x1234 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN.
   await rollup.setCode('0x420000000000000000000000000000000000000F', '0x6112345f5260205ff3')
   await using other = await openContext([rollup.network])
-  const reply = await buildTransaction(other.context, other.actor, { walletAddress: account.address, recipientAddress: PAYEE, amount: '0.1' })
+  const reply = await buildTransaction(other.context, other.actor, {
+    walletAddress: account.address,
+    recipientAddress: PAYEE,
+    amount: '0.1',
+  })
   const decoded = decodeTransaction(Buffer.from(reply.transaction, 'base64'))
   const dataFee = DATA_FEE + (DATA_FEE * 25n) / 100n
   expect(decoded.ok && decoded.feeBoundAtomic + dataFee).toBe(BigInt(reply.fee.amountAtomic))

@@ -42,7 +42,10 @@ export async function buildTransaction(
   const chain = chainOf(context, network.network)
   const paymentId = createPaymentId()
   const intent = { paymentId, network: network.network, asset, sender, recipient, amountAtomic }
-  const built = await chain.build(intent, { priorityFeeAtomic: wish.priorityFeeAtomic, fingerprint: true })
+  const built = await chain.build(intent, {
+    priorityFeeAtomic: wish.priorityFeeAtomic,
+    fingerprint: true,
+  })
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
 
   const at = context.now()
@@ -74,14 +77,25 @@ export async function buildTransaction(
       createdAt: at,
       updatedAt: at,
     })
-    await recordEvent(tx, { accountId: actor.accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    await recordEvent(tx, {
+      accountId: actor.accountId,
+      paymentId,
+      status: 'created',
+      source: 'service',
+      blockHeight: null,
+      at,
+    })
     return inserted
   })
   wakeWatcher(chain)
   return reply(row, built, { network, deployment: await readDeployment(context.db) })
 }
 
-function reply(row: PaymentRecord, built: Ready, { network, deployment }: { network: Network; deployment: string }): EndpointReply<'transactionSend'> {
+function reply(
+  row: PaymentRecord,
+  built: Ready,
+  { network, deployment }: { network: Network; deployment: string },
+): EndpointReply<'transactionSend'> {
   const { decimals } = nativeAsset(network)
   return {
     success: true,

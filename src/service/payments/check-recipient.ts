@@ -10,12 +10,17 @@ const NOBODY: readonly string[] = [EVM_ZERO, EVM_NATIVE, SOLANA_NATIVE]
  * The recipient in its normal form, as far as its spelling tells; what stands at the address is the chain's to say.
  * @throws ProblemError `INVALID_RECIPIENT`
  */
-export function checkRecipient(text: string, payment: { network: NetworkId; sender: string }): string {
+export function checkRecipient(
+  text: string,
+  payment: { network: NetworkId; sender: string },
+): string {
   const parsed = parseAddress(text)
-  if (parsed.ok && isNobody(parsed.address)) throw recipientProblem({ code: 'zero_address', params: {} }, { received: text })
+  if (parsed.ok && isNobody(parsed.address))
+    throw recipientProblem({ code: 'zero_address', params: {} }, { received: text })
   const read = readRecipient(text, familyOf(payment.network))
   if (!read.ok) throw recipientProblem(read.reason, { received: text })
-  if (read.address === payment.sender) throw recipientProblem({ code: 'same_as_sender', params: {} }, { received: text })
+  if (read.address === payment.sender)
+    throw recipientProblem({ code: 'same_as_sender', params: {} }, { received: text })
   return read.address
 }
 

@@ -12,7 +12,11 @@ export const PAYEE_NOT_OWNED = 'payee_not_owned'
  * its owner alone.
  * @throws `FORBIDDEN`, `payee_not_owned`
  */
-export async function claimantOf(db: Database, actor: Pick<Actor, 'accountId' | 'keyless'>, payee: { network: string; address: string }): Promise<Claimant> {
+export async function claimantOf(
+  db: Database,
+  actor: Pick<Actor, 'accountId' | 'keyless'>,
+  payee: { network: string; address: string },
+): Promise<Claimant> {
   const { accountId, keyless = false } = actor
   const owner = await findOwner(db, payee.network, payee.address)
   if (owner !== undefined && (keyless || owner !== accountId)) throw refusePayee(payee.address)
@@ -20,12 +24,20 @@ export async function claimantOf(db: Database, actor: Pick<Actor, 'accountId' | 
 }
 
 /** Who uses up the transfer that pays an order; null where the order is the bookkeeping of a payer, whose payee belongs to another account. */
-export async function claimantOfOrder(tx: Database, { accountId, network, recipient }: PaymentRecord): Promise<Claimant | null> {
+export async function claimantOfOrder(
+  tx: Database,
+  { accountId, network, recipient }: PaymentRecord,
+): Promise<Claimant | null> {
   const owner = await findOwner(tx, network, recipient)
-  return owner === undefined || owner === accountId ? { scope: accountId, accountId, exclusive: owner !== undefined } : null
+  return owner === undefined || owner === accountId
+    ? { scope: accountId, accountId, exclusive: owner !== undefined }
+    : null
 }
 
 export function refusePayee(payee: string): ProblemError {
   const message = `The wallet ${payee} belongs to another account, which alone can receive payments to it. Use the key of that account.`
-  return new ProblemError('FORBIDDEN', { message, details: { reason: PAYEE_NOT_OWNED, walletAddress: 'Expected a wallet of this account.' } })
+  return new ProblemError('FORBIDDEN', {
+    message,
+    details: { reason: PAYEE_NOT_OWNED, walletAddress: 'Expected a wallet of this account.' },
+  })
 }

@@ -20,7 +20,10 @@ import { readPaymentBody } from './status.ts'
 
 const ETH = 10n ** 18n
 const DAY_MS = 86_400_000
-const TEXT = { resource: 'https://evil.example/a', metadata: { referenceId: 'evil', description: 'words of a stranger' } }
+const TEXT = {
+  resource: 'https://evil.example/a',
+  metadata: { referenceId: 'evil', description: 'words of a stranger' },
+}
 
 let evm: EvmFixture
 
@@ -50,7 +53,12 @@ describe.each(ENGINES)('on %s', (engine) => {
       ...verified,
     })
     const { paymentId } = built
-    return { payer, payee: payee.address, paymentId, signed: await signBuilt(payer, built.transaction) }
+    return {
+      payer,
+      payee: payee.address,
+      paymentId,
+      signed: await signBuilt(payer, built.transaction),
+    }
   }
 
   /** The service's chain, once it has seen all blocks there are. */
@@ -71,8 +79,12 @@ describe.each(ENGINES)('on %s', (engine) => {
   }
 
   const list = (query: Record<string, string> = {}) =>
-    readList(opened.context, opened.actor, { ...v.parse(endpoints.paymentList.query, query), wallets: undefined })
-  const listed = async (paymentId: string) => (await list({ limit: '500' })).payments.some((row) => row.paymentId === paymentId)
+    readList(opened.context, opened.actor, {
+      ...v.parse(endpoints.paymentList.query, query),
+      wallets: undefined,
+    })
+  const listed = async (paymentId: string) =>
+    (await list({ limit: '500' })).payments.some((row) => row.paymentId === paymentId)
 
   async function feed(paymentId: string): Promise<string[]> {
     const filter = { accountId: opened.actor.accountId, kinds: ['payment' as const], wallets: [] }
@@ -82,23 +94,43 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   test('a draft is in no list and no feed; once its payer has paid it, it is a payment with all its events', async () => {
     const { accountId } = opened.actor
-    const before = { total: (await list()).total, last: await lastEventId(opened.context.db, accountId) }
+    const before = {
+      total: (await list()).total,
+      last: await lastEventId(opened.context.db, accountId),
+    }
     const order = await draft(false)
-    expect(await readPaymentBody(opened.context, order.paymentId)).toMatchObject({ draft: true, status: 'created', events: [{ status: 'created' }] })
+    expect(await readPaymentBody(opened.context, order.paymentId)).toMatchObject({
+      draft: true,
+      status: 'created',
+      events: [{ status: 'created' }],
+    })
     expect(await listed(order.paymentId)).toBe(false)
-    expect((await list({ status: 'incomplete' })).payments).toMatchObject([{ paymentId: order.paymentId, draft: true }])
+    expect((await list({ status: 'incomplete' })).payments).toMatchObject([
+      { paymentId: order.paymentId, draft: true },
+    ])
     expect(await feed(order.paymentId)).toEqual([])
     // No reader waits for an event that it will not get.
-    expect({ total: (await list()).total, last: await lastEventId(opened.context.db, accountId) }).toEqual(before)
+    expect({
+      total: (await list()).total,
+      last: await lastEventId(opened.context.db, accountId),
+    }).toEqual(before)
 
     await evm.client.sendRawTransaction({ serializedTransaction: order.signed })
     await evm.mine(3)
     await follow()
     const body = await readPaymentBody(opened.context, order.paymentId)
-    expect(body).toMatchObject({ draft: false, status: 'confirmed', direction: 'received', attribution: { evidence: 'fingerprint' } })
+    expect(body).toMatchObject({
+      draft: false,
+      status: 'confirmed',
+      direction: 'received',
+      attribution: { evidence: 'fingerprint' },
+    })
     expect(body.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed'])
     expect(await feed(order.paymentId)).toEqual(['created', 'pending', 'confirmed'])
-    expect(await list()).toMatchObject({ total: before.total + 1, payments: [{ paymentId: order.paymentId, metadata: TEXT.metadata }] })
+    expect(await list()).toMatchObject({
+      total: before.total + 1,
+      payments: [{ paymentId: order.paymentId, metadata: TEXT.metadata }],
+    })
     expect((await list({ status: 'incomplete' })).total).toBe(0)
   })
 
@@ -109,7 +141,11 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(await feed(order.paymentId)).toEqual(['created'])
     }
     const order = await draft(false)
-    await reportSubmitted(opened.context, opened.actor, { paymentId: order.paymentId, signature: `0x${'ab'.repeat(32)}`, senderVerified: true })
+    await reportSubmitted(opened.context, opened.actor, {
+      paymentId: order.paymentId,
+      signature: `0x${'ab'.repeat(32)}`,
+      senderVerified: true,
+    })
     expect(await listed(order.paymentId)).toBe(true)
     expect(await feed(order.paymentId)).toEqual(['created'])
   })
@@ -135,18 +171,47 @@ describe.each(ENGINES)('on %s', (engine) => {
     }
     await sweep(opened.context)
     const erased = await findPayment(db, order.paymentId)
-    expect(erased).toMatchObject({ resource: null, metadata: null, unsignedTransaction: null, draft: true, status: 'expired' })
-    const kept = ['id', 'sender', 'recipient', 'amount', 'asset', 'network', 'fingerprint', 'nonce', 'builtHeight', 'lastValidBlockHeight'] as const
+    expect(erased).toMatchObject({
+      resource: null,
+      metadata: null,
+      unsignedTransaction: null,
+      draft: true,
+      status: 'expired',
+    })
+    const kept = [
+      'id',
+      'sender',
+      'recipient',
+      'amount',
+      'asset',
+      'network',
+      'fingerprint',
+      'nonce',
+      'builtHeight',
+      'lastValidBlockHeight',
+    ] as const
     for (const column of kept) expect(erased?.[column], column).toEqual(before?.[column])
     expect(erased?.fingerprint).not.toBeNull()
     for (const { paymentId } of [young, own])
-      expect(await findPayment(db, paymentId)).toMatchObject({ resource: TEXT.resource, unsignedTransaction: expect.any(String) })
+      expect(await findPayment(db, paymentId)).toMatchObject({
+        resource: TEXT.resource,
+        unsignedTransaction: expect.any(String),
+      })
 
     const signature = await evm.client.sendRawTransaction({ serializedTransaction: order.signed })
     await evm.mine(3)
     await upToDate()
-    const reported = await reportSubmitted(opened.context, opened.actor, { paymentId: order.paymentId, signature })
-    expect(reported).toMatchObject({ status: 'confirmed', draft: false, metadata: null, resource: null, attribution: { evidence: 'fingerprint' } })
+    const reported = await reportSubmitted(opened.context, opened.actor, {
+      paymentId: order.paymentId,
+      signature,
+    })
+    expect(reported).toMatchObject({
+      status: 'confirmed',
+      draft: false,
+      metadata: null,
+      resource: null,
+      attribution: { evidence: 'fingerprint' },
+    })
     expect(reported.events.map(({ status }) => status)).toEqual(['created', 'expired', 'confirmed'])
     expect(await listed(order.paymentId)).toBe(true)
   })

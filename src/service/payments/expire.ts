@@ -12,13 +12,19 @@ type Late = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
  * Past the deadline alone proves nothing. Where the chain may never give the proof (EVM, an unused nonce), an unseen payment expires after
  * a grace, and the chain can still undo that.
  */
-export async function expire(context: Context, { payment, wanted, chain, head }: Late): Promise<boolean> {
-  if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight) return false
+export async function expire(
+  context: Context,
+  { payment, wanted, chain, head }: Late,
+): Promise<boolean> {
+  if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight)
+    return false
   const known = payment.signature ?? payment.reportedSignature
   // What the chain shows may still confirm; its own nonce says nothing against it.
   if (known !== null && mayConfirm(payment, await chain.observe(known))) return false
   const unseen = payment.status === 'created'
-  const graceIsOver = chain.graceBlocks !== null && head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
+  const graceIsOver =
+    chain.graceBlocks !== null &&
+    head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await chain.canNeverLand(wanted))) return false
   if (payment.mode === 'received' && (await landedOtherwise(context, payment, chain))) return false
 
@@ -27,10 +33,18 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
     if (!row || row.status !== payment.status || row.signature !== payment.signature) return false
     const at = context.now()
     const to = unseen ? 'expired' : 'failed'
-    const failure = 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
+    const failure =
+      'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
     const facts = unseen ? {} : { failure, ...NOWHERE }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
-    await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: head.height, at })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId: row.id,
+      status: to,
+      source: 'watcher',
+      blockHeight: head.height,
+      at,
+    })
     return true
   })
 }
@@ -44,12 +58,25 @@ function mayConfirm({ mode, evidence }: PaymentRecord, seen: Observation): boole
 const MESSAGE = 'message:'
 
 /** Whether a payer has signed the message of a proof once more and broadcast that: it is this payment, under another signature. */
-async function landedOtherwise(context: Context, payment: PaymentRecord, chain: Chain): Promise<boolean> {
+async function landedOtherwise(
+  context: Context,
+  payment: PaymentRecord,
+  chain: Chain,
+): Promise<boolean> {
   const key = await findClaimKey(context.db, payment.id)
   if (!key?.startsWith(MESSAGE)) return false
   const { id: paymentId, sender, builtHeight } = payment
-  const signature = await chain.findByMessage({ sender, builtHeight, messageHash: key.slice(MESSAGE.length) })
+  const signature = await chain.findByMessage({
+    sender,
+    builtHeight,
+    messageHash: key.slice(MESSAGE.length),
+  })
   if (signature === undefined) return false
-  await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  await applyObservation(context, {
+    paymentId,
+    signature,
+    observation: await chain.observe(signature),
+    source: 'watcher',
+  })
   return true
 }

@@ -6,10 +6,30 @@ import type { Transfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { pays } from './pays.ts'
 
-const [sender, recipient, stranger, mint] = Array.from({ length: 4 }, () => Keypair.generate().publicKey.toBase58()) as [string, string, string, string]
-const payment = { id: 'pay_1', mode: 'local', network: SOLANA_DEVNET, asset: mint, sender, recipient, amount: 5n, nonce: null, builtHeight: 1 } as PaymentRecord
-const transfer: Transfer = { sender, recipient, asset: mint, amountAtomic: 5n, memo: 'pay_1', nonce: null }
-const account = (owner: string, program?: PublicKey) => accountOf(new PublicKey(owner), new PublicKey(mint), program).toBase58()
+const [sender, recipient, stranger, mint] = Array.from({ length: 4 }, () =>
+  Keypair.generate().publicKey.toBase58(),
+) as [string, string, string, string]
+const payment = {
+  id: 'pay_1',
+  mode: 'local',
+  network: SOLANA_DEVNET,
+  asset: mint,
+  sender,
+  recipient,
+  amount: 5n,
+  nonce: null,
+  builtHeight: 1,
+} as PaymentRecord
+const transfer: Transfer = {
+  sender,
+  recipient,
+  asset: mint,
+  amountAtomic: 5n,
+  memo: 'pay_1',
+  nonce: null,
+}
+const account = (owner: string, program?: PublicKey) =>
+  accountOf(new PublicKey(owner), new PublicKey(mint), program).toBase58()
 
 test('a token’s transfer pays the wallet it names, or the wallet whose account it names where nobody tells the owner', () => {
   expect(pays(payment, transfer, 2)).toBe(true)

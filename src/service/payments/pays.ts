@@ -10,7 +10,11 @@ import type { PaymentRecord } from '../db/payments.ts'
  * none, a block after the one it was built on, so that no older transfer pays for it.
  * @param height of the transfer's block; null while it is in the pool
  */
-export function pays(payment: PaymentRecord, transfer: Transfer | null | undefined, height: number | null): transfer is Transfer {
+export function pays(
+  payment: PaymentRecord,
+  transfer: Transfer | null | undefined,
+  height: number | null,
+): transfer is Transfer {
   if (!transfer) return false
   const same =
     transfer.sender === payment.sender &&
@@ -29,5 +33,9 @@ export function pays(payment: PaymentRecord, transfer: Transfer | null | undefin
 /** A token's transfer whose recipient the chain does not name, because it failed, stands there with the account it was meant for. */
 function isAccountOf({ network, recipient, asset }: PaymentRecord, transfer: Transfer): boolean {
   if (familyOf(network) !== 'solana' || asset === SOLANA_NATIVE) return false
-  return TOKEN_PROGRAMS.some((program) => associatedTokenAccount({ owner: recipient, mint: asset, program }).address === transfer.recipient)
+  return TOKEN_PROGRAMS.some(
+    (program) =>
+      associatedTokenAccount({ owner: recipient, mint: asset, program }).address ===
+      transfer.recipient,
+  )
 }

@@ -15,29 +15,42 @@ type Body = {
 
 /** What is asked for; or all that is wrong with it, by field. */
 export type Wish =
-  | { ok: true; network: Network; asset: Asset; amountAtomic: bigint; priorityFeeAtomic: bigint | undefined }
+  | {
+      ok: true
+      network: Network
+      asset: Asset
+      amountAtomic: bigint
+      priorityFeeAtomic: bigint | undefined
+    }
   | { ok: false; details: Record<string, string> }
 
 /** Reads what both modes of sending have in common. */
 export function readWish(networks: readonly Network[], body: Body): Wish {
   const choice = chooseNetwork(networks, body.walletAddress, body.network)
-  if (!choice.ok) return { ok: false, details: { [body.network === undefined ? 'walletAddress' : 'network']: choice.problem } }
+  if (!choice.ok)
+    return {
+      ok: false,
+      details: { [body.network === undefined ? 'walletAddress' : 'network']: choice.problem },
+    }
   const { network } = choice
   const native = nativeAsset(network)
   const details: Record<string, string> = {}
 
   const asset = findAsset(network, body.asset)
-  if (!asset) details.asset = `Expected an asset of ${network.name} (${describeAssets(network)}), received ${describe(body.asset)}.`
+  if (!asset)
+    details.asset = `Expected an asset of ${network.name} (${describeAssets(network)}), received ${describe(body.asset)}.`
   const { decimals } = asset ?? native
   const amount = parseAmount(body.amount, decimals)
   if (!amount.ok) details.amount = describeAmountProblem(amount.problem, body.amount, decimals)
   const priorityFee = readPriorityFee(body.priorityFee, native.decimals)
   if (typeof priorityFee === 'string') details.priorityFee = priorityFee
 
-  if (isNobody(body.walletAddress)) details.walletAddress = 'Expected a wallet, received the zero address.'
+  if (isNobody(body.walletAddress))
+    details.walletAddress = 'Expected a wallet, received the zero address.'
   // Postgres text cannot hold this character.
   if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
-  if (!asset || !amount.ok || typeof priorityFee === 'string' || Object.keys(details).length > 0) return { ok: false, details }
+  if (!asset || !amount.ok || typeof priorityFee === 'string' || Object.keys(details).length > 0)
+    return { ok: false, details }
   return { ok: true, network, asset, amountAtomic: amount.atomic, priorityFeeAtomic: priorityFee }
 }
 
@@ -47,10 +60,14 @@ function describeAssets({ assets }: Network): string {
 }
 
 /** Atomic units; zero is a choice, nothing is `automatic`. A problem comes back as its sentence. */
-export function readPriorityFee(text: string | undefined, decimals: number): bigint | undefined | string {
+export function readPriorityFee(
+  text: string | undefined,
+  decimals: number,
+): bigint | undefined | string {
   if (text === undefined) return undefined
   if (/^0(\.0+)?([eE][+-]?[0-9]+)?$/.test(text)) return 0n
   const parsed = parseAmount(text, decimals)
-  if (!parsed.ok && parsed.problem === 'not_positive') return `Expected 0 or more, received ${text}.`
+  if (!parsed.ok && parsed.problem === 'not_positive')
+    return `Expected 0 or more, received ${text}.`
   return parsed.ok ? parsed.atomic : describeAmountProblem(parsed.problem, text, decimals)
 }

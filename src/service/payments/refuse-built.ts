@@ -3,6 +3,11 @@ import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
 import type { Built } from '../chains/chain.ts'
 
 /** What a caller is told of a payment that the chain would not take. */
-export function refuseBuilt(built: Exclude<Built, { ok: true }>, recipientAddress: string): ProblemError {
-  return built.code === 'INVALID_RECIPIENT' ? recipientProblem(built.reason, { received: recipientAddress }) : balanceProblem(built.reason)
+export function refuseBuilt(
+  built: Exclude<Built, { ok: true }>,
+  recipientAddress: string,
+): ProblemError {
+  return built.code === 'INVALID_RECIPIENT'
+    ? recipientProblem(built.reason, { received: recipientAddress })
+    : balanceProblem(built.reason)
 }

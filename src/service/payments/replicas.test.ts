@@ -2,7 +2,12 @@ import { eq } from 'drizzle-orm'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import {
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
 import { onceDecided } from '#testing/once-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
@@ -40,7 +45,8 @@ afterAll(async () => {
 const families = {
   evm: {
     holds: 37n * (ETH / 100n) + ETH / 200n,
-    fund: (address: string, value: bigint) => evm.client.setBalance({ address: address as Hex, value }),
+    fund: (address: string, value: bigint) =>
+      evm.client.setBalance({ address: address as Hex, value }),
     payee: async () => (await evm.wallet(0n)).address as string,
     paid: (address: string) => evm.client.getBalance({ address: address as Hex }),
     amount: ETH / 100n,
@@ -49,7 +55,8 @@ const families = {
     holds: 37n * (SOL / 100n + FEE) + RENT + SOL / 1_000n,
     fund: (address: string, lamports: bigint) => solana.setAccount(address, { lamports }),
     payee: async () => Keypair.generate().publicKey.toBase58(),
-    paid: async (address: string) => BigInt(await solana.connection.getBalance(new PublicKey(address))),
+    paid: async (address: string) =>
+      BigInt(await solana.connection.getBalance(new PublicKey(address))),
     amount: SOL / 100n,
   },
 }
@@ -60,35 +67,64 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   beforeAll(async () => {
     const first = await openContext([evm.network, solana.network], { engine })
-    opened = engine === 'postgres' ? [first, await openContext([evm.network, solana.network], { beside: first.context })] : [first]
+    opened =
+      engine === 'postgres'
+        ? [first, await openContext([evm.network, solana.network], { beside: first.context })]
+        : [first]
     contexts = opened.map(({ context }) => context)
   })
   afterAll(async () => {
     for (const each of (opened ?? []).toReversed()) await each[Symbol.asyncDispose]()
   })
 
-  test.each(['evm', 'solana'] as const)('of a hundred sends at once on %s with funds for 37 exactly 37 are made', { timeout: 240_000 }, async (family) => {
-    const { holds, fund, payee, paid, amount } = families[family]
-    const [context] = contexts
-    const [{ actor } = { actor: undefined }] = opened
-    if (!context || !actor) throw new Error('no context')
-    const { address: walletAddress } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family, name: 'till' })
-    await fund(walletAddress, holds)
-    const body = { walletAddress, recipientAddress: await payee(), amount: '0.01' }
-    const watchers = contexts.map((each) => startWatchers(each))
-    try {
-      const sends = Array.from({ length: 100 }, (_, index) => contexts[index % contexts.length] ?? context)
-      const outcomes = await Promise.allSettled(sends.map((each) => onceDecided(() => sendPayment(each, actor, { body, idempotency: undefined, waitMs: 0 }))))
-      const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-      expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 63 }, () => 'INSUFFICIENT_BALANCE'))
+  test.each(['evm', 'solana'] as const)(
+    'of a hundred sends at once on %s with funds for 37 exactly 37 are made',
+    { timeout: 240_000 },
+    async (family) => {
+      const { holds, fund, payee, paid, amount } = families[family]
+      const [context] = contexts
+      const [{ actor } = { actor: undefined }] = opened
+      if (!context || !actor) throw new Error('no context')
+      const { address: walletAddress } = await createWallet(
+        { ...context, now: new Date() },
+        { accountId: actor.accountId, family, name: 'till' },
+      )
+      await fund(walletAddress, holds)
+      const body = { walletAddress, recipientAddress: await payee(), amount: '0.01' }
+      const watchers = contexts.map((each) => startWatchers(each))
+      try {
+        const sends = Array.from(
+          { length: 100 },
+          (_, index) => contexts[index % contexts.length] ?? context,
+        )
+        const outcomes = await Promise.allSettled(
+          sends.map((each) =>
+            onceDecided(() =>
+              sendPayment(each, actor, { body, idempotency: undefined, waitMs: 0 }),
+            ),
+          ),
+        )
+        const refused = outcomes.flatMap((outcome) =>
+          outcome.status === 'rejected' ? [outcome.reason] : [],
+        )
+        expect(refused.map(({ code }) => code)).toEqual(
+          Array.from({ length: 63 }, () => 'INSUFFICIENT_BALANCE'),
+        )
 
-      const rows = () => context.db.select().from(payment).where(eq(payment.sender, walletAddress))
-      const made = await eventually(rows, (all) => all.every(({ status }) => status === 'confirmed' || status === 'finalized'))
-      expect(made).toHaveLength(37)
-      if (family === 'evm') expect(made.map(({ nonce }) => nonce).toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 37 }, (_, n) => n))
-      expect(await paid(body.recipientAddress)).toBe(37n * amount)
-    } finally {
-      await Promise.all(watchers.map((watcher) => watcher.stop()))
-    }
-  })
+        const rows = () =>
+          context.db.select().from(payment).where(eq(payment.sender, walletAddress))
+        const made = await eventually(rows, (all) =>
+          all.every(({ status }) => status === 'confirmed' || status === 'finalized'),
+        )
+        expect(made).toHaveLength(37)
+        if (family === 'evm')
+          expect(made.map(({ nonce }) => nonce).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+            Array.from({ length: 37 }, (_, n) => n),
+          )
+        expect(await paid(body.recipientAddress)).toBe(37n * amount)
+      } finally {
+        await Promise.all(watchers.map((watcher) => watcher.stop()))
+      }
+    },
+  )
 })

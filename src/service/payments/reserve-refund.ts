@@ -10,13 +10,23 @@ export type Refund = { refundOf: string; refundReason: string | null; refundNote
 
 /** What of a payment is neither returned nor on its way back. Atomic units; negative where the chain landed more than was allowed. */
 export async function readLeft(db: Database, { id, amount }: PaymentRecord): Promise<bigint> {
-  const { refunded, pending } = (await readRefunds(db, [id])).get(id) ?? { refunded: 0n, pending: 0n }
+  const { refunded, pending } = (await readRefunds(db, [id])).get(id) ?? {
+    refunded: 0n,
+    pending: 0n,
+  }
   return amount - refunded - pending
 }
 
 /** @throws `INVALID_PARAMETERS` when that is less than the amount, or nothing */
-export function requireLeft({ decimals, symbol }: PaymentRecord, { amountAtomic, left }: { amountAtomic: bigint; left: bigint }): void {
-  if (left <= 0n) throw refuseParameters({ amount: 'Expected a payment of which something is left to refund; all of this one is returned or on its way back.' })
+export function requireLeft(
+  { decimals, symbol }: PaymentRecord,
+  { amountAtomic, left }: { amountAtomic: bigint; left: bigint },
+): void {
+  if (left <= 0n)
+    throw refuseParameters({
+      amount:
+        'Expected a payment of which something is left to refund; all of this one is returned or on its way back.',
+    })
   if (amountAtomic > left)
     throw refuseParameters({
       amount: `Expected at most ${formatAmount(left, decimals)} ${symbol}, what is left of the payment to refund, received ${formatAmount(amountAtomic, decimals)}.`,
@@ -27,8 +37,15 @@ export function requireLeft({ decimals, symbol }: PaymentRecord, { amountAtomic,
  * In the transaction that records a refund: locks the original, so that refunds of one payment follow each other, and compares their sum with what arrived.
  * @throws `INVALID_PARAMETERS` when too little is left, or the original did not stay paid
  */
-export async function reserveRefund(tx: Database, { refundOf }: Refund, amountAtomic: bigint): Promise<void> {
+export async function reserveRefund(
+  tx: Database,
+  { refundOf }: Refund,
+  amountAtomic: bigint,
+): Promise<void> {
   const original = await lockPayment(tx, refundOf)
-  if (!original || !isPaid(original.status)) throw refuseParameters({ paymentId: 'Expected a payment that has arrived; the chain has undone this one.' })
+  if (!original || !isPaid(original.status))
+    throw refuseParameters({
+      paymentId: 'Expected a payment that has arrived; the chain has undone this one.',
+    })
   requireLeft(original, { amountAtomic, left: await readLeft(tx, original) })
 }

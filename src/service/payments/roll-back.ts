@@ -6,11 +6,23 @@ import { recordEvent } from '../db/record-event.ts'
 export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
-    if (row?.status !== 'confirmed' || row.signature !== payment.signature || row.blockHash !== payment.blockHash) return false
+    if (
+      row?.status !== 'confirmed' ||
+      row.signature !== payment.signature ||
+      row.blockHash !== payment.blockHash
+    )
+      return false
     const at = context.now()
     const facts = { ...NOWHERE, confirmedAt: null, reportedSignature: row.signature }
     await movePayment(tx, { id: row.id, from: 'confirmed', to: 'rolled_back', at, facts })
-    await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: 'rolled_back', source: 'watcher', blockHeight: row.blockHeight, at })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId: row.id,
+      status: 'rolled_back',
+      source: 'watcher',
+      blockHeight: row.blockHeight,
+      at,
+    })
     return true
   })
 }

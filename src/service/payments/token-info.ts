@@ -11,24 +11,52 @@ import { chainOf, chooseNetwork, refuseParameters } from '../context/network.ts'
 type Query = { address: string; network?: string | undefined; owner?: string | undefined }
 
 /** What a token is, read from its chain. @throws `NOT_FOUND` when the address is no token there */
-export async function readTokenInfo(context: Context, query: Query): Promise<EndpointReply<'tokenInfo'>> {
+export async function readTokenInfo(
+  context: Context,
+  query: Query,
+): Promise<EndpointReply<'tokenInfo'>> {
   const choice = chooseNetwork(context.config.networks, query.address, query.network)
-  if (!choice.ok) throw refuseParameters({ [query.network === undefined ? 'mintAddress' : 'network']: choice.problem })
+  if (!choice.ok)
+    throw refuseParameters({
+      [query.network === undefined ? 'mintAddress' : 'network']: choice.problem,
+    })
   const { network } = choice.network
   const owner = query.owner === undefined ? undefined : parseAddress(query.owner)
-  if (owner && (!owner.ok || owner.family !== familyOf(network))) throw refuseParameters({ owner: `Expected a wallet of ${choice.network.name}.` })
+  if (owner && (!owner.ok || owner.family !== familyOf(network)))
+    throw refuseParameters({ owner: `Expected a wallet of ${choice.network.name}.` })
   const chain = chainOf(context, network)
   const info = await chain.token(query.address)
-  if (!info) throw new ProblemError('NOT_FOUND', { message: `There is no token at ${query.address} on ${choice.network.name}.` })
+  if (!info)
+    throw new ProblemError('NOT_FOUND', {
+      message: `There is no token at ${query.address} on ${choice.network.name}.`,
+    })
   const { totalSupplyAtomic, ...facts } = info
-  const allowance = owner?.ok && info.standard === 'erc20' ? await readAllowance(chain, info.address, owner.address) : null
-  return { success: true, ...facts, network, totalSupply: totalSupplyAtomic?.toString() ?? null, permit2Allowance: allowance?.toString() ?? null }
+  const allowance =
+    owner?.ok && info.standard === 'erc20'
+      ? await readAllowance(chain, info.address, owner.address)
+      : null
+  return {
+    success: true,
+    ...facts,
+    network,
+    totalSupply: totalSupplyAtomic?.toString() ?? null,
+    permit2Allowance: allowance?.toString() ?? null,
+  }
 }
 
 /** Read anew each time: an approval that was just given must be seen. Null where the token answers nothing of the kind. */
-async function readAllowance({ contracts }: Chain, token: string, owner: string): Promise<bigint | null> {
+async function readAllowance(
+  { contracts }: Chain,
+  token: string,
+  owner: string,
+): Promise<bigint | null> {
   try {
-    const answer = await contracts?.read({ address: token as `0x${string}`, abi: erc20Abi, functionName: 'allowance', args: [owner, PERMIT2] })
+    const answer = await contracts?.read({
+      address: token as `0x${string}`,
+      abi: erc20Abi,
+      functionName: 'allowance',
+      args: [owner, PERMIT2],
+    })
     return typeof answer === 'bigint' ? answer : null
   } catch (error) {
     if (error instanceof ProblemError) throw error

@@ -78,11 +78,21 @@ export async function decideUndelivered(
 ): Promise<{ success: true; paymentId: string; delivered: boolean }> {
   const row = await findPayment(context.db, paymentId)
   const decide = delivered ? closeUndelivered : reopenUndelivered
-  const isOpen = row?.accountId === actor.accountId && isPaid(row.status) && (await decide(context.db, paymentId))
+  const isOpen =
+    row?.accountId === actor.accountId &&
+    isPaid(row.status) &&
+    (await decide(context.db, paymentId))
   if (!isOpen) {
-    const wanted = delivered ? 'paid payment that nobody was told of' : 'payment that a person has closed as delivered'
-    throw new ProblemError('NOT_FOUND', { message: `There is no ${wanted} with the id ${paymentId}.` })
+    const wanted = delivered
+      ? 'paid payment that nobody was told of'
+      : 'payment that a person has closed as delivered'
+    throw new ProblemError('NOT_FOUND', {
+      message: `There is no ${wanted} with the id ${paymentId}.`,
+    })
   }
-  context.log.info({ paymentId, delivered, keyId: actor.keyId, by, note }, 'a person decided about an undelivered payment')
+  context.log.info(
+    { paymentId, delivered, keyId: actor.keyId, by, note },
+    'a person decided about an undelivered payment',
+  )
   return { success: true, paymentId, delivered }
 }

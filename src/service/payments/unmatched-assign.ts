@@ -16,7 +16,12 @@ import { describeUnmatched, transferOf } from './unmatched-list.ts'
 type Call = { transferId: string; actor: Actor }
 
 /** Orders that nothing has paid yet. */
-const UNPAID: ReadonlySet<PaymentRecord['status']> = new Set<PaymentRecord['status']>(['created', 'pending', 'rolled_back', 'expired'])
+const UNPAID: ReadonlySet<PaymentRecord['status']> = new Set<PaymentRecord['status']>([
+  'created',
+  'pending',
+  'rolled_back',
+  'expired',
+])
 
 /**
  * Records that a person assigns a transfer to an order of the account. In the same commit the transfer is claimed, so that it pays nothing else unless a
@@ -34,19 +39,32 @@ export async function assignUnmatched(
       const order = await lockPayment(tx, paymentId)
       const found = await requireUnmatched(tx, { actor, transferId })
       if (found.assignedPaymentId === paymentId) return found
-      if (found.assignedPaymentId !== null) throw refuse(`Expected a transfer that is not assigned; this one is assigned to ${found.assignedPaymentId}.`)
+      if (found.assignedPaymentId !== null)
+        throw refuse(
+          `Expected a transfer that is not assigned; this one is assigned to ${found.assignedPaymentId}.`,
+        )
       requireFit(order, found, paymentId)
       await claimTransfer(tx, order, found)
       const at = context.now()
-      const assigned = await setAssignment(tx, found.id, { from: null, to: { paymentId, by: by ?? null, note: note ?? null, at } })
-      if (!assigned) throw refuse('Expected a transfer that is not assigned; another request has just decided about this one.')
+      const assigned = await setAssignment(tx, found.id, {
+        from: null,
+        to: { paymentId, by: by ?? null, note: note ?? null, at },
+      })
+      if (!assigned)
+        throw refuse(
+          'Expected a transfer that is not assigned; another request has just decided about this one.',
+        )
       return assigned
     })
     .catch((error: unknown) => {
-      if (isUniqueViolation(error, 'unmatched_transfer_assigned')) throw refuse('Expected an order without an assigned transfer; this one has another.')
+      if (isUniqueViolation(error, 'unmatched_transfer_assigned'))
+        throw refuse('Expected an order without an assigned transfer; this one has another.')
       throw error
     })
-  context.log.info({ transferId, paymentId, keyId: actor.keyId, by, note }, 'a person assigned an unmatched transfer to an order')
+  context.log.info(
+    { transferId, paymentId, keyId: actor.keyId, by, note },
+    'a person assigned an unmatched transfer to an order',
+  )
   return { success: true, transfer: await describeUnmatched(context, row) }
 }
 
@@ -64,31 +82,64 @@ export async function unassignUnmatched(
     const { assignedPaymentId: from, network, signature, accountId: scope } = found
     if (from === null) return found
     await releaseAssigned(tx, { scope, network, key: unmatchedKey(signature), paymentId: from })
-    context.log.info({ transferId, paymentId: from, keyId: actor.keyId, by, note }, 'a person undid the assignment of an unmatched transfer')
-    return (await setAssignment(tx, found.id, { from, to: null })) ?? requireUnmatched(tx, { actor, transferId })
+    context.log.info(
+      { transferId, paymentId: from, keyId: actor.keyId, by, note },
+      'a person undid the assignment of an unmatched transfer',
+    )
+    return (
+      (await setAssignment(tx, found.id, { from, to: null })) ??
+      requireUnmatched(tx, { actor, transferId })
+    )
   })
   return { success: true, transfer: await describeUnmatched(context, row) }
 }
 
-async function requireUnmatched(db: Database, { actor, transferId }: Call): Promise<UnmatchedRecord> {
+async function requireUnmatched(
+  db: Database,
+  { actor, transferId }: Call,
+): Promise<UnmatchedRecord> {
   const row = await findUnmatched(db, actor.accountId, transferId)
-  if (!row) throw new ProblemError('NOT_FOUND', { message: `There is no unmatched transfer ${transferId}.` })
+  if (!row)
+    throw new ProblemError('NOT_FOUND', {
+      message: `There is no unmatched transfer ${transferId}.`,
+    })
   return row
 }
 
-function requireFit(order: PaymentRecord | undefined, row: UnmatchedRecord, paymentId: string): asserts order is PaymentRecord {
+function requireFit(
+  order: PaymentRecord | undefined,
+  row: UnmatchedRecord,
+  paymentId: string,
+): asserts order is PaymentRecord {
   const own = order?.accountId === row.accountId
-  const fits = own && order.mode === 'local' && order.network === row.network && pays(order, transferOf(row), row.blockHeight)
+  const fits =
+    own &&
+    order.mode === 'local' &&
+    order.network === row.network &&
+    pays(order, transferOf(row), row.blockHeight)
   if (!fits || !UNPAID.has(order.status) || order.signature !== null)
-    throw refuse(`Expected an unpaid order whose terms the transfer fits, received ${describe(paymentId)}.`)
+    throw refuse(
+      `Expected an unpaid order whose terms the transfer fits, received ${describe(paymentId)}.`,
+    )
 }
 
-async function claimTransfer(tx: Database, order: PaymentRecord, { network, signature }: UnmatchedRecord): Promise<void> {
+async function claimTransfer(
+  tx: Database,
+  order: PaymentRecord,
+  { network, signature }: UnmatchedRecord,
+): Promise<void> {
   const claimant = await claimantOfOrder(tx, order)
   // The wallet has gone to another account since.
   if (claimant === null) throw refusePayee(order.recipient)
-  const claimed = await claimAssigned(tx, claimant, { network, key: unmatchedKey(signature), paymentId: order.id })
-  if (claimed === 'taken') throw refuseParameters({ transferId: 'Expected a transfer that pays nothing; a proof has used this one up.' })
+  const claimed = await claimAssigned(tx, claimant, {
+    network,
+    key: unmatchedKey(signature),
+    paymentId: order.id,
+  })
+  if (claimed === 'taken')
+    throw refuseParameters({
+      transferId: 'Expected a transfer that pays nothing; a proof has used this one up.',
+    })
   if (claimed === 'held')
     throw new ProblemError('SERVICE_UNAVAILABLE', {
       message: 'A proof of this transfer is being verified at this moment. Nothing was assigned.',

@@ -14,16 +14,30 @@ import { readMetadata } from './metadata.ts'
 const PARALLEL = 4
 
 /** Money of the account that nothing ties to an order, the newest first, each with the orders that it fits. */
-export async function readUnmatched(context: Context, actor: Actor, page: EndpointInput<'unmatchedList'>['query']): Promise<EndpointReply<'unmatchedList'>> {
+export async function readUnmatched(
+  context: Context,
+  actor: Actor,
+  page: EndpointInput<'unmatchedList'>['query'],
+): Promise<EndpointReply<'unmatchedList'>> {
   const { rows, total } = await listUnmatched(context.db, actor.accountId, page)
-  return { success: true, total, transfers: await inParallel(rows, PARALLEL, (row) => describeUnmatched(context, row)) }
+  return {
+    success: true,
+    total,
+    transfers: await inParallel(rows, PARALLEL, (row) => describeUnmatched(context, row)),
+  }
 }
 
 type UnmatchedReply = v.InferInput<typeof UnmatchedTransfer>
 
 /** One transfer with its candidates. */
-export async function describeUnmatched({ db }: Context, row: UnmatchedRecord): Promise<UnmatchedReply> {
-  const candidates = await fittingOrders(db, row, { transfer: transferOf(row), height: row.blockHeight })
+export async function describeUnmatched(
+  { db }: Context,
+  row: UnmatchedRecord,
+): Promise<UnmatchedReply> {
+  const candidates = await fittingOrders(db, row, {
+    transfer: transferOf(row),
+    height: row.blockHeight,
+  })
   return {
     transferId: row.id,
     network: row.network,
@@ -46,7 +60,12 @@ export async function describeUnmatched({ db }: Context, row: UnmatchedRecord): 
     assigned:
       row.assignedPaymentId === null
         ? null
-        : { paymentId: row.assignedPaymentId, by: row.assignedBy, at: (row.assignedAt ?? row.createdAt).getTime(), note: row.assignedNote },
+        : {
+            paymentId: row.assignedPaymentId,
+            by: row.assignedBy,
+            at: (row.assignedAt ?? row.createdAt).getTime(),
+            note: row.assignedNote,
+          },
   }
 }
 

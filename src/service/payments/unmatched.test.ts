@@ -5,7 +5,13 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { proveTxid } from '#testing/proofs.ts'
-import { eventually, openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  ownWallet,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import { claim } from '../db/schema/proof.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { followOnce } from '../monitor/follow.ts'
@@ -64,24 +70,47 @@ describe.each(ENGINES)('on %s', (engine) => {
   async function unmatched() {
     const [payer, { address: payee }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
     await ownWallet(opened, payee)
-    const orders = [await order({ payer, payee }, 'one'), await order({ payer, payee }, 'two')] as const
+    const orders = [
+      await order({ payer, payee }, 'one'),
+      await order({ payer, payee }, 'two'),
+    ] as const
     await evm.mine()
     const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-    const bytes = await payer.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, ...fees, to: payee, value: PAID })
+    const bytes = await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31_337,
+      nonce: 0,
+      ...fees,
+      to: payee,
+      value: PAID,
+    })
     const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
     await evm.mine(3)
     await follow()
     const [transfer] = await listed(signature)
     if (!transfer) throw new Error('the transfer is not listed')
-    return { payer, payee, signature, transfer, first: orders[0].paymentId, second: orders[1].paymentId }
+    return {
+      payer,
+      payee,
+      signature,
+      transfer,
+      first: orders[0].paymentId,
+      second: orders[1].paymentId,
+    }
   }
 
-  const list = (actor = opened.actor) => readUnmatched(opened.context, actor, { limit: 500, offset: 0 })
-  const listed = async (signature: string) => (await list()).transfers.filter((transfer) => transfer.signature === signature)
+  const list = (actor = opened.actor) =>
+    readUnmatched(opened.context, actor, { limit: 500, offset: 0 })
+  const listed = async (signature: string) =>
+    (await list()).transfers.filter((transfer) => transfer.signature === signature)
   const body = (paymentId: string) => readPaymentBody(opened.context, paymentId)
-  const assign = (transferId: string, input: Parameters<typeof assignUnmatched>[2], actor = opened.actor) =>
-    assignUnmatched(opened.context, { actor, transferId }, input)
-  const unassign = (transferId: string, actor = opened.actor) => unassignUnmatched(opened.context, { actor, transferId }, {})
+  const assign = (
+    transferId: string,
+    input: Parameters<typeof assignUnmatched>[2],
+    actor = opened.actor,
+  ) => assignUnmatched(opened.context, { actor, transferId }, input)
+  const unassign = (transferId: string, actor = opened.actor) =>
+    unassignUnmatched(opened.context, { actor, transferId }, {})
   const claimsOf = (signature: string) =>
     opened.context.db
       .select()
@@ -109,11 +138,29 @@ describe.each(ENGINES)('on %s', (engine) => {
       assigned: null,
     })
     expect(transfer.candidates).toEqual([
-      { paymentId: first, status: 'created', timestamp: expect.any(Number), metadata: { referenceId: 'one' } },
-      { paymentId: second, status: 'created', timestamp: expect.any(Number), metadata: { referenceId: 'two' } },
+      {
+        paymentId: first,
+        status: 'created',
+        timestamp: expect.any(Number),
+        metadata: { referenceId: 'one' },
+      },
+      {
+        paymentId: second,
+        status: 'created',
+        timestamp: expect.any(Number),
+        metadata: { referenceId: 'two' },
+      },
     ])
-    expect((await body(first)).attribution).toMatchObject({ evidence: null, missing: ['payer_signature', 'sender_verification'], transfer: signature })
-    expect(await list(await openAccount(opened.context))).toEqual({ success: true, total: 0, transfers: [] })
+    expect((await body(first)).attribution).toMatchObject({
+      evidence: null,
+      missing: ['payer_signature', 'sender_verification'],
+      transfer: signature,
+    })
+    expect(await list(await openAccount(opened.context))).toEqual({
+      success: true,
+      total: 0,
+      transfers: [],
+    })
     const page = await readUnmatched(opened.context, opened.actor, { limit: 1, offset: 0 })
     expect(page).toMatchObject({ total: (await list()).total, transfers: [{ signature }] })
   })
@@ -123,14 +170,30 @@ describe.each(ENGINES)('on %s', (engine) => {
     const { transferId } = transfer
     const before = await body(first)
     const assigned = { paymentId: first, by: 'Ana', note: 'She called.' }
-    expect(await assign(transferId, assigned)).toMatchObject({ transfer: { assigned: { ...assigned, at: expect.any(Number) } } })
+    expect(await assign(transferId, assigned)).toMatchObject({
+      transfer: { assigned: { ...assigned, at: expect.any(Number) } },
+    })
     const after = await body(first)
-    expect(after.attribution.assigned).toEqual({ transferId, transfer: signature, by: 'Ana', at: expect.any(Number), note: 'She called.' })
-    expect({ ...after, confirmations: 0, attribution: null }).toEqual({ ...before, confirmations: 0, attribution: null })
-    expect(await claimsOf(signature)).toMatchObject([{ paymentId: first, exclusive: true, scope: opened.actor.accountId }])
+    expect(after.attribution.assigned).toEqual({
+      transferId,
+      transfer: signature,
+      by: 'Ana',
+      at: expect.any(Number),
+      note: 'She called.',
+    })
+    expect({ ...after, confirmations: 0, attribution: null }).toEqual({
+      ...before,
+      confirmations: 0,
+      attribution: null,
+    })
+    expect(await claimsOf(signature)).toMatchObject([
+      { paymentId: first, exclusive: true, scope: opened.actor.accountId },
+    ])
 
     // Once more changes nothing; another order is refused until it is undone.
-    expect(await assign(transferId, { paymentId: first, by: 'Ben' })).toMatchObject({ transfer: { assigned } })
+    expect(await assign(transferId, { paymentId: first, by: 'Ben' })).toMatchObject({
+      transfer: { assigned },
+    })
     await expect(assign(transferId, { paymentId: second })).rejects.toMatchObject({
       code: 'INVALID_PARAMETERS',
       facts: { details: { paymentId: expect.stringContaining(first) } },
@@ -139,18 +202,31 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect((await unassign(transferId)).transfer.assigned).toBeNull()
     expect(await claimsOf(signature)).toEqual([])
     expect((await body(first)).attribution.assigned).toBeNull()
-    expect(await assign(transferId, { paymentId: second })).toMatchObject({ transfer: { assigned: { paymentId: second, by: null, note: null } } })
+    expect(await assign(transferId, { paymentId: second })).toMatchObject({
+      transfer: { assigned: { paymentId: second, by: null, note: null } },
+    })
   })
 
   test('only an own unpaid order whose terms it fits can have it, and one transfer at most', async () => {
     const [one, other] = [await unmatched(), await unmatched()]
     const { transferId } = one.transfer
     const stranger = await openAccount(opened.context)
-    await expect(assign(transferId, { paymentId: one.first }, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(assign(transferId, { paymentId: one.first }, stranger)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
     await expect(unassign(transferId, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const late = await order(one, 'late')
-    const theirs = await buildTransaction(opened.context, stranger, { walletAddress: one.payer.address, recipientAddress: one.payee, amount: '0.01' })
-    for (const paymentId of [other.first, late.paymentId, theirs.paymentId, 'pay_1111111111111111111111']) {
+    const theirs = await buildTransaction(opened.context, stranger, {
+      walletAddress: one.payer.address,
+      recipientAddress: one.payee,
+      amount: '0.01',
+    })
+    for (const paymentId of [
+      other.first,
+      late.paymentId,
+      theirs.paymentId,
+      'pay_1111111111111111111111',
+    ]) {
       await expect(assign(transferId, { paymentId })).rejects.toMatchObject({
         code: 'INVALID_PARAMETERS',
         facts: { details: { paymentId: expect.any(String) } },
@@ -159,7 +235,14 @@ describe.each(ENGINES)('on %s', (engine) => {
 
     // A second transfer of the same payer fits both orders as well.
     const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-    const bytes = await one.payer.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 1, ...fees, to: one.payee, value: PAID })
+    const bytes = await one.payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31_337,
+      nonce: 1,
+      ...fees,
+      to: one.payee,
+      value: PAID,
+    })
     const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
     await evm.mine(3)
     await follow()
@@ -173,10 +256,16 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   test('of assignments at once to two orders one is made', async () => {
     const { transfer, signature, first, second } = await unmatched()
-    const outcomes = await Promise.allSettled([first, second, first, second].map((paymentId) => assign(transfer.transferId, { paymentId })))
-    const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.transfer.assigned?.paymentId] : []))
+    const outcomes = await Promise.allSettled(
+      [first, second, first, second].map((paymentId) => assign(transfer.transferId, { paymentId })),
+    )
+    const made = outcomes.flatMap((outcome) =>
+      outcome.status === 'fulfilled' ? [outcome.value.transfer.assigned?.paymentId] : [],
+    )
     expect(new Set(made).size).toBe(1)
-    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'INVALID_PARAMETERS' })
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ code: 'INVALID_PARAMETERS' })
     const [row] = await claimsOf(signature)
     expect(row?.paymentId).toBe(made[0])
   })
@@ -188,8 +277,14 @@ describe.each(ENGINES)('on %s', (engine) => {
       await assign(transfer.transferId, { paymentId: made[chosen], by: 'Ana' })
       await sign(payer, first, signature)
       await follow()
-      expect(await body(first)).toMatchObject({ status: 'confirmed', attribution: { evidence: 'payer_signature' } })
-      expect(await body(second)).toMatchObject({ status: 'created', attribution: { assigned: null } })
+      expect(await body(first)).toMatchObject({
+        status: 'confirmed',
+        attribution: { evidence: 'payer_signature' },
+      })
+      expect(await body(second)).toMatchObject({
+        status: 'created',
+        attribution: { assigned: null },
+      })
       expect(await listed(signature)).toEqual([])
       // Nobody gives it back any more.
       await expect(unassign(transfer.transferId)).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -204,12 +299,22 @@ describe.each(ENGINES)('on %s', (engine) => {
     const receive = async (resource: string, signer: PrivateKeyAccount) =>
       receivePayment(opened.context, opened.actor, {
         walletAddress: payee,
-        paymentProof: await proveTxid({ payer, payTo: payee, txRef: signature, network, amount: PAID, url: resource, signer }),
+        paymentProof: await proveTxid({
+          payer,
+          payTo: payee,
+          txRef: signature,
+          network,
+          amount: PAID,
+          url: resource,
+          signer,
+        }),
         expectedAmount: '0.01',
         resource,
         timeout: 10,
       })
-    await expect(receive('https://shop.example/b', payer)).rejects.toMatchObject({ reason: 'already_used' })
+    await expect(receive('https://shop.example/b', payer)).rejects.toMatchObject({
+      reason: 'already_used',
+    })
     expect(await claimsOf(signature)).toMatchObject([{ paymentId: first }])
     await unassign(transfer.transferId)
     const answer = await receive('https://shop.example/b', payer)
@@ -226,13 +331,35 @@ describe.each(ENGINES)('on %s', (engine) => {
     await order({ payer, payee }, 'planted')
     await evm.mine()
     const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-    const bytes = await payer.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, ...fees, to: payee, value: PAID })
+    const bytes = await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31_337,
+      nonce: 0,
+      ...fees,
+      to: payee,
+      value: PAID,
+    })
     const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
     await evm.mine(3)
     const resource = 'https://shop.example/b'
-    const paymentProof = await proveTxid({ payer, payTo: payee, txRef: signature, network: evm.network.network, amount: PAID, url: resource })
-    const asked = { walletAddress: payee, paymentProof, expectedAmount: '0.01', resource, timeout: 10 }
-    expect(await receivePayment(opened.context, opened.actor, asked)).toMatchObject({ status: 'confirmed' })
+    const paymentProof = await proveTxid({
+      payer,
+      payTo: payee,
+      txRef: signature,
+      network: evm.network.network,
+      amount: PAID,
+      url: resource,
+    })
+    const asked = {
+      walletAddress: payee,
+      paymentProof,
+      expectedAmount: '0.01',
+      resource,
+      timeout: 10,
+    }
+    expect(await receivePayment(opened.context, opened.actor, asked)).toMatchObject({
+      status: 'confirmed',
+    })
     await follow()
     expect(await listed(signature)).toEqual([])
   })

@@ -2,18 +2,31 @@ import { familyOf } from '#contract/network.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findClaim, releaseAssigned } from '../db/claims.ts'
-import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
+import {
+  deleteUnmatched,
+  finalizeUnmatched,
+  insertUnmatched,
+  type UnmatchedRecord,
+} from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted } from './attribution.ts'
 
 /** A transfer that was seen, the accounts whose orders it fits, and those of whose ledgers it is a payment already. */
-export type SeenTransfer = { signature: string; accountIds: readonly string[]; settled?: ReadonlySet<string> }
+export type SeenTransfer = {
+  signature: string
+  accountIds: readonly string[]
+  settled?: ReadonlySet<string>
+}
 
 /**
  * Money that arrived and that nothing ties to an order of its payee. It is kept for the payee's owner, no matter whose orders it fits, or, where the payee has no
  * owner, for the accounts whose orders it fits. It is no payment of any order until evidence comes.
  */
-export async function noteUnmatched(context: Context, chain: Chain, { signature, accountIds, settled }: SeenTransfer): Promise<void> {
+export async function noteUnmatched(
+  context: Context,
+  chain: Chain,
+  { signature, accountIds, settled }: SeenTransfer,
+): Promise<void> {
   const { network } = chain.network
   if (familyOf(network) !== 'evm') return
   const seen = await chain.observe(signature)
@@ -21,14 +34,21 @@ export async function noteUnmatched(context: Context, chain: Chain, { signature,
   const { transfer } = seen
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
   if (!asset) return
-  const [owner, hosted] = await Promise.all([findOwner(context.db, network, transfer.recipient), findHosted(context.db, network, signature)])
+  const [owner, hosted] = await Promise.all([
+    findOwner(context.db, network, transfer.recipient),
+    findHosted(context.db, network, signature),
+  ])
   // Without an owner of the payee, what a hosted payment moved is the payer's alone.
   const targets = owner !== undefined ? [owner] : hosted ? [] : accountIds
   for (const accountId of new Set(targets)) {
     // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
     // What pays for a resource by its proof is not missing an order.
-    if ((await findClaim(context.db, { network, key: unmatchedKey(signature), scope: accountId }))?.consumedAt) continue
+    if (
+      (await findClaim(context.db, { network, key: unmatchedKey(signature), scope: accountId }))
+        ?.consumedAt
+    )
+      continue
     await insertUnmatched(context.db, {
       accountId,
       network,
@@ -55,16 +75,33 @@ export function unmatchedKey(signature: string): string {
 }
 
 /** Looks again at a transfer whose block was not final yet. */
-export async function checkUnmatched(context: Context, chain: Chain, row: UnmatchedRecord): Promise<void> {
+export async function checkUnmatched(
+  context: Context,
+  chain: Chain,
+  row: UnmatchedRecord,
+): Promise<void> {
   const seen: Observation = await chain.observe(row.signature)
   if (seen.state === 'landed' && seen.succeeded) {
-    if (seen.finalized) await finalizeUnmatched(context.db, row.id, { at: context.now(), blockHeight: seen.height, blockHash: seen.blockHash })
+    if (seen.finalized)
+      await finalizeUnmatched(context.db, row.id, {
+        at: context.now(),
+        blockHeight: seen.height,
+        blockHash: seen.blockHash,
+      })
     return
   }
-  if (!(await chain.isGone({ signature: row.signature, height: row.blockHeight, blockHash: row.blockHash }))) return
+  if (
+    !(await chain.isGone({
+      signature: row.signature,
+      height: row.blockHeight,
+      blockHash: row.blockHash,
+    }))
+  )
+    return
   await context.db.transaction(async (tx) => {
     const { accountId: scope, network, assignedPaymentId: paymentId } = row
-    if (paymentId !== null) await releaseAssigned(tx, { scope, network, key: unmatchedKey(row.signature), paymentId })
+    if (paymentId !== null)
+      await releaseAssigned(tx, { scope, network, key: unmatchedKey(row.signature), paymentId })
     await deleteUnmatched(tx, row.id)
   })
 }

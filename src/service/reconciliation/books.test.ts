@@ -2,7 +2,12 @@ import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import {
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
 import { onceDecided } from '#testing/once-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
@@ -42,14 +47,25 @@ const families = {
     network: () => evm.network.network,
     unit: ETH,
     payee: async () => (await evm.wallet(0n)).address as string,
-    set: (address: string, value: bigint) => evm.client.setBalance({ address: address as Hex, value }),
+    set: (address: string, value: bigint) =>
+      evm.client.setBalance({ address: address as Hex, value }),
     balance: (address: string) => evm.client.getBalance({ address: address as Hex }),
     /** Whoever has the key pays a hundredth to somebody. */
     steal: async (secret: Uint8Array, address: string) => {
       const account = privateKeyToAccount(`0x${Buffer.from(secret).toString('hex')}`)
       const nonce = await evm.client.getTransactionCount({ address: address as Hex })
-      const fields = { type: 'eip1559', chainId: 31_337, nonce, gas: 21_000n, maxFeePerGas: 10n ** 11n, to: STRANGER, value: ETH / 100n } as const
-      await evm.client.sendRawTransaction({ serializedTransaction: await account.signTransaction(fields) })
+      const fields = {
+        type: 'eip1559',
+        chainId: 31_337,
+        nonce,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 11n,
+        to: STRANGER,
+        value: ETH / 100n,
+      } as const
+      await evm.client.sendRawTransaction({
+        serializedTransaction: await account.signTransaction(fields),
+      })
       await eventually(
         () => evm.client.getTransactionCount({ address: address as Hex }),
         (count) => count > nonce,
@@ -61,16 +77,27 @@ const families = {
     unit: SOL,
     payee: async () => Keypair.generate().publicKey.toBase58(),
     set: (address: string, lamports: bigint) => solana.setAccount(address, { lamports }),
-    balance: async (address: string) => BigInt(await solana.connection.getBalance(new PublicKey(address))),
+    balance: async (address: string) =>
+      BigInt(await solana.connection.getBalance(new PublicKey(address))),
     steal: async (secret: Uint8Array) => {
       const thief = Keypair.fromSeed(secret)
-      const transaction = new Transaction({ feePayer: thief.publicKey, ...(await solana.connection.getLatestBlockhash()) })
-      transaction.add(SystemProgram.transfer({ fromPubkey: thief.publicKey, toPubkey: Keypair.generate().publicKey, lamports: SOL / 100n }))
+      const transaction = new Transaction({
+        feePayer: thief.publicKey,
+        ...(await solana.connection.getLatestBlockhash()),
+      })
+      transaction.add(
+        SystemProgram.transfer({
+          fromPubkey: thief.publicKey,
+          toPubkey: Keypair.generate().publicKey,
+          lamports: SOL / 100n,
+        }),
+      )
       transaction.sign(thief)
       const signature = await solana.connection.sendRawTransaction(transaction.serialize())
       await eventually(
         () => solana.connection.getSignatureStatus(signature),
-        ({ value }) => value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized',
+        ({ value }) =>
+          value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized',
       )
     },
   },
@@ -93,14 +120,18 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
   async function openTill(family: keyof typeof families) {
     const { context, actor } = opened
     const chain = context.chains.get(families[family].network()) as Chain
-    const { address } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family, name: 'till' })
+    const { address } = await createWallet(
+      { ...context, now: new Date() },
+      { accountId: actor.accountId, family, name: 'till' },
+    )
     const { unit, set, payee } = families[family]
     await set(address, unit)
     const lane = { network: chain.network.network, sender: address }
     const passed = await chain.head()
     await eventually(
       () => chain.audit(address, null),
-      (audit) => audit !== undefined && audit.height > passed.height && audit.balanceAtomic === unit,
+      (audit) =>
+        audit !== undefined && audit.height > passed.height && audit.balanceAtomic === unit,
     )
     expect(await checkBooks(context, chain, address)).toBe('equal')
     const row = await findWallet(context.db, { accountId: actor.accountId, address })
@@ -136,7 +167,9 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       )
       const left = unit - unit / 100n - BigInt(final.fee?.amountAtomic ?? 0)
       expect(await balance(till.address)).toBe(left)
-      expect(await readDue(till.context.db, { network: till.lane.network, family, everyMs: 600_000 })).toContain(till.address)
+      expect(
+        await readDue(till.context.db, { network: till.lane.network, family, everyMs: 600_000 }),
+      ).toContain(till.address)
       await eventually(
         () => till.settled(['equal']).then(till.books),
         (books) => books?.balance === left,
@@ -156,10 +189,24 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       await steal(await till.secret(), till.address)
       await set(till.address, 5n * unit)
       await till.settled(['stopped'])
-      expect(await till.books()).toMatchObject({ balance: unit, stoppedAt: expect.any(Date), stopReason: expect.stringContaining('service did not sign') })
-      const refused = { code: 'SERVICE_UNAVAILABLE', facts: { details: { walletAddress: till.address, operator: expect.stringContaining('wallet resume') } } }
+      expect(await till.books()).toMatchObject({
+        balance: unit,
+        stoppedAt: expect.any(Date),
+        stopReason: expect.stringContaining('service did not sign'),
+      })
+      const refused = {
+        code: 'SERVICE_UNAVAILABLE',
+        facts: {
+          details: {
+            walletAddress: till.address,
+            operator: expect.stringContaining('wallet resume'),
+          },
+        },
+      }
       await expect(onceDecided(till.pay)).rejects.toMatchObject(refused)
-      expect((await readStopped(till.context.db)).map(({ address }) => address)).toContain(till.address)
+      expect((await readStopped(till.context.db)).map(({ address }) => address)).toContain(
+        till.address,
+      )
 
       expect(await resumeWallet(till.context.db, till.address)).toHaveLength(1)
       await till.settled(['equal'])

@@ -5,7 +5,14 @@ import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import type { Lane } from '../db/lanes.ts'
 import { payment } from '../db/schema/payment.ts'
-import { openBooks, readBooks, stopWallet, turnPage, type BooksRecord, type Page } from '../db/wallet-books.ts'
+import {
+  openBooks,
+  readBooks,
+  stopWallet,
+  turnPage,
+  type BooksRecord,
+  type Page,
+} from '../db/wallet-books.ts'
 import { readSpent } from './spent.ts'
 
 type Verdict = 'equal' | 'later' | 'stopped'
@@ -22,18 +29,28 @@ type Look =
  * Holds the books of a managed wallet against the chain, to the base unit: what it held, less what the service signed, is what it holds. More than that came
  * in and is entered. Less, or a signature that is not the service's, stops the wallet: whoever did that has its key. It is looked at twice before.
  */
-export async function checkBooks(context: Context, chain: Chain, address: string): Promise<Verdict> {
+export async function checkBooks(
+  context: Context,
+  chain: Chain,
+  address: string,
+): Promise<Verdict> {
   const lane = { network: chain.network.network, sender: address }
   let seen = await look(context, chain, lane)
   if (seen.verdict === 'differs') {
-    await new Promise((resolve) => setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)))
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)),
+    )
     seen = await look(context, chain, lane)
   }
   if (seen.verdict === 'differs') {
-    if (await stopWallet(context.db, lane, seen.found)) context.log.error({ ...lane, found: seen.found }, 'sending from a wallet is stopped')
+    if (await stopWallet(context.db, lane, seen.found))
+      context.log.error({ ...lane, found: seen.found }, 'sending from a wallet is stopped')
     return 'stopped'
   }
-  if (seen.verdict === 'equal') await (seen.books ? turnPage(context.db, seen.books, seen.page) : openBooks(context.db, lane, seen.page))
+  if (seen.verdict === 'equal')
+    await (seen.books
+      ? turnPage(context.db, seen.books, seen.page)
+      : openBooks(context.db, lane, seen.page))
   return seen.verdict
 }
 
@@ -42,10 +59,15 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
   if (books?.stoppedAt) return { verdict: 'stopped' }
   const quiet = await isQuiet(context, lane)
   const audit = await chain.audit(lane.sender, books?.height ?? null)
-  if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, lane))))) return { verdict: 'later' }
+  if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, lane)))))
+    return { verdict: 'later' }
   const { height, balanceAtomic: balance, nonce } = audit
   if (!books || books.height === null || books.balance === null)
-    return { verdict: 'equal', books: undefined, page: { height, balance, nonce, received: balance } }
+    return {
+      verdict: 'equal',
+      books: undefined,
+      page: { height, balance, nonce, received: balance },
+    }
   // A node that is behind.
   if (height <= books.height) return { verdict: 'later' }
 
@@ -53,7 +75,12 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
   if (spent.state === 'later') return { verdict: 'later' }
   if (spent.state === 'foreign') return { verdict: 'differs', found: spent.found }
   const received = balance - books.balance + spent.atomic
-  if (received >= 0n) return { verdict: 'equal', books, page: { height, balance, nonce, received: books.received + received } }
+  if (received >= 0n)
+    return {
+      verdict: 'equal',
+      books,
+      page: { height, balance, nonce, received: books.received + received },
+    }
   const { symbol, decimals } = nativeAsset(chain.network)
   return {
     verdict: 'differs',
@@ -64,6 +91,11 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
 const UNDER_WAY = ['created', 'pending', 'confirmed', 'rolled_back'] as const
 
 async function isQuiet({ db }: Context, { network, sender }: Lane): Promise<boolean> {
-  const underWay = and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender), inArray(payment.status, [...UNDER_WAY]))
+  const underWay = and(
+    eq(payment.mode, 'hosted'),
+    eq(payment.network, network),
+    eq(payment.sender, sender),
+    inArray(payment.status, [...UNDER_WAY]),
+  )
   return (await db.$count(payment, underWay)) === 0
 }

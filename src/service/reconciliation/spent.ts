@@ -12,17 +12,28 @@ import { attempt, payment } from '../db/schema/payment.ts'
  * What left a wallet by its own signature between two pages of its books. `later`: the rows have not caught up with the chain yet. `foreign`: the chain
  * shows a signature of the wallet that the service did not make, or another outcome than the rows.
  */
-type Spent = { state: 'known'; atomic: bigint } | { state: 'later' } | { state: 'foreign'; found: string }
+type Spent =
+  | { state: 'known'; atomic: bigint }
+  | { state: 'later' }
+  | { state: 'foreign'; found: string }
 
 type Question = { lane: Lane; nonce: number | null; audit: Audit }
 
-export function readSpent(context: Context, chain: Chain, { lane, nonce, audit }: Question): Promise<Spent> {
+export function readSpent(
+  context: Context,
+  chain: Chain,
+  { lane, nonce, audit }: Question,
+): Promise<Spent> {
   return nonce === null || audit.nonce === null
     ? readSpentBySignature(context, lane, audit)
     : readSpentByNonce(context, chain, { lane, from: nonce, to: audit.nonce })
 }
 
-async function readSpentByNonce(context: Context, chain: Chain, { lane, from, to }: { lane: Lane; from: number; to: number }): Promise<Spent> {
+async function readSpentByNonce(
+  context: Context,
+  chain: Chain,
+  { lane, from, to }: { lane: Lane; from: number; to: number },
+): Promise<Spent> {
   const inRange = and(
     eq(payment.mode, 'hosted'),
     eq(payment.network, lane.network),
@@ -30,14 +41,20 @@ async function readSpentByNonce(context: Context, chain: Chain, { lane, from, to
     gte(payment.nonce, from),
     lt(payment.nonce, to),
   )
-  const hosted = new Map((await context.db.select().from(payment).where(inRange)).map((row) => [row.nonce, row]))
+  const hosted = new Map(
+    (await context.db.select().from(payment).where(inRange)).map((row) => [row.nonce, row]),
+  )
   const settlements = Map.groupBy(await readSigned(context.db, lane, from), (each) => each.nonce)
   let atomic = 0n
   for (let nonce = from; nonce < to; nonce++) {
     const row = hosted.get(nonce)
     const cost = row ? costOf(row) : await readCost(chain, settlements.get(nonce) ?? [])
     if (cost === 'open') return { state: 'later' }
-    if (cost === undefined) return { state: 'foreign', found: `The nonce ${nonce} was used by a transaction that the service did not sign.` }
+    if (cost === undefined)
+      return {
+        state: 'foreign',
+        found: `The nonce ${nonce} was used by a transaction that the service did not sign.`,
+      }
     atomic += cost
   }
   return { state: 'known', atomic }
@@ -51,15 +68,23 @@ function costOf(row: PaymentRecord): bigint | 'open' | undefined {
 }
 
 /** What the network took for the one of these transactions that has landed. */
-async function readCost(chain: Chain, attempts: readonly { signature: string }[]): Promise<bigint | 'open' | undefined> {
+async function readCost(
+  chain: Chain,
+  attempts: readonly { signature: string }[],
+): Promise<bigint | 'open' | undefined> {
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
-    if (observation.state === 'landed') return observation.finalized ? observation.feeAtomic : 'open'
+    if (observation.state === 'landed')
+      return observation.finalized ? observation.feeAtomic : 'open'
   }
   return undefined
 }
 
-async function readSpentBySignature(context: Context, lane: Lane, { signed }: Audit): Promise<Spent> {
+async function readSpentBySignature(
+  context: Context,
+  lane: Lane,
+  { signed }: Audit,
+): Promise<Spent> {
   const signatures = signed.map(({ signature }) => signature)
   const rows =
     signatures.length === 0
@@ -73,10 +98,18 @@ async function readSpentBySignature(context: Context, lane: Lane, { signed }: Au
   let atomic = 0n
   for (const { signature, spentAtomic } of signed) {
     const row = known.get(signature)
-    if (!row) return { state: 'foreign', found: `The service did not sign the transaction ${signature}.` }
+    if (!row)
+      return { state: 'foreign', found: `The service did not sign the transaction ${signature}.` }
     if (!isOver(row.status)) return { state: 'later' }
-    const own = row.mode === 'hosted' && isNative(row) && row.signature === signature ? costOf(row) : spentAtomic
-    if (own !== spentAtomic) return { state: 'foreign', found: `The transaction ${signature} took ${spentAtomic} and its payment says ${own}.` }
+    const own =
+      row.mode === 'hosted' && isNative(row) && row.signature === signature
+        ? costOf(row)
+        : spentAtomic
+    if (own !== spentAtomic)
+      return {
+        state: 'foreign',
+        found: `The transaction ${signature} took ${spentAtomic} and its payment says ${own}.`,
+      }
     atomic += spentAtomic
   }
   return { state: 'known', atomic }

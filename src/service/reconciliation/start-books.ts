@@ -17,7 +17,9 @@ export function startBooks(context: Context, metrics: Metrics): () => Promise<vo
   let running: Promise<void> | undefined
   let stopped = false
   const run = () => {
-    running ??= lookAtAll(context, { holder, metrics, isOver: () => stopped }).finally(() => (running = undefined))
+    running ??= lookAtAll(context, { holder, metrics, isOver: () => stopped }).finally(
+      () => (running = undefined),
+    )
   }
   run()
   const looking = setInterval(run, LOOK_MS)
@@ -26,9 +28,16 @@ export function startBooks(context: Context, metrics: Metrics): () => Promise<vo
     clearInterval(looking)
     let timer: NodeJS.Timeout | undefined
     // A look that hangs on a dead chain is left behind: it writes one row or none.
-    await Promise.race([running, new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS)))])
+    await Promise.race([
+      running,
+      new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS))),
+    ])
     clearTimeout(timer)
-    await Promise.all([...context.chains.keys()].map((network) => releaseLease(context.db, leaseOf(network), holder).catch(() => {})))
+    await Promise.all(
+      [...context.chains.keys()].map((network) =>
+        releaseLease(context.db, leaseOf(network), holder).catch(() => {}),
+      ),
+    )
   }
 }
 
@@ -38,9 +47,13 @@ async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): 
   for (const [network, chain] of context.chains) {
     try {
       // One process looks. Two at once would only do the work twice.
-      if (!isOver() && (await takeLease(context.db, leaseOf(network), holder))) await lookAtChain(context, chain, isOver)
+      if (!isOver() && (await takeLease(context.db, leaseOf(network), holder)))
+        await lookAtChain(context, chain, isOver)
     } catch (error) {
-      context.log.warn({ network, err: error }, 'the books could not be compared with the chain; they are looked at again')
+      context.log.warn(
+        { network, err: error },
+        'the books could not be compared with the chain; they are looked at again',
+      )
     }
   }
   await countStopped(context.db).then(
@@ -51,7 +64,11 @@ async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): 
 
 async function lookAtChain(context: Context, chain: Chain, isOver: () => boolean): Promise<void> {
   const { network } = chain.network
-  for (const address of await readDue(context.db, { network, family: familyOf(network), everyMs: ALL_MS })) {
+  for (const address of await readDue(context.db, {
+    network,
+    family: familyOf(network),
+    everyMs: ALL_MS,
+  })) {
     if (isOver()) return
     await checkBooks(context, chain, address)
   }

@@ -5,7 +5,13 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { ENGINES } from '#testing/postgres.ts'
-import { eventually, openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  ownWallet,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import { insertPayment, type NewPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
@@ -35,14 +41,19 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   async function managed(): Promise<string> {
     const { context, actor } = opened
-    const { address } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family: 'evm', name: 'till' })
+    const { address } = await createWallet(
+      { ...context, now: new Date() },
+      { accountId: actor.accountId, family: 'evm', name: 'till' },
+    )
     await ownWallet(opened, address)
     await evm.client.setBalance({ address: address as Hex, value: ETH })
     return address
   }
 
   /** A payment that arrived. */
-  async function paid(facts: Partial<NewPayment> & { recipient: string }): Promise<{ id: string; sender: string }> {
+  async function paid(
+    facts: Partial<NewPayment> & { recipient: string },
+  ): Promise<{ id: string; sender: string }> {
     const { address: asset, symbol, decimals } = NATIVE_ETH
     const { address: sender } = await evm.wallet(0n)
     const row = await insertPayment(opened.context.db, {
@@ -65,14 +76,19 @@ describe.each(ENGINES)('on %s', (engine) => {
   type Body = Parameters<typeof refundPayment>[2]['body']
   const hosted = (body: Body, idempotency?: { key: string; fingerprint: string }) =>
     refundPayment(opened.context, opened.actor, { body, idempotency, waitMs: 0 })
-  const local = (body: Parameters<typeof buildRefund>[2], actor = opened.actor) => buildRefund(opened.context, actor, body)
+  const local = (body: Parameters<typeof buildRefund>[2], actor = opened.actor) =>
+    buildRefund(opened.context, actor, body)
   const fields = (refused: Promise<unknown>) =>
     refused.then(
       () => expect.fail('it was accepted'),
-      (error: { code?: string; facts?: { details?: object } }) => [error.code, ...Object.keys(error.facts?.details ?? {})],
+      (error: { code?: string; facts?: { details?: object } }) => [
+        error.code,
+        ...Object.keys(error.facts?.details ?? {}),
+      ],
     )
   const refundOf = async (id: string) => (await readPaymentBody(opened.context, id)).refund
-  const setStatus = (id: string, status: 'failed' | 'expired' | 'confirmed') => opened.context.db.update(payment).set({ status }).where(eq(payment.id, id))
+  const setStatus = (id: string, status: 'failed' | 'expired' | 'confirmed') =>
+    opened.context.db.update(payment).set({ status }).where(eq(payment.id, id))
 
   async function follow(): Promise<void> {
     const [chain] = opened.context.chains.values()
@@ -88,7 +104,12 @@ describe.each(ENGINES)('on %s', (engine) => {
   test('a managed wallet returns a part, then the rest: to the payer, in the same asset, under the same reference', async () => {
     const till = await managed()
     const order = await paid({ recipient: till })
-    const part = await hosted({ paymentId: order.id, amount: '0.004', reason: 'Out of stock.', note: 'box 7' })
+    const part = await hosted({
+      paymentId: order.id,
+      amount: '0.004',
+      reason: 'Out of stock.',
+      note: 'box 7',
+    })
     expect(part).toMatchObject({
       mode: 'hosted',
       direction: 'sent',
@@ -102,21 +123,48 @@ describe.each(ENGINES)('on %s', (engine) => {
       metadata: { referenceId: 'order-7' },
       resource: null,
     })
-    expect(await refundOf(order.id)).toEqual({ state: 'none', refundedAtomic: '0', pendingAtomic: (4n * 10n ** 15n).toString() })
+    expect(await refundOf(order.id)).toEqual({
+      state: 'none',
+      refundedAtomic: '0',
+      pendingAtomic: (4n * 10n ** 15n).toString(),
+    })
     await evm.mine(3)
     await follow()
-    expect(await refundOf(order.id)).toEqual({ state: 'partial', refundedAtomic: (4n * 10n ** 15n).toString(), pendingAtomic: '0' })
+    expect(await refundOf(order.id)).toEqual({
+      state: 'partial',
+      refundedAtomic: (4n * 10n ** 15n).toString(),
+      pendingAtomic: '0',
+    })
 
     const rest = await hosted({ paymentId: order.id })
     expect(rest.amountAtomic).toBe((6n * 10n ** 15n).toString())
     await evm.mine(3)
     await follow()
-    expect(await refundOf(order.id)).toEqual({ state: 'full', refundedAtomic: PAID.toString(), pendingAtomic: '0' })
+    expect(await refundOf(order.id)).toEqual({
+      state: 'full',
+      refundedAtomic: PAID.toString(),
+      pendingAtomic: '0',
+    })
     expect(await evm.client.getBalance({ address: order.sender as Hex })).toBe(PAID)
-    expect(await fields(hosted({ paymentId: order.id, amount: '0.000000000000000001' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+    expect(await fields(hosted({ paymentId: order.id, amount: '0.000000000000000001' }))).toEqual([
+      'INVALID_PARAMETERS',
+      'amount',
+    ])
 
-    const { payments } = await readList(opened.context, opened.actor, { type: 'all', limit: 50, offset: 0, wallets: [till] })
-    expect(payments.map(({ paymentId, type, refundOf: of, refund }) => [paymentId, type, of, refund.state])).toEqual([
+    const { payments } = await readList(opened.context, opened.actor, {
+      type: 'all',
+      limit: 50,
+      offset: 0,
+      wallets: [till],
+    })
+    expect(
+      payments.map(({ paymentId, type, refundOf: of, refund }) => [
+        paymentId,
+        type,
+        of,
+        refund.state,
+      ]),
+    ).toEqual([
       [rest.paymentId, 'sent', order.id, 'none'],
       [part.paymentId, 'sent', order.id, 'none'],
       [order.id, 'received', null, 'full'],
@@ -129,12 +177,27 @@ describe.each(ENGINES)('on %s', (engine) => {
     await ownWallet(opened, other.address)
     const order = await paid({ recipient: payee.address })
     const built = await local({ paymentId: order.id, amount: '0.003', reason: 'Broken.' })
-    expect(built).toMatchObject({ refundOf: order.id, sender: payee.address, recipient: order.sender, amount: { value: '0.003' } })
-    expect(await refundOf(order.id)).toMatchObject({ state: 'none', pendingAtomic: (3n * 10n ** 15n).toString() })
-    await evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payee, built.transaction) })
+    expect(built).toMatchObject({
+      refundOf: order.id,
+      sender: payee.address,
+      recipient: order.sender,
+      amount: { value: '0.003' },
+    })
+    expect(await refundOf(order.id)).toMatchObject({
+      state: 'none',
+      pendingAtomic: (3n * 10n ** 15n).toString(),
+    })
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(payee, built.transaction),
+    })
     await evm.mine(3)
     await follow()
-    expect(await readPaymentBody(opened.context, built.paymentId)).toMatchObject({ status: 'confirmed', direction: 'sent', refundOf: order.id, draft: false })
+    expect(await readPaymentBody(opened.context, built.paymentId)).toMatchObject({
+      status: 'confirmed',
+      direction: 'sent',
+      refundOf: order.id,
+      draft: false,
+    })
     expect(await refundOf(order.id)).toMatchObject({ state: 'partial' })
     expect(await local({ paymentId: order.id, walletAddress: other.address })).toMatchObject({
       sender: other.address,
@@ -151,12 +214,19 @@ describe.each(ENGINES)('on %s', (engine) => {
       [payee.address, local],
     ] as const) {
       const order = await paid({ recipient })
-      const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refund({ paymentId: order.id })))
-      const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 10 }, () => refund({ paymentId: order.id })),
+      )
+      const made = outcomes.flatMap((outcome) =>
+        outcome.status === 'fulfilled' ? [outcome.value] : [],
+      )
       expect(made).toMatchObject([{ amountAtomic: PAID.toString() }])
       for (const outcome of outcomes)
         if (outcome.status === 'rejected')
-          expect(outcome.reason).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { amount: expect.any(String) } } })
+          expect(outcome.reason).toMatchObject({
+            code: 'INVALID_PARAMETERS',
+            facts: { details: { amount: expect.any(String) } },
+          })
       expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
     }
   })
@@ -167,13 +237,26 @@ describe.each(ENGINES)('on %s', (engine) => {
     const order = await paid({ recipient: payee.address })
     for (const status of ['failed', 'expired'] as const) {
       const { paymentId } = await local({ paymentId: order.id })
-      expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+      expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual([
+        'INVALID_PARAMETERS',
+        'amount',
+      ])
       await setStatus(paymentId, status)
-      expect(await refundOf(order.id)).toEqual({ state: 'none', refundedAtomic: '0', pendingAtomic: '0' })
+      expect(await refundOf(order.id)).toEqual({
+        state: 'none',
+        refundedAtomic: '0',
+        pendingAtomic: '0',
+      })
     }
     const { paymentId } = await local({ paymentId: order.id, amount: '0.01' })
-    await opened.context.db.update(payment).set({ status: 'rolled_back' }).where(eq(payment.id, paymentId))
-    expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+    await opened.context.db
+      .update(payment)
+      .set({ status: 'rolled_back' })
+      .where(eq(payment.id, paymentId))
+    expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual([
+      'INVALID_PARAMETERS',
+      'amount',
+    ])
   })
 
   test('a request repeated under its key gets the refund it made, also when nothing is left', async () => {
@@ -181,10 +264,14 @@ describe.each(ENGINES)('on %s', (engine) => {
     const idempotency = { key: `refund ${order.id}`, fingerprint: 'a' }
     const first = await hosted({ paymentId: order.id }, idempotency)
     expect((await hosted({ paymentId: order.id }, idempotency)).paymentId).toBe(first.paymentId)
-    expect(await fields(hosted({ paymentId: order.id }, { ...idempotency, fingerprint: 'b' }))).toEqual(['IDEMPOTENCY_CONFLICT'])
+    expect(
+      await fields(hosted({ paymentId: order.id }, { ...idempotency, fingerprint: 'b' })),
+    ).toEqual(['IDEMPOTENCY_CONFLICT'])
     const another = await paid({ recipient: await managed() })
     const at = { key: `refund ${another.id}`, fingerprint: 'a' }
-    const answers = await Promise.all(Array.from({ length: 5 }, () => hosted({ paymentId: another.id }, at)))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => hosted({ paymentId: another.id }, at)),
+    )
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(1)
   })
 
@@ -200,11 +287,23 @@ describe.each(ENGINES)('on %s', (engine) => {
     const sent = await paid({ sender: payee.address, recipient: stranger.address })
     expect(await fields(local({ paymentId: sent.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
     const internal = await paid({ sender: till, recipient: payee.address })
-    expect(await fields(local({ paymentId: internal.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    expect(await fields(local({ paymentId: internal.id }))).toEqual([
+      'INVALID_PARAMETERS',
+      'paymentId',
+    ])
     const order = await paid({ recipient: payee.address })
-    expect(await fields(local({ paymentId: order.id, walletAddress: stranger.address }))).toEqual(['INVALID_PARAMETERS', 'walletAddress'])
-    expect(await fields(local({ paymentId: order.id, amount: '0.011' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
-    expect(await fields(hosted({ paymentId: order.id }))).toEqual(['INVALID_PARAMETERS', 'walletAddress'])
+    expect(await fields(local({ paymentId: order.id, walletAddress: stranger.address }))).toEqual([
+      'INVALID_PARAMETERS',
+      'walletAddress',
+    ])
+    expect(await fields(local({ paymentId: order.id, amount: '0.011' }))).toEqual([
+      'INVALID_PARAMETERS',
+      'amount',
+    ])
+    expect(await fields(hosted({ paymentId: order.id }))).toEqual([
+      'INVALID_PARAMETERS',
+      'walletAddress',
+    ])
     const other = await openAccount(opened.context)
     expect(await fields(local({ paymentId: order.id }, other))).toEqual(['NOT_FOUND'])
 
@@ -215,6 +314,9 @@ describe.each(ENGINES)('on %s', (engine) => {
     const back = await paid({ recipient: (await evm.wallet(ETH)).address, refundOf: external.id })
     expect(await fields(local({ paymentId: back.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
     const foreign = await paid({ recipient: stranger.address })
-    await expect(local({ paymentId: foreign.id })).rejects.toMatchObject({ code: 'FORBIDDEN', facts: { details: { reason: 'payee_not_owned' } } })
+    await expect(local({ paymentId: foreign.id })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      facts: { details: { reason: 'payee_not_owned' } },
+    })
   })
 })

@@ -22,10 +22,13 @@ type Body = EndpointInput<'transactionRefund'>['body']
 export async function refundPayment(
   context: Context,
   actor: Actor,
-  request: Pick<SendRequest, 'idempotency' | 'waitMs'> & { body: EndpointInput<'paymentRefund'>['body'] },
+  request: Pick<SendRequest, 'idempotency' | 'waitMs'> & {
+    body: EndpointInput<'paymentRefund'>['body']
+  },
 ): Promise<EndpointReply<'paymentRefund'>> {
   const { body, idempotency, waitMs } = request
-  const prepare = async () => prepareSend(context, actor, { ...(await readRefund(context, actor, body)), idempotency })
+  const prepare = async () =>
+    prepareSend(context, actor, { ...(await readRefund(context, actor, body)), idempotency })
   return sendOnce(context, actor, { idempotency, waitMs, prepare })
 }
 
@@ -33,19 +36,37 @@ export async function refundPayment(
  * Builds the unsigned transaction that returns a payment, in whole or part.
  * @throws `INVALID_PARAMETERS` for a payment that did not arrive, a wallet of another account, and an amount above what is left; all of `buildTransaction`
  */
-export async function buildRefund(context: Context, actor: Actor, input: Body): Promise<EndpointReply<'transactionRefund'>> {
+export async function buildRefund(
+  context: Context,
+  actor: Actor,
+  input: Body,
+): Promise<EndpointReply<'transactionRefund'>> {
   const { refund, body } = await readRefund(context, actor, input)
-  const reply = await buildTransaction(context, actor, { ...body, ...(input.senderVerified && { senderVerified: true }), refund })
+  const reply = await buildTransaction(context, actor, {
+    ...body,
+    ...(input.senderVerified && { senderVerified: true }),
+    refund,
+  })
   return { ...reply, refundOf: refund.refundOf }
 }
 
 /** What a refund sends. The original decides to whom, of what, and under which reference. */
-async function readRefund(context: Context, actor: Actor, { paymentId, walletAddress, amount, reason, note, priorityFee }: Body) {
+async function readRefund(
+  context: Context,
+  actor: Actor,
+  { paymentId, walletAddress, amount, reason, note, priorityFee }: Body,
+) {
   const original = await readOwnPayment(context, actor, paymentId)
   await requireReceived(context.db, actor, original)
   const sender = walletAddress ?? original.recipient
-  if (sender !== original.recipient && (await findOwner(context.db, original.network, sender)) !== actor.accountId)
-    throw refuseParameters({ walletAddress: 'Expected the wallet that received the payment, or another wallet of this account.' })
+  if (
+    sender !== original.recipient &&
+    (await findOwner(context.db, original.network, sender)) !== actor.accountId
+  )
+    throw refuseParameters({
+      walletAddress:
+        'Expected the wallet that received the payment, or another wallet of this account.',
+    })
   const left = await readLeft(context.db, original)
   const amountAtomic = amount === undefined ? left : readAmount(amount, original)
   requireLeft(original, { amountAtomic, left })
@@ -67,11 +88,20 @@ async function readRefund(context: Context, actor: Actor, { paymentId, walletAdd
 /** @throws `INVALID_PARAMETERS` for a payment that did not arrive, or that the account itself sent; `FORBIDDEN` where another account was paid */
 async function requireReceived(db: Database, actor: Actor, original: PaymentRecord): Promise<void> {
   const { status, direction, network, recipient, refundOf } = original
-  if (!isPaid(status)) throw refuseParameters({ paymentId: `Expected a payment that has arrived; this one is ${status}.` })
-  if (refundOf !== null) throw refuseParameters({ paymentId: `Expected a payment that a customer made; this one is the refund of ${refundOf}.` })
+  if (!isPaid(status))
+    throw refuseParameters({
+      paymentId: `Expected a payment that has arrived; this one is ${status}.`,
+    })
+  if (refundOf !== null)
+    throw refuseParameters({
+      paymentId: `Expected a payment that a customer made; this one is the refund of ${refundOf}.`,
+    })
   if (direction === 'received') return
   if (direction !== 'external')
-    throw refuseParameters({ paymentId: 'Expected a payment that a customer made; this one was sent from a wallet of this account.' })
+    throw refuseParameters({
+      paymentId:
+        'Expected a payment that a customer made; this one was sent from a wallet of this account.',
+    })
   // Callers without registered wallets refund what they were paid; nobody refunds what another account was paid.
   const owner = await findOwner(db, network, recipient)
   if (owner !== undefined && owner !== actor.accountId) throw refusePayee(recipient)
@@ -79,6 +109,7 @@ async function requireReceived(db: Database, actor: Actor, original: PaymentReco
 
 function readAmount(text: string, { decimals }: PaymentRecord): bigint {
   const parsed = parseAmount(text, decimals)
-  if (!parsed.ok) throw refuseParameters({ amount: describeAmountProblem(parsed.problem, text, decimals) })
+  if (!parsed.ok)
+    throw refuseParameters({ amount: describeAmountProblem(parsed.problem, text, decimals) })
   return parsed.atomic
 }

@@ -18,22 +18,49 @@ const WORDS: Readonly<Record<ProofReason, Words>> = {
   unsupported_method: 'unsupported_asset_transfer_method',
   network_mismatch: 'invalid_network',
   asset_mismatch: { evm: 'asset_mismatch', solana: 'invalid_exact_svm_payload_mint_mismatch' },
-  amount_mismatch: { evm: 'invalid_exact_evm_payload_authorization_value', solana: 'invalid_exact_svm_payload_amount_mismatch' },
-  recipient_mismatch: { evm: 'invalid_exact_evm_payload_recipient_mismatch', solana: 'invalid_exact_svm_payload_recipient_mismatch' },
+  amount_mismatch: {
+    evm: 'invalid_exact_evm_payload_authorization_value',
+    solana: 'invalid_exact_svm_payload_amount_mismatch',
+  },
+  recipient_mismatch: {
+    evm: 'invalid_exact_evm_payload_recipient_mismatch',
+    solana: 'invalid_exact_svm_payload_recipient_mismatch',
+  },
   resource_mismatch: 'resource_mismatch',
   payer_mismatch: 'payer_mismatch',
   memo_mismatch: { evm: 'memo_mismatch', solana: 'invalid_exact_svm_payload_memo_mismatch' },
   spender_mismatch: 'invalid_permit2_spender',
-  invalid_signature: { evm: 'invalid_exact_evm_payload_signature', solana: 'invalid_exact_svm_payload_signature_invalid' },
-  signature_missing: { evm: 'invalid_exact_evm_payload_signature', solana: 'invalid_exact_svm_payload_signature_invalid' },
+  invalid_signature: {
+    evm: 'invalid_exact_evm_payload_signature',
+    solana: 'invalid_exact_svm_payload_signature_invalid',
+  },
+  signature_missing: {
+    evm: 'invalid_exact_evm_payload_signature',
+    solana: 'invalid_exact_svm_payload_signature_invalid',
+  },
   fee_payer_mismatch: { evm: 'fee_payer_mismatch', solana: 'invalid_exact_svm_fee_payer_mismatch' },
-  too_many_signers: { evm: 'too_many_signers', solana: 'invalid_exact_svm_payload_excessive_signers' },
-  unexpected_instruction: { evm: 'unexpected_instruction', solana: 'invalid_exact_svm_payload_transaction_instructions' },
-  compute_limits: { evm: 'compute_limits', solana: 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction' },
-  sponsor_at_risk: { evm: 'sponsor_at_risk', solana: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds' },
+  too_many_signers: {
+    evm: 'too_many_signers',
+    solana: 'invalid_exact_svm_payload_excessive_signers',
+  },
+  unexpected_instruction: {
+    evm: 'unexpected_instruction',
+    solana: 'invalid_exact_svm_payload_transaction_instructions',
+  },
+  compute_limits: {
+    evm: 'compute_limits',
+    solana: 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction',
+  },
+  sponsor_at_risk: {
+    evm: 'sponsor_at_risk',
+    solana: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
+  },
   insufficient_funds: 'insufficient_funds',
   permit2_allowance_required: 'permit2_allowance_required',
-  simulation_failed: { evm: 'invalid_exact_evm_transaction_simulation_failed', solana: 'invalid_exact_svm_transaction_simulation_failed' },
+  simulation_failed: {
+    evm: 'invalid_exact_evm_transaction_simulation_failed',
+    solana: 'invalid_exact_svm_transaction_simulation_failed',
+  },
   transaction_failed: 'invalid_transaction_state',
   outside_window: 'outside_window',
   already_used: 'already_used',
@@ -50,7 +77,10 @@ const WORDS_OF_CHECKS: Readonly<Record<string, Words>> = {
 }
 
 /** The word that `/facilitator/*` answers with for a refusal. `check`: the name of the check that failed. */
-export function nameReason({ reason, check }: { reason: ProofReason; check: string }, family: Family): string {
+export function nameReason(
+  { reason, check }: { reason: ProofReason; check: string },
+  family: Family,
+): string {
   const words = WORDS_OF_CHECKS[check] ?? WORDS[reason]
   return typeof words === 'string' ? words : words[family]
 }

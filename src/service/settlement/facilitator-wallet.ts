@@ -24,9 +24,16 @@ export type OpenedWallet = { wallet: WalletRecord; secret: Uint8Array }
  * Works with a wallet's key, which is overwritten afterwards.
  * @throws `PAYMENT_VERIFICATION_FAILED` when no wallet of this name is managed here
  */
-export async function withWallet<T>(context: Context, address: string | undefined, work: (opened: OpenedWallet) => Promise<T>): Promise<T> {
+export async function withWallet<T>(
+  context: Context,
+  address: string | undefined,
+  work: (opened: OpenedWallet) => Promise<T>,
+): Promise<T> {
   const wallet = address === undefined ? undefined : await findWalletByAddress(context.db, address)
-  if (!wallet) throw undecided('This service settles no such payments: no wallet pays the network for them. Nothing is decided.')
+  if (!wallet)
+    throw undecided(
+      'This service settles no such payments: no wallet pays the network for them. Nothing is decided.',
+    )
   const secret = await unseal(context.vault, wallet, wallet)
   return work({ wallet, secret }).finally(() => secret.fill(0))
 }

@@ -4,7 +4,13 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { proveTxid, refusal } from '#testing/proofs.ts'
-import { openAccount, openContext, registerPayee, releasePayee, type OpenedContext } from '#testing/service-context.ts'
+import {
+  openAccount,
+  openContext,
+  registerPayee,
+  releasePayee,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
 import { receivePayment } from './receive.ts'
@@ -30,10 +36,24 @@ afterAll(async () => {
   await evm[Symbol.asyncDispose]()
 })
 
-type Made = { value?: bigint; nonce?: number; chainId?: number; data?: Hex; to?: Hex; balance?: bigint }
+type Made = {
+  value?: bigint
+  nonce?: number
+  chainId?: number
+  data?: Hex
+  to?: Hex
+  balance?: bigint
+}
 
 /** A payment that the payer has signed and nobody has broadcast. */
-async function signed({ value = AMOUNT, nonce = 0, chainId = 31337, data, to, balance = ETH }: Made = {}) {
+async function signed({
+  value = AMOUNT,
+  nonce = 0,
+  chainId = 31337,
+  data,
+  to,
+  balance = ETH,
+}: Made = {}) {
   const [payer, payee] = await Promise.all([evm.wallet(balance), evm.wallet(0n)])
   const fields = {
     chainId,
@@ -55,8 +75,18 @@ async function signed({ value = AMOUNT, nonce = 0, chainId = 31337, data, to, ba
     maxTimeoutSeconds: 60,
     extra: { assetTransferMethod: 'signed-transaction' },
   }
-  const paymentPayload = { x402Version: 2, resource: { url: URL }, accepted: paymentRequirements, payload: { signedTransaction } }
-  return { payer, payee, input: { x402Version: 2 as const, paymentPayload, paymentRequirements }, signedTransaction }
+  const paymentPayload = {
+    x402Version: 2,
+    resource: { url: URL },
+    accepted: paymentRequirements,
+    payload: { signedTransaction },
+  }
+  return {
+    payer,
+    payee,
+    input: { x402Version: 2 as const, paymentPayload, paymentRequirements },
+    signedTransaction,
+  }
 }
 
 type Input = Parameters<typeof settlePayment>[2]
@@ -80,7 +110,10 @@ test('says what it settles, in both versions, and that it sponsors nothing', () 
     [1, NETWORK],
     [2, NETWORK],
   ])
-  expect(kinds[0]?.extra).toEqual({ assetTransferMethods: ['txid', 'signed-transaction'], confirmations: 2 })
+  expect(kinds[0]?.extra).toEqual({
+    assetTransferMethods: ['txid', 'signed-transaction'],
+    confirmations: 2,
+  })
   expect(signers).toEqual({})
 })
 
@@ -90,14 +123,33 @@ test('a signed transaction is verified without being broadcast, settled once, an
   await registerPayee(opened.context, opened.actor.accountId, payee.address)
   const verified = await verify(input)
   expect(verified).toMatchObject({ isValid: true, payer: payer.address })
-  expect(verified.extra?.checks.map(({ name, ok }) => [name, ok])).toContainEqual(['simulation', true])
+  expect(verified.extra?.checks.map(({ name, ok }) => [name, ok])).toContainEqual([
+    'simulation',
+    true,
+  ])
   expect(await evm.client.getBalance({ address: payee.address })).toBe(0n)
   const settled = await mining(settle(input))
-  expect(settled).toMatchObject({ success: true, payer: payer.address, network: NETWORK, paymentId: expect.stringMatching(/^pay_/) })
+  expect(settled).toMatchObject({
+    success: true,
+    payer: payer.address,
+    network: NETWORK,
+    paymentId: expect.stringMatching(/^pay_/),
+  })
   expect(await evm.client.getBalance({ address: payee.address })).toBe(AMOUNT)
-  expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
-  expect(await settle(input, other)).toMatchObject({ success: false, errorReason: 'payee_not_owned', transaction: '' })
-  expect(await verifyPayment(opened.context, other, input)).toMatchObject({ isValid: false, invalidReason: 'payee_not_owned' })
+  expect(await settle(input)).toMatchObject({
+    success: false,
+    errorReason: 'already_used',
+    transaction: '',
+  })
+  expect(await settle(input, other)).toMatchObject({
+    success: false,
+    errorReason: 'payee_not_owned',
+    transaction: '',
+  })
+  expect(await verifyPayment(opened.context, other, input)).toMatchObject({
+    isValid: false,
+    invalidReason: 'payee_not_owned',
+  })
   await releasePayee(opened.context, opened.actor.accountId, payee.address)
   expect(await settle(input, other)).toMatchObject({ success: false, errorReason: 'already_used' })
   expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
@@ -111,7 +163,11 @@ test('a signed transaction that the network shows before it is presented is refu
   for (const blocks of [0, 1, 3]) {
     if (blocks > 0) await evm.mine(blocks)
     expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: refused })
-    expect(await settle(input)).toMatchObject({ success: false, errorReason: refused, transaction: '' })
+    expect(await settle(input)).toMatchObject({
+      success: false,
+      errorReason: refused,
+      transaction: '',
+    })
   }
 })
 
@@ -125,33 +181,76 @@ test('of many settlements at once one succeeds', async () => {
 test.each<[string, Made, string]>([
   ['too little', { value: AMOUNT - 1n }, 'invalid_exact_evm_payload_authorization_value'],
   ['too much', { value: AMOUNT + 1n }, 'invalid_exact_evm_payload_authorization_value'],
-  ['another payee', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, 'invalid_exact_evm_payload_recipient_mismatch'],
+  [
+    'another payee',
+    { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+    'invalid_exact_evm_payload_recipient_mismatch',
+  ],
   ['another chain', { chainId: 1 }, 'invalid_network'],
   ['data', { data: '0x00' }, 'unexpected_instruction'],
   ['a nonce that is ahead', { nonce: 3 }, 'invalid_exact_evm_transaction_simulation_failed'],
-  ['a balance that does not cover it', { balance: AMOUNT }, 'invalid_exact_evm_transaction_simulation_failed'],
+  [
+    'a balance that does not cover it',
+    { balance: AMOUNT },
+    'invalid_exact_evm_transaction_simulation_failed',
+  ],
 ])('a signed transaction with %s is neither valid nor settled', async (_, made, reason) => {
   const { input } = await signed(made)
   expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: reason })
-  expect(await settle(input)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
+  expect(await settle(input)).toMatchObject({
+    success: false,
+    errorReason: reason,
+    transaction: '',
+  })
 })
 
 test('an unsigned transaction is refused as unsigned', async () => {
   const { input, signedTransaction } = await signed()
-  const unsigned = { ...input, paymentPayload: { ...input.paymentPayload, payload: { signedTransaction: signedTransaction.replace(/..$/, '') } } }
-  expect(await settle(unsigned)).toMatchObject({ success: false, errorReason: 'invalid_payload', transaction: '' })
+  const unsigned = {
+    ...input,
+    paymentPayload: {
+      ...input.paymentPayload,
+      payload: { signedTransaction: signedTransaction.replace(/..$/, '') },
+    },
+  }
+  expect(await settle(unsigned)).toMatchObject({
+    success: false,
+    errorReason: 'invalid_payload',
+    transaction: '',
+  })
 })
 
 test('a payment made before it was asked for is refused', async () => {
   const { payer, payee, input, signedTransaction } = await signed()
   const txRef = await evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
   await evm.mine(2)
-  const header = await proveTxid({ payer, payTo: payee.address, network: NETWORK, amount: AMOUNT, txRef, url: URL })
-  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
+  const header = await proveTxid({
+    payer,
+    payTo: payee.address,
+    network: NETWORK,
+    amount: AMOUNT,
+    txRef,
+    url: URL,
+  })
+  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<
+    string,
+    unknown
+  >
   const later = Math.ceil(Date.now() / 1000) + 3_600
-  const requirements = { ...input.paymentRequirements, extra: { assetTransferMethod: 'txid', notBefore: later, expiresAt: later + 60 } }
-  expect(await verify({ x402Version: 2, paymentPayload, paymentRequirements: requirements })).toMatchObject({ isValid: false, invalidReason: 'outside_window' })
-  expect(await verify({ x402Version: 2, paymentPayload, paymentRequirements: { ...requirements, extra: { assetTransferMethod: 'txid' } } })).toMatchObject({
+  const requirements = {
+    ...input.paymentRequirements,
+    extra: { assetTransferMethod: 'txid', notBefore: later, expiresAt: later + 60 },
+  }
+  expect(
+    await verify({ x402Version: 2, paymentPayload, paymentRequirements: requirements }),
+  ).toMatchObject({ isValid: false, invalidReason: 'outside_window' })
+  expect(
+    await verify({
+      x402Version: 2,
+      paymentPayload,
+      paymentRequirements: { ...requirements, extra: { assetTransferMethod: 'txid' } },
+    }),
+  ).toMatchObject({
     isValid: true,
   })
 })
@@ -160,33 +259,100 @@ test('what was settled here is used for every door', async () => {
   const { payee, input } = await signed()
   await mining(settle(input))
   const paymentProof = Buffer.from(JSON.stringify(input.paymentPayload)).toString('base64')
-  const body = { walletAddress: payee.address, paymentProof, expectedAmount: '0.01', resource: URL, timeout: 5 }
-  expect(await refusal(receivePayment(opened.context, opened.actor, body))).toMatchObject({ reason: 'already_used' })
+  const body = {
+    walletAddress: payee.address,
+    paymentProof,
+    expectedAmount: '0.01',
+    resource: URL,
+    timeout: 5,
+  }
+  expect(await refusal(receivePayment(opened.context, opened.actor, body))).toMatchObject({
+    reason: 'already_used',
+  })
 })
 
-const withTerms = (input: Input, changes: Record<string, unknown>) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, ...changes } })
+const withTerms = (input: Input, changes: Record<string, unknown>) => ({
+  ...input,
+  paymentRequirements: { ...input.paymentRequirements, ...changes },
+})
 
 test.each<[string, (input: Input) => Input, string]>([
-  ['another version than the payment', (input) => ({ ...input, x402Version: 1 }), 'invalid_x402_version'],
-  ['a version that nobody knows', (input) => ({ ...input, x402Version: 3 }), 'invalid_x402_version'],
-  ['a payload that is none', (input) => ({ ...input, paymentPayload: { x402Version: 2 } }), 'invalid_payload'],
-  ['no requirements', (input) => ({ ...input, paymentRequirements: {} }), 'invalid_payment_requirements'],
+  [
+    'another version than the payment',
+    (input) => ({ ...input, x402Version: 1 }),
+    'invalid_x402_version',
+  ],
+  [
+    'a version that nobody knows',
+    (input) => ({ ...input, x402Version: 3 }),
+    'invalid_x402_version',
+  ],
+  [
+    'a payload that is none',
+    (input) => ({ ...input, paymentPayload: { x402Version: 2 } }),
+    'invalid_payload',
+  ],
+  [
+    'no requirements',
+    (input) => ({ ...input, paymentRequirements: {} }),
+    'invalid_payment_requirements',
+  ],
   ['another scheme', (input) => withTerms(input, { scheme: 'upto' }), 'unsupported_scheme'],
-  ['a network nobody configured', (input) => withTerms(input, { network: 'eip155:1' }), 'invalid_network'],
-  ['another asset', (input) => withTerms(input, { asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' }), 'invalid_payment_requirements'],
-  ['an amount of zero', (input) => withTerms(input, { amount: '0' }), 'invalid_payment_requirements'],
-  ['an amount with decimals', (input) => withTerms(input, { amount: '1.5' }), 'invalid_payment_requirements'],
-  ['no time to pay', (input) => withTerms(input, { maxTimeoutSeconds: 0 }), 'invalid_payment_requirements'],
-  ['a payee of another family', (input) => withTerms(input, { payTo: '11111111111111111111111111111112' }), 'invalid_payment_requirements'],
-])('a request with %s is answered with a reason of x402 (sections 5.3 and 9)', async (_, change, reason) => {
-  const input = change((await signed()).input)
-  const { network = '' } = input.paymentRequirements
-  expect(await verify(input)).toEqual({ isValid: false, invalidReason: reason, invalidMessage: expect.any(String) })
-  expect(await settle(input)).toEqual({ success: false, errorReason: reason, errorMessage: expect.any(String), transaction: '', network })
-})
+  [
+    'a network nobody configured',
+    (input) => withTerms(input, { network: 'eip155:1' }),
+    'invalid_network',
+  ],
+  [
+    'another asset',
+    (input) => withTerms(input, { asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' }),
+    'invalid_payment_requirements',
+  ],
+  [
+    'an amount of zero',
+    (input) => withTerms(input, { amount: '0' }),
+    'invalid_payment_requirements',
+  ],
+  [
+    'an amount with decimals',
+    (input) => withTerms(input, { amount: '1.5' }),
+    'invalid_payment_requirements',
+  ],
+  [
+    'no time to pay',
+    (input) => withTerms(input, { maxTimeoutSeconds: 0 }),
+    'invalid_payment_requirements',
+  ],
+  [
+    'a payee of another family',
+    (input) => withTerms(input, { payTo: '11111111111111111111111111111112' }),
+    'invalid_payment_requirements',
+  ],
+])(
+  'a request with %s is answered with a reason of x402 (sections 5.3 and 9)',
+  async (_, change, reason) => {
+    const input = change((await signed()).input)
+    const { network = '' } = input.paymentRequirements
+    expect(await verify(input)).toEqual({
+      isValid: false,
+      invalidReason: reason,
+      invalidMessage: expect.any(String),
+    })
+    expect(await settle(input)).toEqual({
+      success: false,
+      errorReason: reason,
+      errorMessage: expect.any(String),
+      transaction: '',
+      network,
+    })
+  },
+)
 
 test('the version may be named by the payment alone, as in the examples of the specification', async () => {
   const { input, payer } = await signed()
   const { paymentPayload, paymentRequirements } = input
-  expect(await verify({ paymentPayload, paymentRequirements })).toMatchObject({ isValid: true, payer: payer.address })
+  expect(await verify({ paymentPayload, paymentRequirements })).toMatchObject({
+    isValid: true,
+    payer: payer.address,
+  })
 })

@@ -40,7 +40,11 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
   const kinds = context.config.networks.flatMap((configured) => {
     const { network, confirmations } = configured
     const [feePayer] = familyOf(network) === 'solana' ? facilitatorWallets(context, 'solana') : []
-    const extra = { assetTransferMethods: settledMethods(context, configured), confirmations, ...(feePayer !== undefined && { feePayer }) }
+    const extra = {
+      assetTransferMethods: settledMethods(context, configured),
+      confirmations,
+      ...(feePayer !== undefined && { feePayer }),
+    }
     return ([1, 2] as const).map((x402Version) => ({
       x402Version,
       scheme: EXACT_SCHEME,
@@ -48,14 +52,27 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
       extra,
     }))
   })
-  const signers = { 'eip155:*': facilitatorWallets(context, 'evm'), 'solana:*': facilitatorWallets(context, 'solana') }
-  return { kinds, extensions: [PAYMENT_IDENTIFIER], signers: Object.fromEntries(Object.entries(signers).filter(([, addresses]) => addresses.length > 0)) }
+  const signers = {
+    'eip155:*': facilitatorWallets(context, 'evm'),
+    'solana:*': facilitatorWallets(context, 'solana'),
+  }
+  return {
+    kinds,
+    extensions: [PAYMENT_IDENTIFIER],
+    signers: Object.fromEntries(
+      Object.entries(signers).filter(([, addresses]) => addresses.length > 0),
+    ),
+  }
 }
 
 /** Tokens are settled where a wallet pays the network fee for that; native currency everywhere. SPL is `default`, as the official packages call it. */
 function settledMethods(context: Context, network: Network): string[] {
-  const settlesTokens = settlesHere(context, network.network) && network.assets.some(({ native }) => !native)
-  return [...methodsOf(network.network, nativeAsset(network)), ...(settlesTokens ? methodsOf(network.network, { native: false }) : [])]
+  const settlesTokens =
+    settlesHere(context, network.network) && network.assets.some(({ native }) => !native)
+  return [
+    ...methodsOf(network.network, nativeAsset(network)),
+    ...(settlesTokens ? methodsOf(network.network, { native: false }) : []),
+  ]
 }
 
 type VerifyReply = EndpointReply<'facilitatorVerify'>
@@ -65,22 +82,46 @@ type SettleReply = EndpointReply<'facilitatorSettle'>
  * Whether a payment could be settled now. Nothing is locked, broadcast or recorded, but funds that payers promise by signature are reserved for a short time.
  * While the same caller's settlement is pending, or was not told as success yet, the payment is valid still.
  */
-export async function verifyPayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<VerifyReply> {
+export async function verifyPayment(
+  context: Context,
+  actor: Actor,
+  input: FacilitatorInput,
+): Promise<VerifyReply> {
   const payer = namedPayer(input.paymentPayload)
   const named = payer !== undefined && { payer }
   const question = readOrRefuse(context, input)
-  if ('refused' in question) return { isValid: false, invalidReason: question.refused.reason, invalidMessage: question.refused.message, ...named }
+  if ('refused' in question)
+    return {
+      isValid: false,
+      invalidReason: question.refused.reason,
+      invalidMessage: question.refused.message,
+      ...named,
+    }
   const checklist = new Checklist()
   try {
     const verified = await verifyQuestion(context, actor, { ...question, checklist })
-    return { isValid: true, ...(verified === null ? named : { payer: verified }), extra: checked(checklist) }
+    return {
+      isValid: true,
+      ...(verified === null ? named : { payer: verified }),
+      extra: checked(checklist),
+    }
   } catch (error) {
     const { reason, message } = explain(error, question)
-    return { isValid: false, invalidReason: reason, invalidMessage: message, ...named, extra: checked(checklist) }
+    return {
+      isValid: false,
+      invalidReason: reason,
+      invalidMessage: message,
+      ...named,
+      extra: checked(checklist),
+    }
   }
 }
 
-async function verifyQuestion(context: Context, actor: Actor, { payment, terms, identifier, checklist }: FacilitatorQuestion & { checklist: Checklist }) {
+async function verifyQuestion(
+  context: Context,
+  actor: Actor,
+  { payment, terms, identifier, checklist }: FacilitatorQuestion & { checklist: Checklist },
+) {
   const { network } = terms.network
   const deadline = new Deadline(VERIFY_WITHIN_MS)
   const examined = await examine({ payment, terms, checklist })
@@ -88,9 +129,19 @@ async function verifyQuestion(context: Context, actor: Actor, { payment, terms, 
   refuseReference(actor, examined, checklist)
   const fingerprint = fingerprintOf(terms, null, actor)
   const { keyless = false } = actor
-  const previewed = { accountId: actor.accountId, claimant, fingerprint, keyless, terms, examined, checklist, deadline }
+  const previewed = {
+    accountId: actor.accountId,
+    claimant,
+    fingerprint,
+    keyless,
+    terms,
+    examined,
+    checklist,
+    deadline,
+  }
   const { payer, isSettling } = await deadline.within(preview(context, previewed))
-  if (identifier !== null) await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
+  if (identifier !== null)
+    await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
   if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, checklist }))
   return payer
 }
@@ -103,14 +154,25 @@ function checked({ checks }: Checklist): { checks: ProofCheck[] } {
  * Settles a payment. Of all calls for one payment exactly one is told success: the one that had it broadcast, or a later one of the same caller when the
  * first was never answered. An `Idempotency-Key` gets the first answer again.
  */
-export async function settlePayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<SettleReply> {
+export async function settlePayment(
+  context: Context,
+  actor: Actor,
+  input: FacilitatorInput,
+): Promise<SettleReply> {
   const payer = namedPayer(input.paymentPayload)
   const named = payer !== undefined && { payer }
   const question = readOrRefuse(context, input)
   if ('refused' in question) {
     const { network } = input.paymentRequirements
     const { reason, message } = question.refused
-    return { success: false, errorReason: reason, errorMessage: message, ...named, transaction: '', network: typeof network === 'string' ? network : '' }
+    return {
+      success: false,
+      errorReason: reason,
+      errorMessage: message,
+      ...named,
+      transaction: '',
+      network: typeof network === 'string' ? network : '',
+    }
   }
   const { payment, terms, identifier } = question
   const { network } = terms.network
@@ -134,28 +196,55 @@ export async function settlePayment(context: Context, actor: Actor, input: Facil
     if (identifier !== null) await tieSigned(context, { ...job, identifier })
     const settled = await settle(context, job)
     const known = settled.payment?.sender ?? examined.payer
-    const told = { ...(known !== null && { payer: known }), network, ...(settled.payment && { paymentId: settled.payment.id }) }
-    const transaction = settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? ''
+    const told = {
+      ...(known !== null && { payer: known }),
+      network,
+      ...(settled.payment && { paymentId: settled.payment.id }),
+    }
+    const transaction =
+      settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? ''
     // The official server asks once more when a settlement is pending, and only where it is given the transaction.
-    if (settled.state === 'pending') return { success: false, errorReason: SETTLEMENT_PENDING, ...told, transaction }
+    if (settled.state === 'pending')
+      return { success: false, errorReason: SETTLEMENT_PENDING, ...told, transaction }
     if (!settled.alreadyProcessed) return { success: true, ...told, transaction }
-    return { success: false, errorReason: settled.toldBefore ? 'already_used' : DUPLICATE_SETTLEMENT, ...told, transaction: '' }
+    return {
+      success: false,
+      errorReason: settled.toldBefore ? 'already_used' : DUPLICATE_SETTLEMENT,
+      ...told,
+      transaction: '',
+    }
   } catch (error) {
     const { reason, message } = explain(error, question)
     const transaction = reason === SETTLEMENT_PENDING ? (examined?.signature ?? '') : ''
-    return { success: false, errorReason: reason, errorMessage: message, ...named, transaction, network }
+    return {
+      success: false,
+      errorReason: reason,
+      errorMessage: message,
+      ...named,
+      transaction,
+      network,
+    }
   }
 }
 
 /** Only what the payer has signed may take an id of the payer. */
-async function tieSigned(context: Context, { identifier, terms, examined, deadline }: Job & { identifier: string }): Promise<void> {
+async function tieSigned(
+  context: Context,
+  { identifier, terms, examined, deadline }: Job & { identifier: string },
+): Promise<void> {
   const { authorization } = examined
   const chain = chainOf(context, terms.network.network)
-  if (authorization) await deadline.within(checkSignature({ chain, terms, authorization, checklist: new Checklist() }))
+  if (authorization)
+    await deadline.within(
+      checkSignature({ chain, terms, authorization, checklist: new Checklist() }),
+    )
   await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
 }
 
-function readOrRefuse(context: Context, input: FacilitatorInput): FacilitatorQuestion | { refused: InputRefusedError } {
+function readOrRefuse(
+  context: Context,
+  input: FacilitatorInput,
+): FacilitatorQuestion | { refused: InputRefusedError } {
   try {
     return readInput(context, input)
   } catch (error) {
@@ -165,7 +254,11 @@ function readOrRefuse(context: Context, input: FacilitatorInput): FacilitatorQue
 }
 
 /** What stands on the chain is public, and a caller without an account has nothing by which it could be its own. @throws ProofRefused */
-function refuseReference({ keyless = false }: Actor, { bytes, authorization }: Examined, checklist: Checklist): void {
+function refuseReference(
+  { keyless = false }: Actor,
+  { bytes, authorization }: Examined,
+  checklist: Checklist,
+): void {
   if (!keyless || bytes || authorization) return
   checklist.check('unsupported_method', {
     name: 'public_reference',
@@ -177,14 +270,22 @@ function refuseReference({ keyless = false }: Actor, { bytes, authorization }: E
 }
 
 /** The reason and the sentence for what ended a call. @throws the error itself where it is a fault of ours */
-function explain(error: unknown, { terms }: FacilitatorQuestion): { reason: string; message: string } {
+function explain(
+  error: unknown,
+  { terms }: FacilitatorQuestion,
+): { reason: string; message: string } {
   if (error instanceof ProofRefused || error instanceof NotValidNowError)
     return { reason: nameReason(error, familyOf(terms.network.network)), message: error.message }
-  if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED) return { reason: PAYEE_NOT_OWNED, message: error.message }
-  if (error instanceof Late || isOpen(error)) return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }
+  if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED)
+    return { reason: PAYEE_NOT_OWNED, message: error.message }
+  if (error instanceof Late || isOpen(error))
+    return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }
   throw error
 }
 
 function isOpen(error: unknown): boolean {
-  return error instanceof ProblemError && (error.code === 'PAYMENT_VERIFICATION_FAILED' || error.code === 'CHAIN_UNAVAILABLE')
+  return (
+    error instanceof ProblemError &&
+    (error.code === 'PAYMENT_VERIFICATION_FAILED' || error.code === 'CHAIN_UNAVAILABLE')
+  )
 }

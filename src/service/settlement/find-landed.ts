@@ -18,17 +18,27 @@ export async function findLanded(ordered: Ordered): Promise<Sighting> {
   return authorized ? findUse(ordered, authorized) : findSigned(ordered)
 }
 
-async function findUse({ payment, chain }: Ordered, { authorization, contracts }: Authorized): Promise<Sighting> {
+async function findUse(
+  { payment, chain }: Ordered,
+  { authorization, contracts }: Authorized,
+): Promise<Sighting> {
   const use = await contracts.findUse(authorization, payment.builtHeight)
   if (!use.used) return { state: 'unseen', used: false }
   if (use.signature === null) return { state: 'unseen', used: true }
   const observation = await chain.observe(use.signature, (seen) => asOwn(payment, seen))
-  return observation.state === 'not_found' ? { state: 'unseen', used: true } : { state: 'seen', signature: use.signature, observation }
+  return observation.state === 'not_found'
+    ? { state: 'unseen', used: true }
+    : { state: 'seen', signature: use.signature, observation }
 }
 
 /** A transaction whose message is known: by the name it must have, by the one it is said to have, or by its memo among the payer's transactions. */
 async function findSigned({ payment, order, chain }: Ordered): Promise<Sighting> {
-  for (const signature of new Set([order.signature, payment.signature, payment.reportedSignature, ...(await findByMemo({ payment, order, chain }))])) {
+  for (const signature of new Set([
+    order.signature,
+    payment.signature,
+    payment.reportedSignature,
+    ...(await findByMemo({ payment, order, chain })),
+  ])) {
     if (signature === null) continue
     const observation = await chain.observe(signature, (seen) => asPayment(payment, seen))
     if (observation.state === 'not_found' || !isOrdered(order, { signature, observation })) continue
@@ -41,7 +51,17 @@ async function findSigned({ payment, order, chain }: Ordered): Promise<Sighting>
 async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]> {
   if (order.memo === null || order.signature !== null) return []
   const { asset, sender, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
-  const wanted = { paymentId: order.memo, asset, sender, recipient, amountAtomic, nonce: null, builtHeight, lastValidBlockHeight: null, createdAt }
+  const wanted = {
+    paymentId: order.memo,
+    asset,
+    sender,
+    recipient,
+    amountAtomic,
+    nonce: null,
+    builtHeight,
+    lastValidBlockHeight: null,
+    createdAt,
+  }
   const { found } = await chain.find([{ ...wanted, reported: null, open: true }], 0, 0)
   return found.map(({ signature }) => signature)
 }
@@ -49,15 +69,31 @@ async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]>
 /** The message is the payment; a name alone is trusted only where it follows from the message. */
 export function isOrdered(
   { key, signature: known }: SettlementOrder,
-  { signature, observation }: { signature: string; observation: Exclude<Observation, { state: 'not_found' }> },
+  {
+    signature,
+    observation,
+  }: { signature: string; observation: Exclude<Observation, { state: 'not_found' }> },
 ): boolean {
-  if (observation.state === 'landed' && observation.messageHash !== undefined) return messageKey(observation.messageHash) === key
+  if (observation.state === 'landed' && observation.messageHash !== undefined)
+    return messageKey(observation.messageHash) === key
   return signature === known
 }
 
 /** The message is known, and what it moves has been held against the proof: it moves that, or fails. */
-function asPayment({ sender, recipient, asset, amount: amountAtomic }: PaymentRecord, observation: Observation): Observation {
+function asPayment(
+  { sender, recipient, asset, amount: amountAtomic }: PaymentRecord,
+  observation: Observation,
+): Observation {
   if (observation.state === 'not_found') return observation
-  const transfer: Transfer = { sender, recipient, asset, amountAtomic, memo: observation.transfer?.memo ?? null, nonce: observation.transfer?.nonce ?? null }
-  return observation.state === 'pending' ? { state: 'pending', transfer } : { ...observation, transfer }
+  const transfer: Transfer = {
+    sender,
+    recipient,
+    asset,
+    amountAtomic,
+    memo: observation.transfer?.memo ?? null,
+    nonce: observation.transfer?.nonce ?? null,
+  }
+  return observation.state === 'pending'
+    ? { state: 'pending', transfer }
+    : { ...observation, transfer }
 }

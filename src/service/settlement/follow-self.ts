@@ -2,7 +2,13 @@ import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Observation } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findPayment, lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
-import { consumeLanded, deleteOrder, findOrder, type Question, type SettlementOrder } from '../db/settlement-orders.ts'
+import {
+  consumeLanded,
+  deleteOrder,
+  findOrder,
+  type Question,
+  type SettlementOrder,
+} from '../db/settlement-orders.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { readAuthorized, whyEnded } from '../payments/authorized.ts'
@@ -18,7 +24,10 @@ const WAITING: readonly PaymentStatus[] = ['created', 'pending', 'rolled_back']
 export type Following = Ordered & { source: EventSource }
 
 /** Looks whether a settlement that its payee was given has landed; with it the proof is used up, in one commit. */
-export async function followOrder(context: Context, { payment, order, chain, source }: Following): Promise<void> {
+export async function followOrder(
+  context: Context,
+  { payment, order, chain, source }: Following,
+): Promise<void> {
   const waiting = WAITING.includes(payment.status)
   if (!waiting && payment.status !== 'expired') return
   const seen = await findLanded({ payment, order, chain })
@@ -26,27 +35,49 @@ export async function followOrder(context: Context, { payment, order, chain, sou
   if (!waiting) return
   const failure = await whyOver(context, { payment, order, chain }, seen.used)
   if (failure !== undefined) return end(context, payment.id, { failure, forEver: true })
-  const old = payment.status === 'created' && context.now().getTime() > payment.createdAt.getTime() + KEPT_MS
-  if (old && !seen.used) await end(context, payment.id, { failure: 'Nobody settled this within a day: nothing was paid so far.', forEver: false })
+  const old =
+    payment.status === 'created' && context.now().getTime() > payment.createdAt.getTime() + KEPT_MS
+  if (old && !seen.used)
+    await end(context, payment.id, {
+      failure: 'Nobody settled this within a day: nothing was paid so far.',
+      forEver: false,
+    })
 }
 
 /** The same, for whoever is asked about a proof at another door: undefined when nothing was built for this question. */
-export async function followQuestion(context: Context, question: Question): Promise<PaymentRecord | undefined> {
+export async function followQuestion(
+  context: Context,
+  question: Question,
+): Promise<PaymentRecord | undefined> {
   const order = await findOrder(context.db, question)
   const payment = order && (await findPayment(context.db, order.paymentId))
   if (!order || !payment) return undefined
-  await followOrder(context, { payment, order, chain: chainOf(context, payment.network), source: 'service' })
+  await followOrder(context, {
+    payment,
+    order,
+    chain: chainOf(context, payment.network),
+    source: 'service',
+  })
   return findPayment(context.db, payment.id)
 }
 
 type Seen = { signature: string; observation: Observation }
 
-async function apply(context: Context, { order, source }: { order: SettlementOrder; source: EventSource }, { signature, observation }: Seen): Promise<void> {
+async function apply(
+  context: Context,
+  { order, source }: { order: SettlementOrder; source: EventSource },
+  { signature, observation }: Seen,
+): Promise<void> {
   const { paymentId } = order
   const paid = observation.state === 'landed' && observation.succeeded && observation.confirmed
   await context.db.transaction(async (tx) => {
-    if (!paid || (await useUp(tx, order))) return applyObservation({ ...context, db: tx }, { paymentId, signature, observation, source })
-    await endWithin(context, tx, { paymentId, failure: 'What settled this paid another payment, which was asked for before.', forEver: true })
+    if (!paid || (await useUp(tx, order)))
+      return applyObservation({ ...context, db: tx }, { paymentId, signature, observation, source })
+    await endWithin(context, tx, {
+      paymentId,
+      failure: 'What settled this paid another payment, which was asked for before.',
+      forEver: true,
+    })
   })
 }
 
@@ -57,7 +88,11 @@ async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean
 }
 
 /** What the chain itself proves to have ended it; undefined while it may still land. */
-async function whyOver(context: Context, { payment, order, chain }: Ordered, used: boolean): Promise<string | undefined> {
+async function whyOver(
+  context: Context,
+  { payment, order, chain }: Ordered,
+  used: boolean,
+): Promise<string | undefined> {
   const authorized = readAuthorized(chain, order.key, payment)
   if (authorized) return whyEnded(context, payment, { ...authorized, used })
   const { asset, sender, recipient, amount: amountAtomic, nonce, builtHeight, createdAt } = payment
@@ -88,13 +123,25 @@ function end(context: Context, paymentId: string, ending: End): Promise<void> {
 }
 
 /** Nothing of it was ever seen, or what was seen is gone. */
-async function endWithin(context: Context, tx: Context['db'], { paymentId, failure, forEver }: End & { paymentId: string }): Promise<void> {
+async function endWithin(
+  context: Context,
+  tx: Context['db'],
+  { paymentId, failure, forEver }: End & { paymentId: string },
+): Promise<void> {
   const row = await lockPayment(tx, paymentId)
   if (!row) return
-  if (forEver && (WAITING.includes(row.status) || row.status === 'expired')) await deleteOrder(tx, paymentId)
+  if (forEver && (WAITING.includes(row.status) || row.status === 'expired'))
+    await deleteOrder(tx, paymentId)
   if (!WAITING.includes(row.status)) return
   const to = row.status === 'created' ? 'expired' : 'failed'
   const at = context.now()
   await movePayment(tx, { id: row.id, from: row.status, to, at, facts: { failure } })
-  await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: null, at })
+  await recordEvent(tx, {
+    accountId: row.accountId,
+    paymentId: row.id,
+    status: to,
+    source: 'watcher',
+    blockHeight: null,
+    at,
+  })
 }

@@ -32,7 +32,10 @@ beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   first = await startGate(evm.rpcUrl)
   second = await startGate(evm.rpcUrl)
-  desk = await openTokenDesk(evm, { rpcUrls: [first.url, second.url], now: () => new Date(Date.now() + later) })
+  desk = await openTokenDesk(evm, {
+    rpcUrls: [first.url, second.url],
+    now: () => new Date(Date.now() + later),
+  })
 })
 
 afterAll(async () => {
@@ -51,9 +54,12 @@ beforeEach(() => {
 const chainSeconds = async () => Number((await evm.client.getBlock()).timestamp)
 
 /** A payment that ends so long after the chain's present. */
-async function signed(method: Method): Promise<{ all: Parties; header: string; authorization: VerifiedAuthorization }> {
+async function signed(
+  method: Method,
+): Promise<{ all: Parties; header: string; authorization: VerifiedAuthorization }> {
   // The mined chain runs ahead of the clock.
-  const validSeconds = Math.max(0, (await chainSeconds()) - Math.floor(Date.now() / 1000)) + GOOD_FOR_S
+  const validSeconds =
+    Math.max(0, (await chainSeconds()) - Math.floor(Date.now() / 1000)) + GOOD_FOR_S
 
   const all = await desk.parties({ method, validSeconds })
   const header = await payBill(all.client, all.requirements)
@@ -63,13 +69,17 @@ async function signed(method: Method): Promise<{ all: Parties; header: string; a
 /** Handed in, with ours in the pool. */
 async function handedIn(method: Method) {
   const made = await signed(method)
-  return { ...made, paymentId: await untilOpen(() => desk.receive(made.all, made.header, { timeout: 1 })) }
+  return {
+    ...made,
+    paymentId: await untilOpen(() => desk.receive(made.all, made.header, { timeout: 1 })),
+  }
 }
 
 /** The same request again until it is recorded: a second may be too short for everything before that. */
 async function untilOpen(receive: () => ReturnType<typeof receivePayment>): Promise<string> {
   const undecided = (error: unknown) => {
-    if (error instanceof ProblemError && error.code === 'PAYMENT_VERIFICATION_FAILED') return undefined
+    if (error instanceof ProblemError && error.code === 'PAYMENT_VERIFICATION_FAILED')
+      return undefined
     throw error
   }
   const received = await eventually(() => receive().catch(undecided), Boolean)
@@ -78,16 +88,22 @@ async function untilOpen(receive: () => ReturnType<typeof receivePayment>): Prom
 }
 
 /** One more transaction that goes into the block before ours. */
-const front = (from: Parties['payer'], call: { to: Hex; data: Hex }) => sendFrom(evm, from, { ...call, gas: 300_000n })
+const front = (from: Parties['payer'], call: { to: Hex; data: Hex }) =>
+  sendFrom(evm, from, { ...call, gas: 300_000n })
 
-const carryOut = async (authorization: VerifiedAuthorization) => front(await evm.wallet(10n ** 18n), callOf(authorization))
+const carryOut = async (authorization: VerifiedAuthorization) =>
+  front(await evm.wallet(10n ** 18n), callOf(authorization))
 
 /** Ours is in a block, and was reverted, because the payer held nothing at that moment. */
 async function reverted(method: Method) {
   const made = await handedIn(method)
   const { all } = made
   const held = await desk.balance(all.asset, all.payer.address)
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [desk.facilitator.address, held] })
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [desk.facilitator.address, held],
+  })
   await front(all.payer, { to: all.asset.address as Hex, data })
   await expectReverted()
   return made
@@ -96,8 +112,13 @@ async function reverted(method: Method) {
 async function expectReverted(): Promise<void> {
   const nonce = await evm.client.getTransactionCount({ address: desk.facilitator.address })
   const { transactions } = await evm.client.getBlock({ includeTransactions: true })
-  const ours = transactions.find(({ from, nonce: used }) => from.toLowerCase() === desk.facilitator.address.toLowerCase() && used === nonce - 1)
-  expect(await evm.client.getTransactionReceipt({ hash: ours?.hash ?? '0x' })).toMatchObject({ status: 'reverted' })
+  const ours = transactions.find(
+    ({ from, nonce: used }) =>
+      from.toLowerCase() === desk.facilitator.address.toLowerCase() && used === nonce - 1,
+  )
+  expect(await evm.client.getTransactionReceipt({ hash: ours?.hash ?? '0x' })).toMatchObject({
+    status: 'reverted',
+  })
 }
 
 const final = () => evm.mine(6)
@@ -126,7 +147,9 @@ const passEnd = async () => {
 const hideLogs =
   (topic = '') =>
   (asked: string, answer: string) =>
-    asked.includes('"eth_getLogs"') && asked.includes(topic) ? JSON.stringify({ ...JSON.parse(answer), result: [] }) : answer
+    asked.includes('"eth_getLogs"') && asked.includes(topic)
+      ? JSON.stringify({ ...JSON.parse(answer), result: [] })
+      : answer
 
 describe.each(methods)('%s', (method) => {
   test('that ours could not carry out stays open, and is paid when somebody else can', async () => {
@@ -164,7 +187,9 @@ describe.each(methods)('%s', (method) => {
     expect(await statusOf(paymentId)).toBe('pending')
     await final()
     expect(await statusOf(paymentId)).toBe('failed')
-    expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ failure: expect.stringContaining('reverted') })
+    expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({
+      failure: expect.stringContaining('reverted'),
+    })
   })
 
   test('that its payer has taken back fails at once, when that is final', async () => {
@@ -177,13 +202,25 @@ describe.each(methods)('%s', (method) => {
   })
 })
 
-const cancelAbi = parseAbi(['function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)'])
+const cancelAbi = parseAbi([
+  'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
+])
 const invalidateAbi = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)'])
 
-async function takeBack({ payer }: Parties, { method, token, from, nonce }: VerifiedAuthorization): Promise<void> {
+async function takeBack(
+  { payer }: Parties,
+  { method, token, from, nonce }: VerifiedAuthorization,
+): Promise<void> {
   if (method === 'permit2') {
     const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
-    await front(payer, { to: PERMIT2, data: encodeFunctionData({ abi: invalidateAbi, functionName: 'invalidateUnorderedNonces', args }) })
+    await front(payer, {
+      to: PERMIT2,
+      data: encodeFunctionData({
+        abi: invalidateAbi,
+        functionName: 'invalidateUnorderedNonces',
+        args,
+      }),
+    })
     return
   }
   const signature = await payer.signTypedData({
@@ -197,7 +234,14 @@ async function takeBack({ payer }: Parties, { method, token, from, nonce }: Veri
     primaryType: 'CancelAuthorization',
     message: { authorizer: from, nonce },
   })
-  await front(payer, { to: token, data: encodeFunctionData({ abi: cancelAbi, functionName: 'cancelAuthorization', args: [from, nonce, signature] }) })
+  await front(payer, {
+    to: token,
+    data: encodeFunctionData({
+      abi: cancelAbi,
+      functionName: 'cancelAuthorization',
+      args: [from, nonce, signature],
+    }),
+  })
 }
 
 test('a permit that was carried out and whose nonce its owner then struck out was not taken back', async () => {
@@ -214,10 +258,17 @@ test('a permit that was carried out and whose nonce its owner then struck out wa
 
 test('nor was one that was carried out earlier in the very block that strikes it out', async () => {
   const { all, authorization, paymentId } = await handedIn('permit2')
-  const carrier = await queueFrom(evm, await evm.wallet(10n ** 18n), { ...callOf(authorization), gas: 300_000n, tip: 2n * 10n ** 9n })
+  const carrier = await queueFrom(evm, await evm.wallet(10n ** 18n), {
+    ...callOf(authorization),
+    gas: 300_000n,
+    tip: 2n * 10n ** 9n,
+  })
   await takeBack(all, authorization)
   const carried = await evm.client.getTransactionReceipt({ hash: carrier })
-  expect(carried).toMatchObject({ status: 'success', blockNumber: await evm.client.getBlockNumber() })
+  expect(carried).toMatchObject({
+    status: 'success',
+    blockNumber: await evm.client.getBlockNumber(),
+  })
   await final()
   first.lie = second.lie = hideLogs('0xddf252ad')
   expect(await statusOf(paymentId)).toBe('pending')
@@ -232,9 +283,17 @@ describe('the second node', () => {
     [
       'is behind',
       (asked, answer) =>
-        asked.includes('"finalized"') && asked.includes('eth_getBlockByNumber') ? answer.replace(/"timestamp":"0x[0-9a-f]+"/, '"timestamp":"0x1"') : answer,
+        asked.includes('"finalized"') && asked.includes('eth_getBlockByNumber')
+          ? answer.replace(/"timestamp":"0x[0-9a-f]+"/, '"timestamp":"0x1"')
+          : answer,
     ],
-    ['says that it was used', (asked, answer) => (asked.includes('"eth_call"') ? answer.replace(/"result":"0x0+"/, `"result":"${used}"`) : answer)],
+    [
+      'says that it was used',
+      (asked, answer) =>
+        asked.includes('"eth_call"')
+          ? answer.replace(/"result":"0x0+"/, `"result":"${used}"`)
+          : answer,
+    ],
   ])('keeps a payment open when it %s', async (_, lie) => {
     const { paymentId } = await reverted('eip3009')
     await passEnd()
@@ -253,7 +312,11 @@ describe('the second node', () => {
     // Only of a block that is not yet forgotten.
     second.lie = (asked, answer) =>
       asked.includes('"eth_call"') && asked.includes(`"0x${number.toString(16)}"`)
-        ? JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(asked) as { id: number }).id, error: { code: -32000, message: 'missing trie node' } })
+        ? JSON.stringify({
+            jsonrpc: '2.0',
+            id: (JSON.parse(asked) as { id: number }).id,
+            error: { code: -32000, message: 'missing trie node' },
+          })
         : answer
     expect(await statusOf(paymentId)).toBe('failed')
   })
@@ -275,15 +338,29 @@ describe('the second node', () => {
 test('what another facilitator never carried out fails by the chain’s clock, not by ours', async () => {
   const { all, header } = await signed('eip3009')
   const server = createServer((request, response) => {
-    const answer = request.url?.endsWith('/verify') ? { isValid: true } : { success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:31337' }
+    const answer = request.url?.endsWith('/verify')
+      ? { isValid: true }
+      : { success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:31337' }
     request.resume().once('end', () => void response.end(JSON.stringify(answer)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const facilitatorUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`
-  const config = { ...desk.context.config, facilitators: { allowed: [facilitatorUrl], loopback: true } }
-  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', facilitatorUrl, timeout: 1 }
-  const paymentId = await untilOpen(() => receivePayment({ ...desk.context, config }, desk.actor, body))
+  const config = {
+    ...desk.context.config,
+    facilitators: { allowed: [facilitatorUrl], loopback: true },
+  }
+  const body = {
+    walletAddress: all.payee.address,
+    paymentProof: header,
+    expectedAmount: '1.5',
+    asset: 'USDC',
+    facilitatorUrl,
+    timeout: 1,
+  }
+  const paymentId = await untilOpen(() =>
+    receivePayment({ ...desk.context, config }, desk.actor, body),
+  )
   later += 86_400_000
   expect(await statusOf(paymentId)).toBe('pending')
   await passEnd()

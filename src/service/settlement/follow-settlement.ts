@@ -17,14 +17,22 @@ type Seen = { signature: string; observation: Observation }
  * Looks at everything that may carry out a payment whose proof was handed in: what the service broadcast for it, which is sent again until it lands, and,
  * of an authorization, what anybody else broadcast.
  */
-export async function followSettlement(context: Context, { payment, chain, source = 'service' }: Following): Promise<void> {
+export async function followSettlement(
+  context: Context,
+  { payment, chain, source = 'service' }: Following,
+): Promise<void> {
   const attempts = await readAttempts(context.db, payment.id)
-  const apply = ({ signature, observation }: Seen) => applyObservation(context, { paymentId: payment.id, signature, observation, source })
+  const apply = ({ signature, observation }: Seen) =>
+    applyObservation(context, { paymentId: payment.id, signature, observation, source })
   const ours = await lookAtOurs(chain, payment, attempts)
   if (ours.landed) return void (await apply(ours.landed))
   const [newest] = attempts
-  const isOpen = newest && !ours.reverted && (ours.pooled.length > 0 || !(await isVoid(chain, payment, attempts)))
-  if (isOpen) return seeThrough(context, { payment, newest, chain }, ours.pooled.includes(newest.signature))
+  const isOpen =
+    newest &&
+    !ours.reverted &&
+    (ours.pooled.length > 0 || !(await isVoid(chain, payment, attempts)))
+  if (isOpen)
+    return seeThrough(context, { payment, newest, chain }, ours.pooled.includes(newest.signature))
 
   const key = await findClaimKey(context.db, payment.id)
   const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)
@@ -42,7 +50,11 @@ export async function followSettlement(context: Context, { payment, chain, sourc
 
 type Ours = { landed?: Seen; reverted?: Seen; pooled: string[] }
 
-async function lookAtOurs(chain: Chain, payment: PaymentRecord, attempts: readonly AttemptRecord[]): Promise<Ours> {
+async function lookAtOurs(
+  chain: Chain,
+  payment: PaymentRecord,
+  attempts: readonly AttemptRecord[],
+): Promise<Ours> {
   const ours: Ours = { pooled: [] }
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature, (seen) => asOwn(payment, seen))
@@ -55,17 +67,37 @@ async function lookAtOurs(chain: Chain, payment: PaymentRecord, attempts: readon
 }
 
 /** Whether another transaction has taken the place of ours in the lane of the wallet that signed them, for good. */
-async function isVoid(chain: Chain, payment: PaymentRecord, attempts: readonly AttemptRecord[]): Promise<boolean> {
+async function isVoid(
+  chain: Chain,
+  payment: PaymentRecord,
+  attempts: readonly AttemptRecord[],
+): Promise<boolean> {
   const [newest] = attempts
   if (!newest || newest.signer === null || newest.nonce === null) return false
   const { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
-  const wanted = { paymentId, asset, recipient, amountAtomic, builtHeight, createdAt, lastValidBlockHeight: null, reported: null, open: true }
-  return chain.canNeverLand({ ...wanted, sender: newest.signer, nonce: newest.nonce, signed: attempts.map(({ signature }) => signature) })
+  const wanted = {
+    paymentId,
+    asset,
+    recipient,
+    amountAtomic,
+    builtHeight,
+    createdAt,
+    lastValidBlockHeight: null,
+    reported: null,
+    open: true,
+  }
+  return chain.canNeverLand({
+    ...wanted,
+    sender: newest.signer,
+    nonce: newest.nonce,
+    signed: attempts.map(({ signature }) => signature),
+  })
 }
 
 async function fail(context: Context, { id }: PaymentRecord, failure: string): Promise<void> {
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row?.status === 'pending' || row?.status === 'rolled_back') await failPayment(tx, row, { failure, at: context.now() })
+    if (row?.status === 'pending' || row?.status === 'rolled_back')
+      await failPayment(tx, row, { failure, at: context.now() })
   })
 }

@@ -24,14 +24,25 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   afterAll(() => opened?.[Symbol.asyncDispose]())
 
-  const claimant = () => ({ scope: opened.actor.accountId, accountId: opened.actor.accountId, exclusive: false })
+  const claimant = () => ({
+    scope: opened.actor.accountId,
+    accountId: opened.actor.accountId,
+    exclusive: false,
+  })
   const question = (key: string) => ({ network: 'eip155:31337' as const, key, fingerprint: 'f' })
   const ask = (key: string, ms: number) =>
-    hold(opened.context, { ...question(key), claimant: claimant(), deadline: new Deadline(ms), checklist: new Checklist() })
+    hold(opened.context, {
+      ...question(key),
+      claimant: claimant(),
+      deadline: new Deadline(ms),
+      checklist: new Checklist(),
+    })
 
   test('what a process that died has held is another’s within five seconds', async () => {
     // Taken, and never spoken of again.
-    expect(await takeClaim(opened.context.db, { ...question('txid:dead'), ...claimant() })).toMatchObject({ taken: true })
+    expect(
+      await takeClaim(opened.context.db, { ...question('txid:dead'), ...claimant() }),
+    ).toMatchObject({ taken: true })
     const startedAt = performance.now()
     expect(await ask('txid:dead', 30_000)).toMatchObject({ held: { key: 'txid:dead' } })
     expect(performance.now() - startedAt).toBeLessThan(5_000)
@@ -62,7 +73,13 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await consumeClaim(db, holder.held, facts)).toBe(true)
     await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
     expect(await ask('txid:used', 1_000)).toMatchObject({ used: { paymentId } })
-    const other = { ...question('txid:used'), claimant: claimant(), fingerprint: 'g', deadline: new Deadline(1_000), checklist: new Checklist() }
+    const other = {
+      ...question('txid:used'),
+      claimant: claimant(),
+      fingerprint: 'g',
+      deadline: new Deadline(1_000),
+      checklist: new Checklist(),
+    }
     await expect(hold(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
   })
 })

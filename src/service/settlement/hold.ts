@@ -1,11 +1,27 @@
 import { fact } from '#contract/facts.ts'
 import type { Context } from '../context/context.ts'
-import { extendClaim, ASSIGNED, releaseClaim, takeClaim, wasGranted, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
+import {
+  extendClaim,
+  ASSIGNED,
+  releaseClaim,
+  takeClaim,
+  wasGranted,
+  type Claimant,
+  type ClaimRecord,
+  type HeldClaim,
+  type TransferKey,
+} from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type Checklist } from '../verification/checklist.ts'
 import type { Deadline } from '../verification/deadline.ts'
 
-export type Hold = TransferKey & { claimant: Claimant; fingerprint: string; deadline: Deadline; checklist: Checklist; attempt?: string | undefined }
+export type Hold = TransferKey & {
+  claimant: Claimant
+  fingerprint: string
+  deadline: Deadline
+  checklist: Checklist
+  attempt?: string | undefined
+}
 
 const POLL_MS = 100
 
@@ -21,16 +37,29 @@ export async function hold(
   { network, key, claimant, fingerprint, deadline, checklist, attempt }: Hold,
 ): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
-    const answer = await takeClaim(context.db, { network, key, ...claimant, fingerprint, ...(attempt !== undefined && { attempt }) })
+    const answer = await takeClaim(context.db, {
+      network,
+      key,
+      ...claimant,
+      fingerprint,
+      ...(attempt !== undefined && { attempt }),
+    })
     if (answer.taken) {
-      checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: fact('never_used'), got: fact('never_used') })
+      checklist.check('already_used', {
+        name: 'single_use',
+        source: 'record',
+        ok: true,
+        expected: fact('never_used'),
+        got: fact('never_used'),
+      })
       return { held: answer.held }
     }
     const { claim } = answer
     if (claim?.consumedAt) {
       const same = claim.scope === claimant.scope && claim.fingerprint === fingerprint
       checklist.check('already_used', {
-        name: same || wasGranted(claim) || claim.attempt === ASSIGNED ? 'single_use' : IN_SETTLEMENT,
+        name:
+          same || wasGranted(claim) || claim.attempt === ASSIGNED ? 'single_use' : IN_SETTLEMENT,
         source: 'record',
         ok: same,
         expected: fact('unused_or_same_question'),
@@ -40,14 +69,20 @@ export async function hold(
     }
     await deadline.sleep(POLL_MS)
   }
-  throw undecided('Another request is looking at this proof. Nothing is decided; send the same request again.')
+  throw undecided(
+    'Another request is looking at this proof. Nothing is decided; send the same request again.',
+  )
 }
 
 /** `waits`: whether the caller still waits for the outcome. */
 type Holding = { held: HeldClaim; waits?: () => boolean }
 
 /** Works on a payment that is held, and gives it back unless it was used up. */
-export async function whileHeld<T>({ db }: Context, { held, waits = () => true }: Holding, work: () => Promise<T>): Promise<T> {
+export async function whileHeld<T>(
+  { db }: Context,
+  { held, waits = () => true }: Holding,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await whileBeating(() => extendClaim(db, held, waits()), work)
   } finally {

@@ -32,33 +32,61 @@ type Keeping = {
  * and signed bytes: all in one commit, and nothing when the wallet does not bear it.
  * @throws `PAYMENT_VERIFICATION_FAILED` when it does not; `SERVICE_UNAVAILABLE` when the wallet is stopped
  */
-export async function keepSettlement(context: Context, job: Job, keeping: Keeping): Promise<{ payment: PaymentRecord; signed: Outgoing }> {
+export async function keepSettlement(
+  context: Context,
+  job: Job,
+  keeping: Keeping,
+): Promise<{ payment: PaymentRecord; signed: Outgoing }> {
   const { chain, wallet } = keeping
   for (let look = 1; ; look++) {
     const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet)))
-    const kept = await oneByOne(context, { network: chain.network.network, sender: wallet }, () => keep(context, job, { ...keeping, funds }))
+    const kept = await oneByOne(context, { network: chain.network.network, sender: wallet }, () =>
+      keep(context, job, { ...keeping, funds }),
+    )
     if (kept.ok) {
       crashPoint(context, 'settle:persisted')
       return kept
     }
     // What others have left of the balance is certain a moment after they landed.
     if (!kept.uncertain || look === LOOKS || job.deadline.passed)
-      throw undecided('The wallet that pays the network for settlements holds too little. Nothing is decided.')
+      throw undecided(
+        'The wallet that pays the network for settlements holds too little. Nothing is decided.',
+      )
     await job.deadline.sleep(Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS))
   }
 }
 
-async function keep(context: Context, job: Job, keeping: Keeping & { funds: Awaited<ReturnType<typeof readLaneFunds>> }) {
+async function keep(
+  context: Context,
+  job: Job,
+  keeping: Keeping & { funds: Awaited<ReturnType<typeof readLaneFunds>> },
+) {
   const { chain, held, transfer, wallet, feeAtomic, limits, funds } = keeping
   const { network } = chain
   return context.db.transaction(async (tx) => {
-    const place = await takePlace(tx, { network, sender: wallet, funds, amountAtomic: 0n, feeAtomic })
+    const place = await takePlace(tx, {
+      network,
+      sender: wallet,
+      funds,
+      amountAtomic: 0n,
+      feeAtomic,
+    })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender: wallet })
     const { bytes, signature } = keeping.sign(place.nonce)
     crashPoint(context, 'settle:signed')
-    const signed: Outgoing = { bytes, signature, signer: wallet, nonce: place.nonce, maxFee: feeAtomic }
-    const payment = await recordBroadcast({ ...context, db: tx }, { ...job, held, transfer }, { limits, signed })
+    const signed: Outgoing = {
+      bytes,
+      signature,
+      signer: wallet,
+      nonce: place.nonce,
+      maxFee: feeAtomic,
+    }
+    const payment = await recordBroadcast(
+      { ...context, db: tx },
+      { ...job, held, transfer },
+      { limits, signed },
+    )
     return { ok: true as const, payment, signed }
   })
 }

@@ -61,7 +61,12 @@ beforeAll(async () => {
     crashAt: undefined,
   })
   const { accountId, key } = await createTestKey(service.context.db)
-  const taken = { accountId, family: 'evm', name: 'Settlements', secret: Buffer.from(secret.slice(2), 'hex') } as const
+  const taken = {
+    accountId,
+    family: 'evm',
+    name: 'Settlements',
+    secret: Buffer.from(secret.slice(2), 'hex'),
+  } as const
   await createWallet({ ...service.context, now: new Date() }, taken)
   link = await openLink(service.port)
   shop = await openShop(key)
@@ -78,17 +83,31 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const startBlocks = () => void (miner = setInterval(() => void evm.mine().catch(() => undefined), 200))
+const startBlocks = () =>
+  void (miner = setInterval(() => void evm.mine().catch(() => undefined), 200))
 const stopBlocks = () => clearInterval(miner)
 
 /** The connection between the shop and this service. `patienceMs`: after which it breaks. */
 async function openLink(port: number) {
-  const state: { patienceMs: number | undefined; server: Server; url: string } = { patienceMs: undefined, server: createServer(), url: '' }
+  const state: { patienceMs: number | undefined; server: Server; url: string } = {
+    patienceMs: undefined,
+    server: createServer(),
+    url: '',
+  }
   state.server.on('request', (incoming, outgoing) => {
-    const asked = forward({ port, host: '127.0.0.1', path: incoming.url, method: incoming.method, headers: incoming.headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
-    })
+    const asked = forward(
+      {
+        port,
+        host: '127.0.0.1',
+        path: incoming.url,
+        method: incoming.method,
+        headers: incoming.headers,
+      },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(outgoing)
+      },
+    )
     asked.on('error', () => outgoing.destroy())
     incoming.pipe(asked)
     if (state.patienceMs === undefined || incoming.url !== '/facilitator/settle') return
@@ -108,20 +127,55 @@ function openShop(key: string): Promise<typeof shop> {
   const headers = { Authorization: `Bearer ${key}` }
   const url = `${link.url}/facilitator` as const
   const createAuthHeaders = async () => ({ verify: headers, settle: headers, supported: headers })
-  const asset = { address: tokens.usdc.address as Hex, decimals: 6, eip712: { name: 'USD Coin', version: '2' } }
+  const asset = {
+    address: tokens.usdc.address as Hex,
+    decimals: 6,
+    eip712: { name: 'USD Coin', version: '2' },
+  }
   const app = new Hono()
-  const priceV1 = { price: { amount: PRICE.toString(), asset }, network: 'base-sepolia', config: { description: 'An article' } } as const
-  app.use(paymentMiddlewareV1(payee.address, { '/v1': priceV1 }, { url: url as `http://${string}`, createAuthHeaders }))
-  const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url, createAuthHeaders })).register(NETWORK, new ExactEvmServer())
-  const price = { asset: tokens.usdc.address, amount: PRICE.toString(), extra: { name: 'USD Coin', version: '2' } }
-  app.use(paymentMiddleware({ 'GET /v2': { accepts: { scheme: 'exact', network: NETWORK, payTo: payee.address, price } } }, resources))
+  const priceV1 = {
+    price: { amount: PRICE.toString(), asset },
+    network: 'base-sepolia',
+    config: { description: 'An article' },
+  } as const
+  app.use(
+    paymentMiddlewareV1(
+      payee.address,
+      { '/v1': priceV1 },
+      { url: url as `http://${string}`, createAuthHeaders },
+    ),
+  )
+  const resources = new x402ResourceServer(
+    new HTTPFacilitatorClient({ url, createAuthHeaders }),
+  ).register(NETWORK, new ExactEvmServer())
+  const price = {
+    asset: tokens.usdc.address,
+    amount: PRICE.toString(),
+    extra: { name: 'USD Coin', version: '2' },
+  }
+  app.use(
+    paymentMiddleware(
+      {
+        'GET /v2': { accepts: { scheme: 'exact', network: NETWORK, payTo: payee.address, price } },
+      },
+      resources,
+    ),
+  )
   app.get('*', (c) => c.text('the article'))
   return new Promise((resolve) => {
-    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, (info) => resolve({ url: `http://127.0.0.1:${info.port}`, server }))
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, (info) =>
+      resolve({ url: `http://127.0.0.1:${info.port}`, server }),
+    )
   })
 }
 
-const balance = () => evm.client.readContract({ address: tokens.usdc.address as Hex, abi: erc20Abi, functionName: 'balanceOf', args: [payee.address] })
+const balance = () =>
+  evm.client.readContract({
+    address: tokens.usdc.address as Hex,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [payee.address],
+  })
 
 type Version = 'v1' | 'v2'
 
@@ -136,9 +190,17 @@ async function buyer(version: Version) {
     state.payment = new Headers(init?.headers).get(header) ?? state.payment
     return fetch(input, init)
   }
-  const client = new x402Client().register(NETWORK, new ExactEvmClient(payer)).setSpendControls(false)
-  client.onAfterPaymentCreation(async ({ paymentPayload }) => void (state.payment = Buffer.from(JSON.stringify(paymentPayload)).toString('base64')))
-  const pay = version === 'v1' ? wrapFetchV1(watched, await createSigner('base-sepolia', secret), PRICE) : wrapFetch(fetch, client)
+  const client = new x402Client()
+    .register(NETWORK, new ExactEvmClient(payer))
+    .setSpendControls(false)
+  client.onAfterPaymentCreation(
+    async ({ paymentPayload }) =>
+      void (state.payment = Buffer.from(JSON.stringify(paymentPayload)).toString('base64')),
+  )
+  const pay =
+    version === 'v1'
+      ? wrapFetchV1(watched, await createSigner('base-sepolia', secret), PRICE)
+      : wrapFetch(fetch, client)
   const present = () => {
     if (state.payment === '') throw new Error('Nothing was presented before.')
     return fetch(`${shop.url}/${version}`, { headers: { [header]: state.payment } })

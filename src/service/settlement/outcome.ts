@@ -39,7 +39,11 @@ export type Settled = {
 type Told = Pick<Settled, 'alreadyProcessed' | 'toldBefore' | 'checks'>
 
 /** @throws ProofRefused when the payment is over and has failed */
-export function outcome({ checklist }: { checklist: Checklist }, payment: PaymentRecord, told: Told): Settled {
+export function outcome(
+  { checklist }: { checklist: Checklist },
+  payment: PaymentRecord,
+  told: Told,
+): Settled {
   const over = payment.status === 'failed' || payment.status === 'expired'
   if (over)
     checklist.check('transaction_failed', {
@@ -47,7 +51,10 @@ export function outcome({ checklist }: { checklist: Checklist }, payment: Paymen
       source: 'chain',
       ok: false,
       expected: fact('landed_and_succeeded'),
-      got: payment.failure === null ? { code: 'status', params: { status: payment.status } } : textFact(payment.failure),
+      got:
+        payment.failure === null
+          ? { code: 'status', params: { status: payment.status } }
+          : textFact(payment.failure),
     })
   return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...told }
 }
@@ -60,7 +67,8 @@ export async function orUndecided<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof Late) throw undecided('The network did not answer in time. Nothing is decided.')
+    if (error instanceof Late)
+      throw undecided('The network did not answer in time. Nothing is decided.')
     throw error
   }
 }
@@ -70,7 +78,11 @@ export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look
   } catch (error) {
-    if (error instanceof Late || (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')) return undefined
+    if (
+      error instanceof Late ||
+      (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')
+    )
+      return undefined
     throw error
   }
 }

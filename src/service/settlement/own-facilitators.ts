@@ -4,8 +4,14 @@ import { account } from '../db/schema/access.ts'
 
 /** The context in which an account has payments verified: by the facilitators of its own list where it has one, by those of the operator otherwise. */
 export async function withOwnFacilitators(context: Context, accountId: string): Promise<Context> {
-  const [row] = await context.db.select({ facilitators: account.facilitators }).from(account).where(eq(account.id, accountId))
+  const [row] = await context.db
+    .select({ facilitators: account.facilitators })
+    .from(account)
+    .where(eq(account.id, accountId))
   if (!row?.facilitators) return context
   const policy = context.config.facilitators ?? { allowed: [], loopback: false }
-  return { ...context, config: { ...context.config, facilitators: { ...policy, allowed: row.facilitators } } }
+  return {
+    ...context,
+    config: { ...context.config, facilitators: { ...policy, allowed: row.facilitators } },
+  }
 }

@@ -20,12 +20,19 @@ type Input = Parameters<typeof settlePayment>[2]
 
 async function paid(all: Parties, id: unknown, validSeconds = 60): Promise<Input> {
   const requirements = { ...all.requirements, maxTimeoutSeconds: validSeconds }
-  const payload = parseJson(Buffer.from(await payBill(all.client, requirements), 'base64').toString()) as Record<string, unknown>
+  const payload = parseJson(
+    Buffer.from(await payBill(all.client, requirements), 'base64').toString(),
+  ) as Record<string, unknown>
   const extensions = { 'payment-identifier': { info: { required: false, id } } }
-  return { x402Version: 2, paymentPayload: { ...payload, extensions }, paymentRequirements: requirements }
+  return {
+    x402Version: 2,
+    paymentPayload: { ...payload, extensions },
+    paymentRequirements: requirements,
+  }
 }
 
-const verify = (input: Input, context: Context = desk.context) => verifyPayment(context, desk.actor, input)
+const verify = (input: Input, context: Context = desk.context) =>
+  verifyPayment(context, desk.actor, input)
 const settle = (input: Input) => settlePayment(desk.context, desk.actor, input)
 const newId = () => `pay_${crypto.randomUUID()}`
 
@@ -35,7 +42,10 @@ async function conflict(call: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  expect(await refusal(Promise.reject(error))).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT', reason: 'payment-identifier' })
+  expect(await refusal(Promise.reject(error))).toMatchObject({
+    code: 'IDEMPOTENCY_CONFLICT',
+    reason: 'payment-identifier',
+  })
   return (error as { facts: { details: { state: unknown } } }).facts.details.state
 }
 
@@ -55,7 +65,9 @@ test('a second signature under an id is a conflict with the state of the first, 
   const [first, second] = [await paid(all, id), await paid(all, id)]
   await using other = await openContext([desk.tokens.network], { beside: desk.opened.context })
   expect(await verify(first)).toMatchObject({ isValid: true })
-  expect(await conflict(verify(second, { ...other.context, config: desk.context.config }))).toBe('presented')
+  expect(await conflict(verify(second, { ...other.context, config: desk.context.config }))).toBe(
+    'presented',
+  )
   const blocks = desk.withoutMining()
   const settling = settle(first)
   expect(
@@ -96,12 +108,24 @@ test('ids are those of a payer and a payee, and bind only what was signed', asyn
   const input = await paid(third, forgedId)
   const forged = {
     ...input,
-    paymentPayload: { ...input.paymentPayload, payload: { ...(input.paymentPayload.payload as object), signature: `0x${'11'.repeat(64)}1b` } },
+    paymentPayload: {
+      ...input.paymentPayload,
+      payload: { ...(input.paymentPayload.payload as object), signature: `0x${'11'.repeat(64)}1b` },
+    },
   }
-  expect(await settle(forged)).toMatchObject({ success: false, errorReason: 'invalid_exact_evm_payload_signature' })
+  expect(await settle(forged)).toMatchObject({
+    success: false,
+    errorReason: 'invalid_exact_evm_payload_signature',
+  })
   expect(await verify(await paid(third, forgedId))).toMatchObject({ isValid: true })
 })
 
-test.each([['short'], ['x'.repeat(129)], ['sixteen letters!'], [7]])('the id %j is not one', async (id) => {
-  expect(await verify(await paid(await desk.parties(), id))).toMatchObject({ isValid: false, invalidReason: 'invalid_payload' })
-})
+test.each([['short'], ['x'.repeat(129)], ['sixteen letters!'], [7]])(
+  'the id %j is not one',
+  async (id) => {
+    expect(await verify(await paid(await desk.parties(), id))).toMatchObject({
+      isValid: false,
+      invalidReason: 'invalid_payload',
+    })
+  },
+)

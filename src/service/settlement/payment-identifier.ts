@@ -1,7 +1,12 @@
 import * as v from 'valibot'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
-import { bindIdentifier, readSettlements, rebindIdentifier, type IdentifiedPayment } from '../db/payment-identifiers.ts'
+import {
+  bindIdentifier,
+  readSettlements,
+  rebindIdentifier,
+  type IdentifiedPayment,
+} from '../db/payment-identifiers.ts'
 import { readAuthorized } from '../payments/authorized.ts'
 import { chainOf } from '../context/network.ts'
 import { InputRefusedError } from '../verification/input-refused.ts'
@@ -10,15 +15,23 @@ import type { Examined, Terms } from '../verification/terms.ts'
 /** The extension of x402 by which a payer names a payment, so that it is never paid by two signatures. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
 
-const Extension = v.object({ info: v.object({ id: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{16,128}$/))) }) })
+const Extension = v.object({
+  info: v.object({ id: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{16,128}$/))) }),
+})
 
 /** The id that a payload names; null where it names none. @throws InputRefusedError `invalid_payload` for one that is not 16 to 128 letters, digits, `-` and `_` */
 export function readIdentifier({ extensions }: Readonly<Record<string, unknown>>): string | null {
-  const extension = typeof extensions === 'object' && extensions !== null ? Reflect.get(extensions, PAYMENT_IDENTIFIER) : undefined
+  const extension =
+    typeof extensions === 'object' && extensions !== null
+      ? Reflect.get(extensions, PAYMENT_IDENTIFIER)
+      : undefined
   if (extension === undefined) return null
   const result = v.safeParse(Extension, extension)
   if (result.success) return result.output.info.id ?? null
-  throw new InputRefusedError('invalid_payload', `extensions.${PAYMENT_IDENTIFIER}: Expected info.id of 16 to 128 letters, digits, hyphens and underscores.`)
+  throw new InputRefusedError(
+    'invalid_payload',
+    `extensions.${PAYMENT_IDENTIFIER}: Expected info.id of 16 to 128 letters, digits, hyphens and underscores.`,
+  )
 }
 
 type Identified = { identifier: string; terms: Terms; examined: Examined }
@@ -27,12 +40,18 @@ type Identified = { identifier: string; terms: Terms; examined: Examined }
  * Ties an id to a payment whose signature was checked, for the payee and payer of it. The same payment may be presented as often as wanted.
  * @throws `IDEMPOTENCY_CONFLICT` with the state of the payment that the id stands for, as long as that one may still land
  */
-export async function tieIdentifier(context: Context, { identifier, terms, examined }: Identified): Promise<void> {
+export async function tieIdentifier(
+  context: Context,
+  { identifier, terms, examined }: Identified,
+): Promise<void> {
   const { network, asset, payTo, amountAtomic } = terms
   const { key, payer, authorization } = examined
   if (key === null || payer === null) return
   const { height } = await chainOf(context, network.network).head()
-  const expiresAt = authorization && authorization.validBefore < LAST_SECOND ? new Date(Number(authorization.validBefore) * 1000) : null
+  const expiresAt =
+    authorization && authorization.validBefore < LAST_SECOND
+      ? new Date(Number(authorization.validBefore) * 1000)
+      : null
   const row = {
     network: network.network,
     payee: payTo,
@@ -64,7 +83,15 @@ async function stateOf(context: Context, first: IdentifiedPayment): Promise<stri
   if (alive) return alive.status
   if (settlements.length > 0) return null
   const chain = chainOf(context, first.network)
-  const authorized = readAuthorized(chain, first.key, { asset: first.asset, recipient: first.payee, amount: first.amount, expiresAt: first.expiresAt })
-  const ending = await authorized?.contracts.proveEnding(authorized.authorization, first.builtHeight)
+  const authorized = readAuthorized(chain, first.key, {
+    asset: first.asset,
+    recipient: first.payee,
+    amount: first.amount,
+    expiresAt: first.expiresAt,
+  })
+  const ending = await authorized?.contracts.proveEnding(
+    authorized.authorization,
+    first.builtHeight,
+  )
   return ending ? null : 'presented'
 }

@@ -9,7 +9,11 @@ async function ask(listener: RequestListener, timeoutMs = 2_000): Promise<unknow
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
-    return await postJson(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/verify`), { a: 1 }, { timeoutMs, loopback: true })
+    return await postJson(
+      new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/verify`),
+      { a: 1 },
+      { timeoutMs, loopback: true },
+    )
   } finally {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -23,14 +27,28 @@ test('JSON goes out and comes back, with nothing of ours in the headers', async 
     request.pipe(response)
   })
   expect(answer).toEqual({ a: 1 })
-  expect(seen).toEqual(['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'])
+  expect(seen).toEqual([
+    'accept',
+    'accept-encoding',
+    'connection',
+    'content-length',
+    'content-type',
+    'host',
+    'user-agent',
+  ])
 })
 
 test.each<[string, RequestListener]>([
-  ['a redirect', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end()],
+  [
+    'a redirect',
+    (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+  ],
   ['an error', (_, response) => response.writeHead(500).end('{}')],
   ['HTML', (_, response) => response.end('<html></html>')],
-  ['compression', (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}'))],
+  [
+    'compression',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}')),
+  ],
   ['more than 64 KiB', (_, response) => response.end(JSON.stringify('x'.repeat(65 * 1024)))],
   ['a connection that breaks', (request) => request.socket.destroy()],
 ])('%s is one and the same problem', async (_, listener) => {

@@ -22,7 +22,8 @@ export async function postJson(url: URL, body: unknown, options: EgressOptions):
   }
   const answer = await exchange(question, { ...options, maxBytes: MAX_ANSWER_BYTES })
   try {
-    if (answer.status !== 200) throw new Error(`Expected the status 200, received ${answer.status}.`)
+    if (answer.status !== 200)
+      throw new Error(`Expected the status 200, received ${answer.status}.`)
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(answer.body))
   } catch (error) {
     throw new EgressProblem(error)

@@ -7,7 +7,12 @@ import { confirmsOrder, findClaim, wasGranted, type Claimant } from '../db/claim
 import { findPayment } from '../db/payments.ts'
 import { chainOf } from '../context/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import { checkFunds, checkSignature, checkValidity, contractsOf } from '../verification/check-authorization.ts'
+import {
+  checkFunds,
+  checkSignature,
+  checkValidity,
+  contractsOf,
+} from '../verification/check-authorization.ts'
 import { Checklist, ProofRefused, undecided } from '../verification/checklist.ts'
 import { Late, type Deadline } from '../verification/deadline.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
@@ -22,7 +27,12 @@ import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
 import { rehearseSigned } from '../verification/rehearse.ts'
 import { isCertain, watch } from './watch.ts'
 
-type Preview = Judged & { claimant: Claimant; fingerprint: string; keyless: boolean; deadline: Deadline }
+type Preview = Judged & {
+  claimant: Claimant
+  fingerprint: string
+  keyless: boolean
+  deadline: Deadline
+}
 
 /** Who pays, as far as that is known. `isSettling`: the same caller has begun to settle this payment, and was not told success yet. */
 export type Previewed = { payer: string | null; isSettling: boolean }
@@ -36,7 +46,9 @@ export async function preview(context: Context, previewed: Preview): Promise<Pre
   const chain = chainOf(context, terms.network.network)
   const { authorization, key } = examined
   // Without the payer's signature, a payment that is being settled proves nothing.
-  const verified = authorization ? await checkSignature({ chain, terms, authorization, checklist }) : null
+  const verified = authorization
+    ? await checkSignature({ chain, terms, authorization, checklist })
+    : null
   const settling = key === null ? null : await findSettling(context, previewed, key)
   if (settling) return settling
   const before = checklist.checks.length
@@ -58,13 +70,22 @@ async function previewFresh(
   { chain, verified }: { chain: Chain; verified: VerifiedAuthorization | null },
 ): Promise<Previewed> {
   const { signature } = previewed.examined
-  if (verified) return { payer: await previewAuthorization(context, previewed, { chain, verified }), isSettling: false }
+  if (verified)
+    return {
+      payer: await previewAuthorization(context, previewed, { chain, verified }),
+      isSettling: false,
+    }
   // What the sponsor would have to sign first cannot be on the chain without having been claimed.
-  if (signature === null) return { payer: await previewSigned(context, previewed, chain), isSettling: false }
+  if (signature === null)
+    return { payer: await previewSigned(context, previewed, chain), isSettling: false }
   return previewNamed(context, previewed, { chain, signature })
 }
 
-async function previewNamed(context: Context, previewed: Preview, { chain, signature }: { chain: Chain; signature: string }): Promise<Previewed> {
+async function previewNamed(
+  context: Context,
+  previewed: Preview,
+  { chain, signature }: { chain: Chain; signature: string },
+): Promise<Previewed> {
   const { examined, deadline, keyless, checklist } = previewed
   // What is for us to broadcast is looked up once; what the payer has broadcast is waited for.
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
@@ -76,19 +97,30 @@ async function previewNamed(context: Context, previewed: Preview, { chain, signa
     if (settling) return settling
   }
   const landed = seen.state === 'landed'
-  if (isCertain(seen)) return { payer: (await judge(context, previewed, seen)).sender, isSettling: false }
+  if (isCertain(seen))
+    return { payer: (await judge(context, previewed, seen)).sender, isSettling: false }
   // Tried out now it would fail, because it has happened.
-  if (landed) throw undecided('The payment is on the chain, in a block that may still be replaced. Nothing is decided.')
+  if (landed)
+    throw undecided(
+      'The payment is on the chain, in a block that may still be replaced. Nothing is decided.',
+    )
   return { payer: await previewSigned(context, previewed, chain), isSettling: false }
 }
 
-async function previewSigned(context: Context, previewed: Preview, chain: Chain): Promise<string | null> {
+async function previewSigned(
+  context: Context,
+  previewed: Preview,
+  chain: Chain,
+): Promise<string | null> {
   const { terms, examined } = previewed
   if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
   await judgeMemo(context, previewed, examined.memo)
   await rehearseSigned(previewed, chain, examined.bytes)
   const { bytes, sponsor } = examined
-  const verdict = sponsor && !terms.asset.native ? await verifyTokenOfficially({ chain, terms, bytes, sponsor }) : null
+  const verdict =
+    sponsor && !terms.asset.native
+      ? await verifyTokenOfficially({ chain, terms, bytes, sponsor })
+      : null
   refuseVerdict(context, chain, verdict)
   return examined.payer
 }
@@ -96,26 +128,55 @@ async function previewSigned(context: Context, previewed: Preview, chain: Chain)
 /** What the package objects to, though our own checks have all passed, is not proven bad. */
 function refuseVerdict(context: Context, chain: Chain, verdict: string | null): void {
   if (verdict === null) return
-  context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
+  context.log.warn(
+    { verdict, network: chain.network.network },
+    'the official facilitator does not verify a payment',
+  )
   throw undecided('The payment could not be verified now. Nothing is decided.')
 }
 
 type Authorized = { chain: Chain; verified: VerifiedAuthorization }
 
-async function previewAuthorization(context: Context, previewed: Preview, { chain, verified }: Authorized): Promise<string> {
+async function previewAuthorization(
+  context: Context,
+  previewed: Preview,
+  { chain, verified }: Authorized,
+): Promise<string> {
   const { terms, checklist } = previewed
   const contracts = contractsOf(chain)
   const use = await contracts.findUse(verified)
   const executed = fact(use.used ? 'executed' : 'never_executed')
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: executed })
-  checkValidity({ authorization: verified, checklist }, await readProofTime(context, terms.network.network))
+  checklist.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: !use.used,
+    expected: fact('never_executed'),
+    got: executed,
+  })
+  checkValidity(
+    { authorization: verified, checklist },
+    await readProofTime(context, terms.network.network),
+  )
   await checkFunds({ chain, terms, authorization: verified, checklist })
   const [address] = facilitatorWallets(context, 'evm')
-  if (address === undefined) throw undecided('This service settles no tokens: no wallet pays the network for them. Nothing is decided.')
+  if (address === undefined)
+    throw undecided(
+      'This service settles no tokens: no wallet pays the network for them. Nothing is decided.',
+    )
   const quote = await contracts.quote({ from: address, ...callOf(verified) })
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: fact('accepted'), got })
-  refuseVerdict(context, chain, await verifyOfficially({ contracts, terms, authorization: verified, address }))
+  checklist.check('simulation_failed', {
+    name: 'simulation',
+    source: 'chain',
+    ok: quote.ok,
+    expected: fact('accepted'),
+    got,
+  })
+  refuseVerdict(
+    context,
+    chain,
+    await verifyOfficially({ contracts, terms, authorization: verified, address }),
+  )
   return verified.from
 }
 
@@ -123,24 +184,46 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
  * What the same caller has begun to settle already and was not told success of; null where the payment was not used yet.
  * @throws ProofRefused when it has failed, was told as success, or is another caller's
  */
-async function findSettling(context: Context, { terms, claimant, fingerprint, checklist }: Preview, key: string): Promise<Previewed | null> {
-  const claim = await findClaim(context.db, { network: terms.network.network, key, scope: claimant.scope })
+async function findSettling(
+  context: Context,
+  { terms, claimant, fingerprint, checklist }: Preview,
+  key: string,
+): Promise<Previewed | null> {
+  const claim = await findClaim(context.db, {
+    network: terms.network.network,
+    key,
+    scope: claimant.scope,
+  })
   if (claim?.consumedAt === null || claim === undefined) return accept(fact('never_used'))
-  const payment = claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
+  const payment =
+    claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   const granted = wasGranted(claim) || confirmsOrder(claim)
   const own = claim.scope === claimant.scope
   // An order that was confirmed without a proof, and can be adopted by one of the same resource.
-  if (own && confirmsOrder(claim) && payment?.resource === terms.resource) return accept(fact('confirmed_order'))
+  if (own && confirmsOrder(claim) && payment?.resource === terms.resource)
+    return accept(fact('confirmed_order'))
   const ok = own && !granted && claim.fingerprint === fingerprint && payment !== undefined
   const expected = fact('unused_or_in_settlement')
   const got = fact(ok ? 'in_settlement' : granted ? 'used' : 'in_other_settlement')
-  checklist.check('already_used', { name: ok || granted ? 'single_use' : IN_SETTLEMENT, source: 'record', ok, expected, got })
+  checklist.check('already_used', {
+    name: ok || granted ? 'single_use' : IN_SETTLEMENT,
+    source: 'record',
+    ok,
+    expected,
+    got,
+  })
   if (!payment) return null
   outcome({ checklist }, payment, { alreadyProcessed: false, checks: checklist.checks })
   return { payer: payment.sender, isSettling: true }
 
   function accept(got: CheckFact): null {
-    checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: fact('never_used'), got })
+    checklist.check('already_used', {
+      name: 'single_use',
+      source: 'record',
+      ok: true,
+      expected: fact('never_used'),
+      got,
+    })
     return null
   }
 }

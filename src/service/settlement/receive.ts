@@ -24,18 +24,29 @@ import type { Examined, Terms } from '../verification/terms.ts'
  * Checks a payment proof against what the seller expects and against the chain itself, and uses it up.
  * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` only for a proof that is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
-export async function receivePayment(service: Context, actor: Actor, body: ReceiveInput): Promise<EndpointReply<'paymentReceive'>> {
+export async function receivePayment(
+  service: Context,
+  actor: Actor,
+  body: ReceiveInput,
+): Promise<EndpointReply<'paymentReceive'>> {
   const startedAt = performance.now()
   const context = await withOwnFacilitators(service, actor.accountId)
   const deadline = new Deadline(body.timeout * 1000)
   // What the payee itself pays the network for, it settles itself (`/transaction/receive`); its proof is known here too.
-  const terms = readTerms(context, body, [...facilitatorWallets(context, 'solana'), body.walletAddress])
+  const terms = readTerms(context, body, [
+    ...facilitatorWallets(context, 'solana'),
+    body.walletAddress,
+  ])
   const facilitator = chooseFacilitator(context, body, terms)
-  const claimant = await claimantOf(context.db, actor, { network: terms.network.network, address: terms.payTo })
+  const claimant = await claimantOf(context.db, actor, {
+    network: terms.network.network,
+    address: terms.payTo,
+  })
   const checklist = new Checklist()
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
-  const remote = facilitator && openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+  const remote =
+    facilitator && openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
   const settled = await settle(context, {
     accountId: actor.accountId,
@@ -48,14 +59,27 @@ export async function receivePayment(service: Context, actor: Actor, body: Recei
     remote,
     caller: actor.caller,
   })
-  return reply({ context, terms, examined, settled, startedAt, verifiedBy: facilitator?.href ?? 'in-process' })
+  return reply({
+    context,
+    terms,
+    examined,
+    settled,
+    startedAt,
+    verifiedBy: facilitator?.href ?? 'in-process',
+  })
 }
 
 /** @throws ProofRefused `malformed` */
 export function readProof(text: string, checklist: Checklist): PaymentPayload {
   const decoded = decodePayload(text)
   const got = decoded.ok ? fact('such_payment') : textFact(decoded.problem)
-  checklist.check('malformed', { name: 'format', source: 'proof', ok: decoded.ok, expected: fact('base64_payment'), got })
+  checklist.check('malformed', {
+    name: 'format',
+    source: 'proof',
+    ok: decoded.ok,
+    expected: fact('base64_payment'),
+    got,
+  })
   if (!decoded.ok) throw new TypeError('The check above has refused this.')
   return decoded.payload
 }
@@ -63,21 +87,36 @@ export function readProof(text: string, checklist: Checklist): PaymentPayload {
 type Expected = Omit<ReceiveInput, 'timeout'>
 
 /** Who verifies beside the service: the one that is named, or the one configured for the method's want of ours. */
-export function chooseFacilitator(context: Context, { facilitatorUrl }: Expected, terms: Terms): URL | undefined {
-  return facilitatorUrl === undefined ? defaultFacilitator(context, terms) : readFacilitator(context, facilitatorUrl)
+export function chooseFacilitator(
+  context: Context,
+  { facilitatorUrl }: Expected,
+  terms: Terms,
+): URL | undefined {
+  return facilitatorUrl === undefined
+    ? defaultFacilitator(context, terms)
+    : readFacilitator(context, facilitatorUrl)
 }
 
 /** What is expected, with every problem of it in one answer. `sponsors`: who may pay the network in the payer's place. */
 export function readTerms(context: Context, body: Expected, sponsors: readonly string[]): Terms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
-  if (!choice.ok) throw refuseParameters({ [body.network === undefined ? 'walletAddress' : 'network']: choice.problem })
+  if (!choice.ok)
+    throw refuseParameters({
+      [body.network === undefined ? 'walletAddress' : 'network']: choice.problem,
+    })
   const { network } = choice
   const native = nativeAsset(network)
   const details: Record<string, string> = {}
   const asset = findAsset(network, body.asset)
-  if (!asset) details.asset = `Expected ${network.assets.map(({ symbol }) => symbol).join(' or ')}, or the address of one, received ${describe(body.asset)}.`
+  if (!asset)
+    details.asset = `Expected ${network.assets.map(({ symbol }) => symbol).join(' or ')}, or the address of one, received ${describe(body.asset)}.`
   const amount = parseAmount(body.expectedAmount, (asset ?? native).decimals)
-  if (!amount.ok) details.expectedAmount = describeAmountProblem(amount.problem, body.expectedAmount, (asset ?? native).decimals)
+  if (!amount.ok)
+    details.expectedAmount = describeAmountProblem(
+      amount.problem,
+      body.expectedAmount,
+      (asset ?? native).decimals,
+    )
   if (body.facilitatorUrl !== undefined && !readFacilitator(context, body.facilitatorUrl)) {
     details.facilitatorUrl = `Expected a facilitator that this service is configured for, received ${describe(body.facilitatorUrl)}.`
   }
@@ -103,13 +142,36 @@ export function fingerprintOf(
   facilitator: string | null,
   { keyless = false, address = '' }: Pick<Actor, 'keyless' | 'address'> = {},
 ): string {
-  const question = [network.network, asset.address, payTo, amountAtomic.toString(), resource, memo, facilitator, ...(keyless ? [address] : [])]
+  const question = [
+    network.network,
+    asset.address,
+    payTo,
+    amountAtomic.toString(),
+    resource,
+    memo,
+    facilitator,
+    ...(keyless ? [address] : []),
+  ]
   return createHash('sha256').update(stringifyJson(question)).digest('hex')
 }
 
-type Answer = { context: Context; terms: Terms; examined: Examined; settled: Settled; startedAt: number; verifiedBy: string }
+type Answer = {
+  context: Context
+  terms: Terms
+  examined: Examined
+  settled: Settled
+  startedAt: number
+  verifiedBy: string
+}
 
-function reply({ context, terms, examined, settled, startedAt, verifiedBy }: Answer): EndpointReply<'paymentReceive'> {
+function reply({
+  context,
+  terms,
+  examined,
+  settled,
+  startedAt,
+  verifiedBy,
+}: Answer): EndpointReply<'paymentReceive'> {
   const { payment, state, alreadyProcessed, checks } = settled
   const { network, asset, payTo, amountAtomic, resource } = terms
   return {
@@ -123,7 +185,9 @@ function reply({ context, terms, examined, settled, startedAt, verifiedBy }: Ans
     asset: asset.address,
     symbol: asset.symbol,
     decimals: asset.decimals,
-    amountReceived: new LosslessNumber(formatAmount(payment?.amount ?? amountAtomic, asset.decimals)),
+    amountReceived: new LosslessNumber(
+      formatAmount(payment?.amount ?? amountAtomic, asset.decimals),
+    ),
     amountAtomic: (payment?.amount ?? amountAtomic).toString(),
     sender: payment?.sender ?? examined.payer,
     recipient: payTo,

@@ -6,7 +6,13 @@ import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type HeldClaim } from '../db/claims.ts'
-import { findBySignature, findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
+import {
+  findBySignature,
+  findPayment,
+  insertPayment,
+  type NewPayment,
+  type PaymentRecord,
+} from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
@@ -20,11 +26,16 @@ export type Recorded = Judged & { held: HeldClaim; fingerprint: string; transfer
 type Known = Recorded & { signature: string | null }
 
 /** Uses the proof up and records its payment, in one commit: a proof that is used has a payment, and a payment's proof is used. */
-export async function recordLanded(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
+export async function recordLanded(
+  context: Context,
+  recorded: Known,
+  landed: Landed,
+): Promise<PaymentRecord> {
   return context.db.transaction(async (tx) => {
     const row = await usedFor({ ...context, db: tx }, recorded, landed)
     // It is unmatched no longer, whatever a person had assigned it to.
-    if (recorded.signature !== null) await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
+    if (recorded.signature !== null)
+      await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
     return row
   })
 }
@@ -37,14 +48,25 @@ async function usedFor(context: Context, recorded: Known, landed: Landed): Promi
     await tellProven(context.db, own, context.now())
     return own
   }
-  const facts = { signature: recorded.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
+  const facts = {
+    signature: recorded.signature,
+    blockHeight: landed.height,
+    blockHash: landed.blockHash,
+    fee: landed.feeAtomic,
+  }
   return insertReceived(context, recorded, { statuses, row: facts, transaction: null })
 }
 
 export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }
 
 /** What the service is about to broadcast. `signer`: the managed wallet that pays the network for it, where the payer does not. */
-export type Outgoing = { bytes: Uint8Array; signature: string; signer: string | null; nonce: number | null; maxFee: bigint }
+export type Outgoing = {
+  bytes: Uint8Array
+  signature: string
+  signer: string | null
+  nonce: number | null
+  maxFee: bigint
+}
 
 /**
  * The same before a transaction is broadcast: from here on its bytes are sent until the chain shows the outcome. Without bytes somebody else broadcasts
@@ -58,19 +80,45 @@ export async function recordBroadcast(
   const transaction = signed && Buffer.from(signed.bytes).toString('base64')
   const known = { ...recorded, signature: signed?.signature ?? null }
   return context.db.transaction(async (tx) => {
-    const own = await adoptOrder({ ...context, db: tx }, known, { state: 'pending', transfer: recorded.transfer })
+    const own = await adoptOrder({ ...context, db: tx }, known, {
+      state: 'pending',
+      transfer: recorded.transfer,
+    })
     if (own?.status === 'pending') {
       await consume(tx, known, { paymentId: own.id, transaction })
       await tellProven(tx, own, context.now())
       return own
     }
-    const row = { reportedSignature: known.signature, nonce: recorded.transfer.nonce, expiresAt: endOf(recorded), ...limits }
-    const inserted = await insertReceived({ ...context, db: tx }, known, { statuses: ['pending'], row, transaction })
+    const row = {
+      reportedSignature: known.signature,
+      nonce: recorded.transfer.nonce,
+      expiresAt: endOf(recorded),
+      ...limits,
+    }
+    const inserted = await insertReceived({ ...context, db: tx }, known, {
+      statuses: ['pending'],
+      row,
+      transaction,
+    })
     if (signed && transaction !== null) {
       const { signer, signature, nonce, maxFee } = signed
       const at = context.now()
-      const attempt = { network: inserted.network, signer, signature, signedTransaction: transaction, nonce, maxFee, createdAt: at, broadcastAt: at }
-      await insertOnce(tx, { ...attempt, paymentId: inserted.id, number: 1, lastValidBlockHeight: limits.lastValidBlockHeight })
+      const attempt = {
+        network: inserted.network,
+        signer,
+        signature,
+        signedTransaction: transaction,
+        nonce,
+        maxFee,
+        createdAt: at,
+        broadcastAt: at,
+      }
+      await insertOnce(tx, {
+        ...attempt,
+        paymentId: inserted.id,
+        number: 1,
+        lastValidBlockHeight: limits.lastValidBlockHeight,
+      })
     }
     return inserted
   })
@@ -80,7 +128,9 @@ export async function recordBroadcast(
 async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
   await insertAttempt(tx, row).catch((error: unknown) => {
     throw isUniqueViolation(error, 'attempt_signature')
-      ? undecided('This payment is being settled at this moment. Nothing is decided; send the same request again.')
+      ? undecided(
+          'This payment is being settled at this moment. Nothing is decided; send the same request again.',
+        )
       : error
   })
 }
@@ -100,9 +150,17 @@ function endOf({ examined }: Recorded): Date | null {
  * Undefined where there is none; then the proof makes a separate received payment.
  * @throws ProofRefused `already_used` when the transfer has paid an order for something else
  */
-async function adoptOrder(context: Context, known: Known, observation: Observation): Promise<PaymentRecord | undefined> {
+async function adoptOrder(
+  context: Context,
+  known: Known,
+  observation: Observation,
+): Promise<PaymentRecord | undefined> {
   const { held, terms, examined, checklist, signature } = known
-  const own = await findOrder(context.db, known, observation.state === 'landed' ? observation.height : null)
+  const own = await findOrder(
+    context.db,
+    known,
+    observation.state === 'landed' ? observation.height : null,
+  )
   const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
   const same = own !== undefined && own.resource === terms.resource
   if (paid)
@@ -111,12 +169,20 @@ async function adoptOrder(context: Context, known: Known, observation: Observati
       source: 'record',
       ok: same,
       expected: { code: 'order_for', params: { resource: terms.resource } },
-      got: own ? { code: 'order', params: { order: own.id, resource: own.resource } } : fact('another_order'),
+      got: own
+        ? { code: 'order', params: { order: own.id, resource: own.resource } }
+        : fact('another_order'),
     })
   if (!own || !same) return undefined
   // What others submit for the payer is named by its authorization, not by a transaction.
   if (examined.authorization || signature === null) return undefined
-  await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service', claimed: true })
+  await applyObservation(context, {
+    paymentId: own.id,
+    signature,
+    observation,
+    source: 'service',
+    claimed: true,
+  })
   const row = await findPayment(context.db, own.id)
   return (row?.signature ?? row?.reportedSignature) === signature ? row : undefined
 }
@@ -131,12 +197,23 @@ async function findOrder(
   if (examined.authorization || signature === null) return undefined
   const { network } = terms.network
   const paid = await findBySignature(tx, { accountId, network, signature })
-  return paid ?? findAdoptable(tx, { accountId, network, transfer, signature, height, resource: terms.resource })
+  return (
+    paid ??
+    findAdoptable(tx, { accountId, network, transfer, signature, height, resource: terms.resource })
+  )
 }
 
-type Received = { statuses: readonly PaymentStatus[]; row: Partial<NewPayment>; transaction: string | null }
+type Received = {
+  statuses: readonly PaymentStatus[]
+  row: Partial<NewPayment>
+  transaction: string | null
+}
 
-async function insertReceived(context: Context, recorded: Known, { statuses, row, transaction }: Received): Promise<PaymentRecord> {
+async function insertReceived(
+  context: Context,
+  recorded: Known,
+  { statuses, row, transaction }: Received,
+): Promise<PaymentRecord> {
   const { accountId, terms, examined, transfer } = recorded
   const at = context.now()
   const inserted = await insertPayment(context.db, {
@@ -158,7 +235,14 @@ async function insertReceived(context: Context, recorded: Known, { statuses, row
   })
   await consume(context.db, recorded, { paymentId: inserted.id, transaction })
   for (const status of statuses) {
-    await recordEvent(context.db, { accountId, paymentId: inserted.id, status, source: 'service', blockHeight: inserted.blockHeight, at })
+    await recordEvent(context.db, {
+      accountId,
+      paymentId: inserted.id,
+      status,
+      source: 'service',
+      blockHeight: inserted.blockHeight,
+      at,
+    })
   }
   await tellProven(context.db, inserted, at)
   return inserted
@@ -166,8 +250,18 @@ async function insertReceived(context: Context, recorded: Known, { statuses, row
 
 /** A settlement that the chain shows only later is told by `applyObservation`. */
 async function tellProven(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
-  for (const kind of isPaid(row.status) ? (['verification', 'settlement'] as const) : (['verification'] as const)) {
-    await recordEvent(tx, { kind, accountId: row.accountId, paymentId: row.id, status: row.status, source: 'service', blockHeight: row.blockHeight, at })
+  for (const kind of isPaid(row.status)
+    ? (['verification', 'settlement'] as const)
+    : (['verification'] as const)) {
+    await recordEvent(tx, {
+      kind,
+      accountId: row.accountId,
+      paymentId: row.id,
+      status: row.status,
+      source: 'service',
+      blockHeight: row.blockHeight,
+      at,
+    })
   }
 }
 
@@ -181,8 +275,16 @@ async function consume(
   { accountId, held, fingerprint, checklist, signature }: Known,
   facts: { paymentId: string; transaction: string | null },
 ): Promise<void> {
-  const used = await consumeClaim(tx, held, { ...facts, fingerprint, checks: stringifyJson(checklist.checks) })
+  const used = await consumeClaim(tx, held, {
+    ...facts,
+    fingerprint,
+    checks: stringifyJson(checklist.checks),
+  })
   // Rolls everything back: another attempt has taken over.
-  if (!used) throw undecided('This request took longer than its hold on the proof. Nothing is decided; send the same request again.')
-  if (signature !== null) await markMatched(tx, { accountId, network: held.network, signature }, facts.paymentId)
+  if (!used)
+    throw undecided(
+      'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
+    )
+  if (signature !== null)
+    await markMatched(tx, { accountId, network: held.network, signature }, facts.paymentId)
 }

@@ -29,24 +29,48 @@ function spell(url: URL): string {
   return url.href.replace(/\/+$/, '')
 }
 
-type Asked = { url: URL; payment: PaymentPayload; terms: Terms; checklist: Checklist; deadline: Deadline }
+type Asked = {
+  url: URL
+  payment: PaymentPayload
+  terms: Terms
+  checklist: Checklist
+  deadline: Deadline
+}
 
 /**
  * A facilitator that verifies and settles a payment. What it says is a hint that the chain must bear out; that it does not say so decides nothing either.
  * Both calls throw `PAYMENT_VERIFICATION_FAILED`.
  */
-export function openRemote(context: Context, { url, payment, terms, checklist, deadline }: Asked): Remote {
+export function openRemote(
+  context: Context,
+  { url, payment, terms, checklist, deadline }: Asked,
+): Remote {
   const base = spell(url)
-  const body = { x402Version: payment.x402Version, paymentPayload: payment, paymentRequirements: requirementsOf(payment, terms) }
-  const ask = async <S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S>> => {
+  const body = {
+    x402Version: payment.x402Version,
+    paymentPayload: payment,
+    paymentRequirements: requirementsOf(payment, terms),
+  }
+  const ask = async <S extends v.GenericSchema>(
+    path: string,
+    schema: S,
+  ): Promise<v.InferOutput<S>> => {
     try {
-      const answer = await postJson(new URL(`${base}/${path}`), body, { timeoutMs: deadline.leftMs, loopback: context.config.facilitators?.loopback ?? false })
+      const answer = await postJson(new URL(`${base}/${path}`), body, {
+        timeoutMs: deadline.leftMs,
+        loopback: context.config.facilitators?.loopback ?? false,
+      })
       return v.parse(schema, answer)
     } catch (error) {
       if (!(error instanceof EgressProblem) && !v.isValiError(error)) throw error
       if (error instanceof EgressRefusedError) {
-        context.log.warn({ err: error, facilitator: base }, 'a facilitator was not asked: our egress rule refuses its address')
-        throw undecided('Our egress rule refuses the address of the facilitator, so it was not asked. Nothing is decided.')
+        context.log.warn(
+          { err: error, facilitator: base },
+          'a facilitator was not asked: our egress rule refuses its address',
+        )
+        throw undecided(
+          'Our egress rule refuses the address of the facilitator, so it was not asked. Nothing is decided.',
+        )
       }
       context.log.warn({ err: error, facilitator: base }, 'a facilitator gave no answer')
       throw undecided('The facilitator did not answer, or answered nonsense. Nothing is decided.')
@@ -55,16 +79,31 @@ export function openRemote(context: Context, { url, payment, terms, checklist, d
   return {
     async verify() {
       const verified = await ask('verify', VerifyResponse)
-      if (!verified.isValid) throw undecided('The facilitator does not verify this payment. Nothing is decided.')
-      checklist.check('malformed', { name: 'facilitator_verify', source: 'facilitator', ok: true, expected: fact('valid'), got: fact('valid') })
+      if (!verified.isValid)
+        throw undecided('The facilitator does not verify this payment. Nothing is decided.')
+      checklist.check('malformed', {
+        name: 'facilitator_verify',
+        source: 'facilitator',
+        ok: true,
+        expected: fact('valid'),
+        got: fact('valid'),
+      })
     },
     async settle() {
       const settled = await ask('settle', SettleResponse)
-      if (!settled.success) throw undecided('The facilitator did not settle this payment. Nothing is decided.')
+      if (!settled.success)
+        throw undecided('The facilitator did not settle this payment. Nothing is decided.')
       // What is no transaction's name is none, and no node is asked about it.
       const transaction = readTransactionName(terms.network.network, settled.transaction) ?? null
-      const got: CheckFact = transaction === null ? fact('settled') : { code: 'transaction', params: { transaction } }
-      checklist.check('malformed', { name: 'facilitator_settle', source: 'facilitator', ok: true, expected: fact('settled'), got })
+      const got: CheckFact =
+        transaction === null ? fact('settled') : { code: 'transaction', params: { transaction } }
+      checklist.check('malformed', {
+        name: 'facilitator_settle',
+        source: 'facilitator',
+        ok: true,
+        expected: fact('settled'),
+        got,
+      })
       return transaction
     },
   }
@@ -73,19 +112,28 @@ export function openRemote(context: Context, { url, payment, terms, checklist, d
 /** Who settles where the caller names nobody: this service, or the first facilitator of the operator's list where no wallet here pays for it. */
 export function defaultFacilitator(context: Context, { network, asset }: Terms): URL | undefined {
   const [first] = context.config.facilitators?.allowed ?? []
-  return asset.native || settlesHere(context, network.network) || first === undefined ? undefined : new URL(first)
+  return asset.native || settlesHere(context, network.network) || first === undefined
+    ? undefined
+    : new URL(first)
 }
 
 /** The terms as they were asked; of the payer's words only what decides nothing. */
-function requirementsOf(payment: PaymentPayload, { network, asset, payTo, amountAtomic, resource }: Terms) {
+function requirementsOf(
+  payment: PaymentPayload,
+  { network, asset, payTo, amountAtomic, resource }: Terms,
+) {
   const requirements: Requirements = {
     scheme: EXACT_SCHEME,
     network: network.network,
     amount: amountAtomic.toString(),
     asset: asset.address,
     payTo,
-    maxTimeoutSeconds: payment.x402Version === 2 ? payment.accepted.maxTimeoutSeconds : DEFAULT_TIMEOUT_S,
-    extra: payment.x402Version === 2 ? payment.accepted.extra : { assetTransferMethod: methodOf(payment) },
+    maxTimeoutSeconds:
+      payment.x402Version === 2 ? payment.accepted.maxTimeoutSeconds : DEFAULT_TIMEOUT_S,
+    extra:
+      payment.x402Version === 2
+        ? payment.accepted.extra
+        : { assetTransferMethod: methodOf(payment) },
   }
   return payment.x402Version === 2 ? requirements : toV1(requirements, { url: resource ?? '' })
 }

@@ -26,7 +26,10 @@ type Input = Parameters<typeof settlePayment>[2]
 
 async function paid(all: Parties): Promise<Input> {
   const header = await payBill(all.client, all.requirements)
-  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
+  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<
+    string,
+    unknown
+  >
   return { x402Version: 2, paymentPayload, paymentRequirements: all.requirements }
 }
 
@@ -39,18 +42,32 @@ test('of 100 verifications at once on a balance for one payment exactly one is v
   const answers = await Promise.all(inputs.map(verify))
   const refused = answers.filter(({ isValid }) => !isValid)
   expect(answers.length - refused.length).toBe(1)
-  expect(new Set(refused.map(({ invalidReason }) => invalidReason))).toEqual(new Set(['insufficient_funds']))
+  expect(new Set(refused.map(({ invalidReason }) => invalidReason))).toEqual(
+    new Set(['insufficient_funds']),
+  )
 })
 
 test('a payment keeps its own reservation, and settling needs none', async () => {
   const all = await desk.parties({ amount: HELD })
   const [first, second] = [await paid(all), await paid(all)]
   expect(await verify(first)).toMatchObject({ isValid: true })
-  const [row] = await desk.context.db.select().from(reservation).where(eq(reservation.payer, all.payer.address))
+  const [row] = await desk.context.db
+    .select()
+    .from(reservation)
+    .where(eq(reservation.payer, all.payer.address))
   expect(await verify(first)).toMatchObject({ isValid: true })
-  expect(await verify(second)).toMatchObject({ isValid: false, invalidReason: 'insufficient_funds', payer: all.payer.address })
+  expect(await verify(second)).toMatchObject({
+    isValid: false,
+    invalidReason: 'insufficient_funds',
+    payer: all.payer.address,
+  })
   // Neither of them has renewed it.
-  expect(await desk.context.db.select().from(reservation).where(eq(reservation.payer, all.payer.address))).toEqual([row])
+  expect(
+    await desk.context.db
+      .select()
+      .from(reservation)
+      .where(eq(reservation.payer, all.payer.address)),
+  ).toEqual([row])
   expect(await settle(second)).toMatchObject({ success: true })
 })
 
@@ -79,9 +96,20 @@ test('a settlement that is still pending counts, also after its reservation has 
     .where(eq(reservation.payer, all.payer.address))
   // The node simulates on the state of its pool, so the verification itself would be refused for that.
   const height = Number(await desk.evm.client.getBlockNumber())
-  const pool = { network: desk.chain.network.network, payer: all.payer.address, asset: all.asset.address }
+  const pool = {
+    network: desk.chain.network.network,
+    payer: all.payer.address,
+    asset: all.asset.address,
+  }
   const validBefore = BigInt(Math.floor(Date.now() / 1000)) + 60n
-  const other = { ...pool, key: 'other', amountAtomic: 1n, availableAtomic: HELD, height, validBefore }
+  const other = {
+    ...pool,
+    key: 'other',
+    amountAtomic: 1n,
+    availableAtomic: HELD,
+    height,
+    validBefore,
+  }
   expect(await reserve(desk.context.db, other)).toBe(HELD)
   blocks[Symbol.dispose]()
   expect(await settling).toMatchObject({ success: true })
@@ -89,7 +117,11 @@ test('a settlement that is still pending counts, also after its reservation has 
 
 test('a permit reserves no more than Permit2 may move', async () => {
   const all = await desk.parties({ method: 'permit2', amount: 1_000n })
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2, 1_500n] })
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: [PERMIT2, 1_500n],
+  })
   await sendFrom(desk.evm, all.payer, { to: all.asset.address as Hex, data })
   const answers = [await verify(await paid(all)), await verify(await paid(all))]
   expect(answers.map(({ isValid, invalidReason }) => [isValid, invalidReason])).toEqual([
@@ -108,12 +140,25 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   const inAMinute = () => BigInt(Math.floor(Date.now() / 1000)) + 60n
   const want = (key: string, validBefore: bigint) =>
-    reserve(opened.context.db, { network: 'eip155:1', payer: '0xa', asset: '0xt', key, amountAtomic: 10n, availableAtomic: 25n, height: 1, validBefore })
+    reserve(opened.context.db, {
+      network: 'eip155:1',
+      payer: '0xa',
+      asset: '0xt',
+      key,
+      amountAtomic: 10n,
+      availableAtomic: 25n,
+      height: 1,
+      validBefore,
+    })
   const read = () => opened.context.db.select().from(reservation).orderBy(reservation.key)
 
   test('reservations end with the signature, at the latest after two minutes, and are removed a day later', async () => {
     const end = inAMinute()
-    expect([await want('a', end), await want('b', end + 100_000n), await want('c', end)]).toEqual([null, null, 20n])
+    expect([await want('a', end), await want('b', end + 100_000n), await want('c', end)]).toEqual([
+      null,
+      null,
+      20n,
+    ])
     const [a, b] = await read()
     expect(a?.expiresAt).toEqual(new Date(Number(end) * 1000))
     expect((b?.expiresAt.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(120_000)

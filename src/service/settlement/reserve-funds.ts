@@ -14,23 +14,47 @@ import type { Examined, Terms } from '../verification/terms.ts'
  */
 export async function reserveFunds(
   context: Context,
-  { terms, examined: { authorization, key }, checklist }: { terms: Terms; examined: Examined; checklist: Checklist },
+  {
+    terms,
+    examined: { authorization, key },
+    checklist,
+  }: { terms: Terms; examined: Examined; checklist: Checklist },
 ): Promise<void> {
   if (!authorization || key === null) return
   const { method, token, from, amountAtomic, validBefore } = authorization
   const { asset } = terms
   const { network } = terms.network
-  const holding = await contractsOf(chainOf(context, network)).holding({ token, owner: from, spender: method === 'permit2' ? PERMIT2 : null })
+  const holding = await contractsOf(chainOf(context, network)).holding({
+    token,
+    owner: from,
+    spender: method === 'permit2' ? PERMIT2 : null,
+  })
   // What a token does not tell was left to the simulation.
   if (!holding) return
   const { height, balanceAtomic, allowanceAtomic } = holding
-  const availableAtomic = allowanceAtomic === null || allowanceAtomic > balanceAtomic ? balanceAtomic : allowanceAtomic
-  const others = await reserve(context.db, { network, payer: from, asset: token, key, amountAtomic, availableAtomic, height, validBefore })
+  const availableAtomic =
+    allowanceAtomic === null || allowanceAtomic > balanceAtomic ? balanceAtomic : allowanceAtomic
+  const others = await reserve(context.db, {
+    network,
+    payer: from,
+    asset: token,
+    key,
+    amountAtomic,
+    availableAtomic,
+    height,
+    validBefore,
+  })
   checklist.check('insufficient_funds', {
     name: 'reservation',
     source: 'record',
     ok: others === null,
     expected: { code: 'at_least_unpromised', params: moneyOf(amountAtomic, asset) },
-    got: others === null ? fact('reserved') : { code: 'promised', params: { ...moneyOf(availableAtomic, asset), promisedAtomic: others.toString() } },
+    got:
+      others === null
+        ? fact('reserved')
+        : {
+            code: 'promised',
+            params: { ...moneyOf(availableAtomic, asset), promisedAtomic: others.toString() },
+          },
   })
 }

@@ -26,7 +26,10 @@ test('two processes settle at once from one wallet: every nonce once, every paym
   await using second = await openContext([desk.tokens.network], { beside: desk.opened.context })
   const other: Context = {
     ...second.context,
-    config: { ...second.context.config, facilitators: desk.context.config.facilitators ?? { allowed: [], loopback: true } },
+    config: {
+      ...second.context.config,
+      facilitators: desk.context.config.facilitators ?? { allowed: [], loopback: true },
+    },
   }
   const payments = await Promise.all(
     Array.from({ length: 8 }, async () => {
@@ -46,8 +49,13 @@ test('two processes settle at once from one wallet: every nonce once, every paym
     ),
   )
   expect(answers.every(({ verified }) => verified)).toBe(true)
-  for (const { all } of payments) expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
-  const signed = await readSigned(desk.context.db, { network: NETWORK, sender: desk.facilitator.address }, 0)
+  for (const { all } of payments)
+    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+  const signed = await readSigned(
+    desk.context.db,
+    { network: NETWORK, sender: desk.facilitator.address },
+    0,
+  )
   expect(new Set(signed.map(({ nonce }) => nonce)).size).toBe(signed.length)
 })
 
@@ -55,8 +63,16 @@ test('without a wallet that pays the network nothing is decided, and nothing mov
   const all = await desk.parties()
   const header = await payBill(all.client, all.requirements)
   const bare = desk.opened.context
-  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 5 }
-  expect(await refusal(receivePayment(bare, desk.actor, body))).toMatchObject({ code: 'PAYMENT_VERIFICATION_FAILED' })
+  const body = {
+    walletAddress: all.payee.address,
+    paymentProof: header,
+    expectedAmount: '1.5',
+    asset: 'USDC',
+    timeout: 5,
+  }
+  expect(await refusal(receivePayment(bare, desk.actor, body))).toMatchObject({
+    code: 'PAYMENT_VERIFICATION_FAILED',
+  })
   expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
   expect(await desk.receive(all, header)).toMatchObject({ verified: true })
 })
@@ -70,7 +86,9 @@ test('an authorization that somebody else carries out first is this payment all 
   // Ours waits in the pool; another one with a higher tip goes first.
   const pooled = async () => {
     const { pending } = await desk.evm.client.getTxpoolContent()
-    return Object.keys(pending).some((sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase())
+    return Object.keys(pending).some(
+      (sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase(),
+    )
   }
   while (!(await pooled())) await new Promise((resolve) => setTimeout(resolve, 50))
   const front = await desk.evm.wallet(10n ** 18n)
@@ -87,11 +105,29 @@ test('a token that says it moved less than it was asked to is no payment', async
   const lying = desk.withChain({
     observe: (signature, as = (seen) => seen) =>
       desk.chain.observe(signature, (seen) =>
-        as(seen.state === 'landed' ? { ...seen, moved: (seen.moved ?? []).map((moved) => ({ ...moved, amountAtomic: moved.amountAtomic / 2n })) } : seen),
+        as(
+          seen.state === 'landed'
+            ? {
+                ...seen,
+                moved: (seen.moved ?? []).map((moved) => ({
+                  ...moved,
+                  amountAtomic: moved.amountAtomic / 2n,
+                })),
+              }
+            : seen,
+        ),
       ),
   })
-  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 15 }
-  expect(await refusal(receivePayment(lying, desk.actor, body))).toEqual(refused('transaction_failed', 'transaction'))
+  const body = {
+    walletAddress: all.payee.address,
+    paymentProof: header,
+    expectedAmount: '1.5',
+    asset: 'USDC',
+    timeout: 15,
+  }
+  expect(await refusal(receivePayment(lying, desk.actor, body))).toEqual(
+    refused('transaction_failed', 'transaction'),
+  )
 })
 
 test('what was signed and recorded by a process that died is sent by the watcher', async () => {
@@ -99,9 +135,19 @@ test('what was signed and recorded by a process that died is sent by the watcher
   const header = await payBill(all.client, all.requirements)
   // Everything is kept, and nothing leaves: the process ends between the two.
   const dying = desk.withChain({ broadcast: async () => ({ accepted: true }) })
-  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 2 }
+  const body = {
+    walletAddress: all.payee.address,
+    paymentProof: header,
+    expectedAmount: '1.5',
+    asset: 'USDC',
+    timeout: 2,
+  }
   const waiting = await receivePayment(dying, desk.actor, body)
-  expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: expect.stringMatching(/^pay_/) })
+  expect(waiting).toMatchObject({
+    verified: false,
+    status: 'pending',
+    paymentId: expect.stringMatching(/^pay_/),
+  })
   expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
   await eventually(
     async () => {
@@ -110,11 +156,17 @@ test('what was signed and recorded by a process that died is sent by the watcher
     },
     (held) => held === all.amount,
   )
-  expect(await receivePayment(desk.context, desk.actor, { ...body, timeout: 20 })).toMatchObject({ paymentId: waiting.paymentId, verified: true })
+  expect(await receivePayment(desk.context, desk.actor, { ...body, timeout: 20 })).toMatchObject({
+    paymentId: waiting.paymentId,
+    verified: true,
+  })
 })
 
 describe('a facilitator that somebody else runs', () => {
-  type Elsewhere = { settles: (authorization: VerifiedAuthorization) => Promise<string>; asked: string[] }
+  type Elsewhere = {
+    settles: (authorization: VerifiedAuthorization) => Promise<string>
+    asked: string[]
+  }
 
   /** Verifies everything; settles as it is told to. */
   async function elsewhere(all: Parties, header: string, { settles, asked }: Elsewhere) {
@@ -124,7 +176,9 @@ describe('a facilitator that somebody else runs', () => {
       const verifying = request.url?.endsWith('/verify')
       request.resume().once('end', () => {
         void (async () => {
-          const answer = verifying ? { isValid: true } : { success: true, transaction: await settles(authorization), network: NETWORK }
+          const answer = verifying
+            ? { isValid: true }
+            : { success: true, transaction: await settles(authorization), network: NETWORK }
           response.end(JSON.stringify(answer))
         })()
       })
@@ -133,8 +187,16 @@ describe('a facilitator that somebody else runs', () => {
     onTestFinished(() => void server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`
     const config = { ...desk.context.config, facilitators: { allowed: [url], loopback: true } }
-    const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', facilitatorUrl: url, timeout: 5 }
-    return (changes: { timeout?: number } = {}) => receivePayment({ ...desk.context, config }, desk.actor, { ...body, ...changes })
+    const body = {
+      walletAddress: all.payee.address,
+      paymentProof: header,
+      expectedAmount: '1.5',
+      asset: 'USDC',
+      facilitatorUrl: url,
+      timeout: 5,
+    }
+    return (changes: { timeout?: number } = {}) =>
+      receivePayment({ ...desk.context, config }, desk.actor, { ...body, ...changes })
   }
 
   test('settles a token, and the chain is read for it', async () => {
@@ -144,13 +206,21 @@ describe('a facilitator that somebody else runs', () => {
     const asked: string[] = []
     const receiveThere = await elsewhere(all, header, {
       asked,
-      settles: (authorization) => sendFrom(desk.evm, helper, { ...callOf(authorization), gas: 200_000n }),
+      settles: (authorization) =>
+        sendFrom(desk.evm, helper, { ...callOf(authorization), gas: 200_000n }),
     })
     const received = await receiveThere({ timeout: 20 })
-    expect(received).toMatchObject({ verified: true, sender: all.payer.address, verifiedBy: expect.stringContaining('/x402') })
+    expect(received).toMatchObject({
+      verified: true,
+      sender: all.payer.address,
+      verifiedBy: expect.stringContaining('/x402'),
+    })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
     // The same question gets the same payment, and nobody is asked to settle again.
-    expect(await receiveThere({ timeout: 20 })).toMatchObject({ paymentId: received.paymentId, alreadyProcessed: true })
+    expect(await receiveThere({ timeout: 20 })).toMatchObject({
+      paymentId: received.paymentId,
+      alreadyProcessed: true,
+    })
     expect(asked).toEqual(['/x402/verify', '/x402/settle'])
   })
 
@@ -158,7 +228,10 @@ describe('a facilitator that somebody else runs', () => {
     const all = await desk.parties()
     const header = await payBill(all.client, all.requirements)
     const asked: string[] = []
-    const receiveThere = await elsewhere(all, header, { asked, settles: async () => `0x${'ab'.repeat(32)}` })
+    const receiveThere = await elsewhere(all, header, {
+      asked,
+      settles: async () => `0x${'ab'.repeat(32)}`,
+    })
     const told = await receiveThere()
     expect(told).toMatchObject({ verified: false, status: 'pending' })
     expect(await receiveThere()).toMatchObject({ paymentId: told.paymentId, verified: false })

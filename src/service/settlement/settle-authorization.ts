@@ -12,7 +12,12 @@ import { followSettlement } from './follow-settlement.ts'
 import { push } from '../hosted/push.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { wakeWatcher } from '../chains/wake.ts'
-import { checkFunds, checkValidity, contractsOf, factOfUse } from '../verification/check-authorization.ts'
+import {
+  checkFunds,
+  checkValidity,
+  contractsOf,
+  factOfUse,
+} from '../verification/check-authorization.ts'
 import { undecided } from '../verification/checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { keepSettlement } from './keep-settlement.ts'
@@ -30,16 +35,40 @@ const POLL_MS = 200
  * could present it. The payment is recorded before anything leaves, so that from then on nothing but the chain decides.
  * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
-export async function settleAuthorization(context: Context, job: Job, { chain, held, authorization }: Held): Promise<Settled> {
+export async function settleAuthorization(
+  context: Context,
+  job: Job,
+  { chain, held, authorization }: Held,
+): Promise<Settled> {
   const { deadline, checklist } = job
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   const { accountId, fingerprint, terms } = job
   // What was built for the payee of this question may land at any moment.
-  if (use.used && (await findOrder(context.db, { accountId, network: terms.network.network, key: held.key, fingerprint }))) throw new Overtaken()
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: factOfUse(use) })
-  checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
+  if (
+    use.used &&
+    (await findOrder(context.db, {
+      accountId,
+      network: terms.network.network,
+      key: held.key,
+      fingerprint,
+    }))
+  )
+    throw new Overtaken()
+  checklist.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: !use.used,
+    expected: fact('never_executed'),
+    got: factOfUse(use),
+  })
+  checkValidity(
+    { authorization, checklist },
+    await orUndecided(deadline.within(readProofTime(context, terms.network.network))),
+  )
   await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, checklist })))
-  const payment = job.remote ? await settleElsewhere(context, job, held) : await settleHere(context, job, { chain, held, authorization })
+  const payment = job.remote
+    ? await settleElsewhere(context, job, held)
+    : await settleHere(context, job, { chain, held, authorization })
   wakeWatcher(chain)
   return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })
 }
@@ -48,12 +77,21 @@ export async function settleAuthorization(context: Context, job: Job, { chain, h
 export async function followAuthorization(
   context: Context,
   job: Pick<Job, 'deadline' | 'checklist'>,
-  { chain, payment, alreadyProcessed }: { chain: Chain; payment: PaymentRecord; alreadyProcessed: boolean },
+  {
+    chain,
+    payment,
+    alreadyProcessed,
+  }: { chain: Chain; payment: PaymentRecord; alreadyProcessed: boolean },
 ): Promise<Settled> {
   const { deadline, checklist } = job
   let row = payment
   while (row.status === 'pending' && !deadline.passed) {
-    if ((await seenOr(deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)))) === undefined) break
+    if (
+      (await seenOr(
+        deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)),
+      )) === undefined
+    )
+      break
     row = (await findPayment(context.db, row.id)) ?? row
     if (row.status === 'pending') await deadline.sleep(POLL_MS)
   }
@@ -61,22 +99,40 @@ export async function followAuthorization(
 }
 
 /** Verified there, recorded here, then settled there: whatever becomes of the last call, the chain tells. */
-async function settleElsewhere(context: Context, job: Job, held: HeldClaim): Promise<PaymentRecord> {
+async function settleElsewhere(
+  context: Context,
+  job: Job,
+  held: HeldClaim,
+): Promise<PaymentRecord> {
   await job.remote?.verify()
-  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits: await limitsNow(context, job), signed: null })
+  const payment = await recordBroadcast(
+    context,
+    { ...job, held, transfer: transferOf(job) },
+    { limits: await limitsNow(context, job), signed: null },
+  )
   try {
     await job.remote?.settle()
   } catch (error) {
-    context.log.warn({ err: error, paymentId: payment.id }, 'a facilitator did not say that it settled; the chain is looked at')
+    context.log.warn(
+      { err: error, paymentId: payment.id },
+      'a facilitator did not say that it settled; the chain is looked at',
+    )
   }
   return payment
 }
 
-async function settleHere(context: Context, job: Job, { chain, held, authorization }: Held): Promise<PaymentRecord> {
+async function settleHere(
+  context: Context,
+  job: Job,
+  { chain, held, authorization }: Held,
+): Promise<PaymentRecord> {
   const [address] = facilitatorWallets(context, 'evm')
   const contracts = contractsOf(chain)
   return withWallet(context, address, async (opened) => {
-    const quote = await rehearse(job, chain, { from: opened.wallet.address, ...callOf(authorization) })
+    const quote = await rehearse(job, chain, {
+      from: opened.wallet.address,
+      ...callOf(authorization),
+    })
     let kept: PaymentRecord | undefined
     const official = { contracts, terms: job.terms, authorization, address: opened.wallet.address }
     const verdict = await orUndecided(
@@ -90,24 +146,47 @@ async function settleHere(context: Context, job: Job, { chain, held, authorizati
     )
     if (kept) return kept
     // Ours have all passed: what the package objects to is not proven bad.
-    context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator did not settle a payment')
+    context.log.warn(
+      { verdict, network: chain.network.network },
+      'the official facilitator did not settle a payment',
+    )
     throw undecided('The payment could not be settled now. Nothing is decided.')
   })
 }
 
 /** @throws ProofRefused `simulation_failed` */
-async function rehearse({ deadline, checklist }: Job, chain: Chain, call: Call & { from: string }): Promise<Extract<Quote, { ok: true }>> {
+async function rehearse(
+  { deadline, checklist }: Job,
+  chain: Chain,
+  call: Call & { from: string },
+): Promise<Extract<Quote, { ok: true }>> {
   const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: fact('accepted'), got })
+  checklist.check('simulation_failed', {
+    name: 'simulation',
+    source: 'chain',
+    ok: quote.ok,
+    expected: fact('accepted'),
+    got,
+  })
   if (!quote.ok) throw new TypeError('The check above has refused this.')
   return quote
 }
 
-type Sending = { chain: Chain; held: HeldClaim; opened: OpenedWallet; call: Call; quote: Extract<Quote, { ok: true }> }
+type Sending = {
+  chain: Chain
+  held: HeldClaim
+  opened: OpenedWallet
+  call: Call
+  quote: Extract<Quote, { ok: true }>
+}
 
 /** Signs in the wallet's lane, keeps payment and signed bytes, and only then broadcasts. */
-async function send(context: Context, job: Job, { chain, held, opened, call, quote }: Sending): Promise<{ payment: PaymentRecord; signature: string }> {
+async function send(
+  context: Context,
+  job: Job,
+  { chain, held, opened, call, quote }: Sending,
+): Promise<{ payment: PaymentRecord; signature: string }> {
   const { wallet, secret } = opened
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
   const { payment, signed } = await keepSettlement(context, job, {
@@ -119,12 +198,23 @@ async function send(context: Context, job: Job, { chain, held, opened, call, quo
     limits: { builtHeight: height, lastValidBlockHeight: null },
     sign(nonce) {
       if (nonce === null) throw new TypeError(`${chain.network.network} has nonces.`)
-      const fields = { chainId: chainIdOf(chain.network.network), nonce, gas, maxFeePerGas, maxPriorityFeePerGas, ...call }
+      const fields = {
+        chainId: chainIdOf(chain.network.network),
+        nonce,
+        gas,
+        maxFeePerGas,
+        maxPriorityFeePerGas,
+        ...call,
+      }
       return signCall(fields, { secret, address: wallet.address })
     },
   })
   const { bytes, signature } = signed
-  await push(context, chain, { paymentId: payment.id, signature, signedTransaction: Buffer.from(bytes).toString('base64') })
+  await push(context, chain, {
+    paymentId: payment.id,
+    signature,
+    signedTransaction: Buffer.from(bytes).toString('base64'),
+  })
   crashPoint(context, 'settle:broadcast')
   return { payment, signature }
 }
@@ -137,5 +227,12 @@ async function limitsNow(context: Context, { terms }: Job) {
 
 function transferOf({ terms, examined }: Job): Transfer {
   const { payTo, asset, amountAtomic } = terms
-  return { sender: examined.payer ?? '', recipient: payTo, asset: asset.address, amountAtomic, memo: null, nonce: null }
+  return {
+    sender: examined.payer ?? '',
+    recipient: payTo,
+    asset: asset.address,
+    amountAtomic,
+    memo: null,
+    nonce: null,
+  }
 }

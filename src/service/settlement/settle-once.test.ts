@@ -42,22 +42,38 @@ type Input = Parameters<typeof settlePayment>[2]
 
 async function paid(all: Parties): Promise<{ header: string; input: Input }> {
   const header = await payBill(all.client, all.requirements)
-  return { header, input: { x402Version: 2, paymentPayload: payloadOf(header), paymentRequirements: all.requirements } }
+  return {
+    header,
+    input: {
+      x402Version: 2,
+      paymentPayload: payloadOf(header),
+      paymentRequirements: all.requirements,
+    },
+  }
 }
 
-const payloadOf = (header: string) => parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
-const verify = (input: Input, actor: Actor = desk.actor) => verifyPayment(desk.context, actor, input)
-const settle = (input: Input, actor: Actor = desk.actor) => settlePayment(desk.context, actor, input)
+const payloadOf = (header: string) =>
+  parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
+const verify = (input: Input, actor: Actor = desk.actor) =>
+  verifyPayment(desk.context, actor, input)
+const settle = (input: Input, actor: Actor = desk.actor) =>
+  settlePayment(desk.context, actor, input)
 const withResource = (input: Input, resource: string) => ({
   ...input,
-  paymentRequirements: { ...input.paymentRequirements, extra: { ...(input.paymentRequirements.extra as object), resource } },
+  paymentRequirements: {
+    ...input.paymentRequirements,
+    extra: { ...(input.paymentRequirements.extra as object), resource },
+  },
 })
 
 /** Whether a settlement waits in the pool. */
 const pooled = () =>
   eventually(
     async () => (await desk.evm.client.getTxpoolContent()).pending,
-    (pending) => Object.keys(pending).some((sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase()),
+    (pending) =>
+      Object.keys(pending).some(
+        (sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase(),
+      ),
   )
 
 /** Settles over HTTP with a connection that can be closed. */
@@ -79,23 +95,51 @@ describe('a payment whose settlement is pending, or has landed and was not told 
     {
       using _ = desk.withoutMining()
       // The same question at the other endpoint, which gives up soon.
-      expect(await desk.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({ verified: false, status: 'pending' })
+      expect(await desk.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({
+        verified: false,
+        status: 'pending',
+      })
       expect(await verify(input)).toMatchObject({ isValid: true, payer: all.payer.address })
-      expect(await verify(withResource(input, 'https://shop.example/a'))).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' })
+      expect(await verify(withResource(input, 'https://shop.example/a'))).toMatchObject({
+        isValid: false,
+        invalidReason: 'duplicate_settlement',
+      })
       const forged = {
         ...input,
-        paymentPayload: { ...input.paymentPayload, payload: { ...(input.paymentPayload.payload as object), signature: `0x${'11'.repeat(64)}1b` } },
+        paymentPayload: {
+          ...input.paymentPayload,
+          payload: {
+            ...(input.paymentPayload.payload as object),
+            signature: `0x${'11'.repeat(64)}1b`,
+          },
+        },
       }
-      expect(await verify(forged)).toMatchObject({ isValid: false, invalidReason: 'invalid_exact_evm_payload_signature', payer: all.payer.address })
+      expect(await verify(forged)).toMatchObject({
+        isValid: false,
+        invalidReason: 'invalid_exact_evm_payload_signature',
+        payer: all.payer.address,
+      })
     }
     await eventually(
       () => desk.balance(all.asset, all.payee.address),
       (held) => held === all.amount,
     )
     expect(await verify(input)).toMatchObject({ isValid: true, payer: all.payer.address })
-    expect(await settle(input)).toMatchObject({ success: true, payer: all.payer.address, transaction: expect.stringMatching(/^0x/) })
-    expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used', payer: all.payer.address })
-    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+    expect(await settle(input)).toMatchObject({
+      success: true,
+      payer: all.payer.address,
+      transaction: expect.stringMatching(/^0x/),
+    })
+    expect(await verify(input)).toMatchObject({
+      isValid: false,
+      invalidReason: 'already_used',
+      payer: all.payer.address,
+    })
+    expect(await settle(input)).toMatchObject({
+      success: false,
+      errorReason: 'already_used',
+      transaction: '',
+    })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 })
@@ -110,8 +154,17 @@ describe('of all settlements of one payment one is told success', () => {
     const others = Array.from({ length: 5 }, () => settle(input))
     blocks[Symbol.dispose]()
     expect(await first).toMatchObject({ success: true })
-    for (const other of await Promise.all(others)) expect(other).toMatchObject({ success: false, errorReason: 'duplicate_settlement', transaction: '' })
-    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+    for (const other of await Promise.all(others))
+      expect(other).toMatchObject({
+        success: false,
+        errorReason: 'duplicate_settlement',
+        transaction: '',
+      })
+    expect(await settle(input)).toMatchObject({
+      success: false,
+      errorReason: 'already_used',
+      transaction: '',
+    })
   })
 
   test('a connection that closes while its settlement is pending leaves the grant to the next settlement of the same caller', async () => {
@@ -125,7 +178,10 @@ describe('of all settlements of one payment one is told success', () => {
     const second = settleOverHttp(input)
     blocks[Symbol.dispose]()
     expect(await second.answer).toMatchObject({ success: true, payer: all.payer.address })
-    expect(await settleOverHttp(input).answer).toMatchObject({ success: false, errorReason: 'already_used' })
+    expect(await settleOverHttp(input).answer).toMatchObject({
+      success: false,
+      errorReason: 'already_used',
+    })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
@@ -133,7 +189,10 @@ describe('of all settlements of one payment one is told success', () => {
     const all = await desk.parties()
     const { input } = await paid(all)
     const undone: Promise<void>[] = []
-    const closing = { gone: false, ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()) }
+    const closing = {
+      gone: false,
+      ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()),
+    }
     expect(await settle(input, { ...desk.actor, caller: closing })).toMatchObject({ success: true })
     await Promise.all(undone)
     expect(await verify(input)).toMatchObject({ isValid: true })
@@ -145,7 +204,9 @@ describe('of all settlements of one payment one is told success', () => {
     const all = await desk.parties()
     const { header, input } = await paid(all)
     using _ = desk.withoutMining()
-    expect(await desk.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({ verified: false })
+    expect(await desk.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({
+      verified: false,
+    })
     const waiting = settle(input)
     await desk.evm.mine(3)
     expect(await waiting).toMatchObject({ success: true })
@@ -154,8 +215,10 @@ describe('of all settlements of one payment one is told success', () => {
 
 describe('a payment that was settled and that no caller was told of', () => {
   const page = { limit: 50, offset: 0 }
-  const list = async (actor: Actor = desk.actor) => (await readUndelivered(desk.context, actor, page)).payments.map(({ paymentId }) => paymentId)
-  const decide = (paymentId: string, delivered: boolean, actor: Actor = desk.actor) => decideUndelivered(desk.context, { actor, paymentId, delivered }, {})
+  const list = async (actor: Actor = desk.actor) =>
+    (await readUndelivered(desk.context, actor, page)).payments.map(({ paymentId }) => paymentId)
+  const decide = (paymentId: string, delivered: boolean, actor: Actor = desk.actor) =>
+    decideUndelivered(desk.context, { actor, paymentId, delivered }, {})
 
   /** Settles a payment whose caller closes the connection before the answer is written. */
   async function leaveAlone(): Promise<{ paymentId: string; input: Input; all: Parties }> {
@@ -163,7 +226,10 @@ describe('a payment that was settled and that no caller was told of', () => {
     const all = await desk.parties()
     const { input } = await paid(all)
     const undone: Promise<void>[] = []
-    const closing = { gone: false, ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()) }
+    const closing = {
+      gone: false,
+      ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()),
+    }
     expect(await settle(input, { ...desk.actor, caller: closing })).toMatchObject({ success: true })
     await Promise.all(undone)
     const [paymentId = ''] = (await list()).filter((id) => !before.includes(id))
@@ -180,7 +246,9 @@ describe('a payment that was settled and that no caller was told of', () => {
       refund: { state: 'none' },
     })
     expect(await list({ ...desk.actor, accountId: 'acc_another' })).toEqual([])
-    await expect(decide(paymentId, true, { ...desk.actor, accountId: 'acc_another' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(
+      decide(paymentId, true, { ...desk.actor, accountId: 'acc_another' }),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await settle(input)).toMatchObject({ success: true })
     expect(await list()).not.toContain(paymentId)
     await expect(decide(paymentId, true)).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -191,7 +259,11 @@ describe('a payment that was settled and that no caller was told of', () => {
     expect(await decide(paymentId, true)).toEqual({ success: true, paymentId, delivered: true })
     expect(await list()).not.toContain(paymentId)
     expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
-    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+    expect(await settle(input)).toMatchObject({
+      success: false,
+      errorReason: 'already_used',
+      transaction: '',
+    })
     expect(await decide(paymentId, false)).toEqual({ success: true, paymentId, delivered: false })
     expect(await list()).toContain(paymentId)
     expect(await settle(input)).toMatchObject({ success: true })
@@ -232,29 +304,69 @@ describe('callers without a key', () => {
     const blocks = desk.withoutMining()
     const own = settle(input, keyless('192.0.2.1'))
     await pooled()
-    expect(await verify(input, keyless('192.0.2.2'))).toMatchObject({ isValid: false, invalidReason: 'duplicate_settlement' })
-    expect(await settle(input, keyless('192.0.2.2'))).toMatchObject({ success: false, errorReason: 'duplicate_settlement', transaction: '' })
+    expect(await verify(input, keyless('192.0.2.2'))).toMatchObject({
+      isValid: false,
+      invalidReason: 'duplicate_settlement',
+    })
+    expect(await settle(input, keyless('192.0.2.2'))).toMatchObject({
+      success: false,
+      errorReason: 'duplicate_settlement',
+      transaction: '',
+    })
     expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({ isValid: true })
     blocks[Symbol.dispose]()
     expect(await own).toMatchObject({ success: true })
-    expect(await settle(input, keyless('192.0.2.2'))).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+    expect(await settle(input, keyless('192.0.2.2'))).toMatchObject({
+      success: false,
+      errorReason: 'already_used',
+      transaction: '',
+    })
   })
 
   test('settle nothing by the name of a transaction, which is public', async () => {
     const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
-    const txRef = await sendFrom(desk.evm, payer, { to: payee.address, value: 10n ** 16n, gas: 21_000n })
+    const txRef = await sendFrom(desk.evm, payer, {
+      to: payee.address,
+      value: 10n ** 16n,
+      gas: 21_000n,
+    })
     await desk.evm.mine(3)
-    const header = await proveTxid({ payer, payTo: payee.address, network: NETWORK, amount: 10n ** 16n, txRef })
+    const header = await proveTxid({
+      payer,
+      payTo: payee.address,
+      network: NETWORK,
+      amount: 10n ** 16n,
+      txRef,
+    })
     const paymentPayload = payloadOf(header)
-    const input = { x402Version: 2, paymentPayload, paymentRequirements: paymentPayload.accepted as Record<string, unknown> }
-    expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({ isValid: false, invalidReason: 'unsupported_asset_transfer_method' })
-    expect(await settle(input, keyless('192.0.2.1'))).toMatchObject({ success: false, errorReason: 'unsupported_asset_transfer_method', transaction: '' })
+    const input = {
+      x402Version: 2,
+      paymentPayload,
+      paymentRequirements: paymentPayload.accepted as Record<string, unknown>,
+    }
+    expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({
+      isValid: false,
+      invalidReason: 'unsupported_asset_transfer_method',
+    })
+    expect(await settle(input, keyless('192.0.2.1'))).toMatchObject({
+      success: false,
+      errorReason: 'unsupported_asset_transfer_method',
+      transaction: '',
+    })
     expect(await settle(input)).toMatchObject({ success: true })
   })
 
   test('settle no signed transaction that the network shows already', async () => {
     const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
-    const fields = { chainId: 31337, gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, nonce: 0, to: payee.address, value: 10n ** 16n }
+    const fields = {
+      chainId: 31337,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      nonce: 0,
+      to: payee.address,
+      value: 10n ** 16n,
+    }
     const signedTransaction = await payer.signTransaction({ type: 'eip1559', ...fields })
     const [native] = desk.tokens.network.assets
     const accepted = {
@@ -266,12 +378,27 @@ describe('callers without a key', () => {
       maxTimeoutSeconds: 60,
       extra: { assetTransferMethod: 'signed-transaction' },
     }
-    const input = { x402Version: 2, paymentPayload: { x402Version: 2, accepted, payload: { signedTransaction } }, paymentRequirements: accepted }
+    const input = {
+      x402Version: 2,
+      paymentPayload: { x402Version: 2, accepted, payload: { signedTransaction } },
+      paymentRequirements: accepted,
+    }
     expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({ isValid: true })
     await desk.evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
     const refusal = 'invalid_exact_evm_nonce_already_used'
-    expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({ isValid: false, invalidReason: refusal })
-    expect(await settle(input, keyless('192.0.2.1'))).toMatchObject({ success: false, errorReason: refusal, transaction: '' })
-    expect(await settle(input)).toMatchObject({ success: false, errorReason: refusal, transaction: '' })
+    expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({
+      isValid: false,
+      invalidReason: refusal,
+    })
+    expect(await settle(input, keyless('192.0.2.1'))).toMatchObject({
+      success: false,
+      errorReason: refusal,
+      transaction: '',
+    })
+    expect(await settle(input)).toMatchObject({
+      success: false,
+      errorReason: refusal,
+      transaction: '',
+    })
   })
 })

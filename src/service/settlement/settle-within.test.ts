@@ -17,10 +17,14 @@ test('a settlement is waited for as long as its confirmations need, from one to 
   expect(settleWithinMs(evm(12_000, 6))).toBe(101_000)
   expect(settleWithinMs(evm(1_000, 70))).toBe(77_000)
   expect(settleWithinMs(evm(12_000, 1_000))).toBe(600_000)
-  expect(settleWithinMs({ ...evm(400, 1_000), network: SOLANA_MAINNET, assets: [NATIVE_SOL] })).toBe(60_000)
+  expect(
+    settleWithinMs({ ...evm(400, 1_000), network: SOLANA_MAINNET, assets: [NATIVE_SOL] }),
+  ).toBe(60_000)
 })
 
 test('a network that no official client waits for is told of at the start', () => {
   expect(describeSlowness(evm(2_000, 10))).toBeUndefined()
-  expect(describeSlowness(evm(12_000, 6))).toMatch(/^A payment on Ethereum needs 6 confirmations, about 101 s\. Official x402 clients give up after 90 s/)
+  expect(describeSlowness(evm(12_000, 6))).toMatch(
+    /^A payment on Ethereum needs 6 confirmations, about 101 s\. Official x402 clients give up after 90 s/,
+  )
 })

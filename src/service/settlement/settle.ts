@@ -8,7 +8,17 @@ import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
-import { findBroadcast, findClaim, grantOnce, revokeGrant, wasGranted, yieldGrant, type ClaimRecord, type HeldClaim, type SettlingCall } from '../db/claims.ts'
+import {
+  findBroadcast,
+  findClaim,
+  grantOnce,
+  revokeGrant,
+  wasGranted,
+  yieldGrant,
+  type ClaimRecord,
+  type HeldClaim,
+  type SettlingCall,
+} from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../context/network.ts'
@@ -22,7 +32,15 @@ import { hold, whileHeld } from './hold.ts'
 import { keepSettlement } from './keep-settlement.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from '../verification/judge.ts'
 import { verifyTokenOfficially } from '../verification/official-solana.ts'
-import { orUndecided, outcome, Overtaken, pending, seenOr, type Job, type Settled } from './outcome.ts'
+import {
+  orUndecided,
+  outcome,
+  Overtaken,
+  pending,
+  seenOr,
+  type Job,
+  type Settled,
+} from './outcome.ts'
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
 import { rehearseSigned } from '../verification/rehearse.ts'
@@ -40,7 +58,8 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
   const settled = await untilDecided(context, { ...job, attempt })
   if (!settled.payment) return settled
   const call = { paymentId: settled.payment.id, attempt }
-  if (settled.state === 'paid' && !job.caller?.gone) return { ...settled, alreadyProcessed: !(await isGranted(context, job, call)) }
+  if (settled.state === 'paid' && !job.caller?.gone)
+    return { ...settled, alreadyProcessed: !(await isGranted(context, job, call)) }
   await yieldGrant(context.db, call)
   return { ...settled, state: 'pending' }
 }
@@ -48,7 +67,11 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 const POLL_MS = 100
 
 /** Whether this call is told that the payment is there. Another one that settles it goes first, as long as it lives. */
-async function isGranted(context: Context, { caller, deadline }: Job, call: SettlingCall): Promise<boolean> {
+async function isGranted(
+  context: Context,
+  { caller, deadline }: Job,
+  call: SettlingCall,
+): Promise<boolean> {
   for (;;) {
     const answer = await grantOnce(context.db, call)
     if (answer === 'granted') caller?.ifUnanswered(() => revokeGrant(context.db, call.paymentId))
@@ -66,7 +89,10 @@ async function untilDecided(context: Context, job: Job): Promise<Settled> {
       return await bringToOutcome(context, job)
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error
-      if (job.deadline.passed) throw undecided('The payment is on the chain, and not confirmed yet. Send the same request again.')
+      if (job.deadline.passed)
+        throw undecided(
+          'The payment is on the chain, and not confirmed yet. Send the same request again.',
+        )
       checks.length = before
       await job.deadline.sleep(POLL_MS)
     }
@@ -78,28 +104,50 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const { key, authorization, signature } = job.examined
   // Whoever has not signed takes no slot from whoever has.
   const verified =
-    authorization && (await orUndecided(job.deadline.within(checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist }))))
+    authorization &&
+    (await orUndecided(
+      job.deadline.within(
+        checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist }),
+      ),
+    ))
   if (key !== null) {
-    const question = { accountId: job.accountId, network: chain.network.network, key, fingerprint: job.fingerprint }
+    const question = {
+      accountId: job.accountId,
+      network: chain.network.network,
+      key,
+      fingerprint: job.fingerprint,
+    }
     // The payee may have settled it alone, with what it was built for that.
     await followQuestion(context, question)
     try {
-      return await holding(context, job, { key, work: (held) => settleHeld(context, job, { chain, held, verified }) })
+      return await holding(context, job, {
+        key,
+        work: (held) => settleHeld(context, job, { chain, held, verified }),
+      })
     } catch (error) {
       // Or while this was under way: then what looks used is this very payment.
-      const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+      const settled =
+        error instanceof ProofRefused ? await followQuestion(context, question) : undefined
       if (!settled || settled.status === 'created') throw error
       const claim = await findClaim(context.db, { ...question, scope: job.claimant.scope })
       if (claim?.paymentId === settled.id) return repeat(context, job, claim)
       if (settled.status !== 'pending') throw error
-      return { state: 'pending', payment: settled, alreadyProcessed: false, checks: job.checklist.checks.filter(({ ok }) => ok) }
+      return {
+        state: 'pending',
+        payment: settled,
+        alreadyProcessed: false,
+        checks: job.checklist.checks.filter(({ ok }) => ok),
+      }
     }
   }
   const seen = await look(chain, job, { signature: signatureOf(signature) })
   if (!isCertain(seen)) return pending(job)
   if (seen.transfer === null) judgeTransfer(job, null)
   // A transaction that can be signed twice is single by its message.
-  if (seen.messageHash === undefined) throw undecided('The network does not show the message of this transaction. Nothing is decided.')
+  if (seen.messageHash === undefined)
+    throw undecided(
+      'The network does not show the message of this transaction. Nothing is decided.',
+    )
   return holding(context, job, {
     key: messageKey(seen.messageHash),
     work: async (held) => {
@@ -109,11 +157,16 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   })
 }
 
-async function settleHeld(context: Context, job: Job, { chain, held, verified }: Held & { verified?: VerifiedAuthorization }): Promise<Settled> {
+async function settleHeld(
+  context: Context,
+  job: Job,
+  { chain, held, verified }: Held & { verified?: VerifiedAuthorization },
+): Promise<Settled> {
   const { bytes, signature } = job.examined
   if (verified) return settleAuthorization(context, job, { chain, held, authorization: verified })
   const told = await askRemote(job)
-  if (bytes && !(job.remote && job.examined.sponsor)) return settleSigned(context, job, { chain, held, bytes })
+  if (bytes && !(job.remote && job.examined.sponsor))
+    return settleSigned(context, job, { chain, held, bytes })
   return settleSeen(context, job, { chain, held, signature: signature ?? told })
 }
 
@@ -127,9 +180,21 @@ function signatureOf(signature: string | null): string {
   return signature
 }
 
-async function holding(context: Context, job: Job, { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> }): Promise<Settled> {
+async function holding(
+  context: Context,
+  job: Job,
+  { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> },
+): Promise<Settled> {
   const { claimant, fingerprint, deadline, checklist, attempt } = job
-  const answer = await hold(context, { network: job.terms.network.network, key, claimant, fingerprint, deadline, checklist, attempt })
+  const answer = await hold(context, {
+    network: job.terms.network.network,
+    key,
+    claimant,
+    fingerprint,
+    deadline,
+    checklist,
+    attempt,
+  })
   if ('used' in answer) return repeat(context, job, answer.used)
   const { held } = answer
   return whileHeld(context, { held, waits: () => !job.caller?.gone }, () => work(held))
@@ -138,14 +203,24 @@ async function holding(context: Context, job: Job, { key, work }: { key: string;
 type Held = { chain: Chain; held: HeldClaim }
 
 /** Somebody else has broadcast; the chain decides, and what it shows must be what was signed. */
-async function settleSeen(context: Context, job: Job, { chain, held, signature: told }: Held & { signature: string | null }): Promise<Settled> {
+async function settleSeen(
+  context: Context,
+  job: Job,
+  { chain, held, signature: told }: Held & { signature: string | null },
+): Promise<Settled> {
   const signature = signatureOf(told)
   const seen = await look(chain, job, { signature })
   if (!isCertain(seen)) return pending(job)
   if (job.examined.bytes) {
     const key = seen.messageHash === undefined ? null : messageKey(seen.messageHash)
     const got = key === null ? fact('unknown') : messageFact(key)
-    job.checklist.check('transaction_failed', { name: 'message', source: 'chain', ok: key === held.key, expected: messageFact(held.key), got })
+    job.checklist.check('transaction_failed', {
+      name: 'message',
+      source: 'chain',
+      ok: key === held.key,
+      expected: messageFact(held.key),
+      got,
+    })
   }
   return finish(context, job, { seen, held, signature })
 }
@@ -155,24 +230,47 @@ function messageFact(message: string): CheckFact {
 }
 
 /** The payer has signed; the service broadcasts what is recorded, never before. */
-async function settleSigned(context: Context, job: Job, { chain, held, bytes }: Held & { bytes: Uint8Array }): Promise<Settled> {
+async function settleSigned(
+  context: Context,
+  job: Job,
+  { chain, held, bytes }: Held & { bytes: Uint8Array },
+): Promise<Settled> {
   const { examined, deadline } = job
   const { sponsor, signature: own } = examined
   // What our fee payer has to sign cannot be on the chain without having been recorded, for this account or for another one.
   const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
-  if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found') refuseBroadcast(job.checklist, known.state)
+  if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found')
+    refuseBroadcast(job.checklist, known.state)
   if (known && sent !== null && isCertain(known)) {
     refuseOld(job)
     return finish(context, job, { seen: known, held, signature: sent })
   }
   await judgeMemo(context, job, examined.memo)
-  if (known === null || known.state === 'not_found') await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
+  if (known === null || known.state === 'not_found')
+    await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
-  const limits = { builtHeight: head.height, lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS }
-  if (sponsor) return follow(context, job, { chain, ...(await signAsSponsor(context, job, { chain, held, bytes, sponsor, limits })) })
-  const signed: Outgoing = { bytes, signature: signatureOf(own), signer: null, nonce: examined.nonce ?? null, maxFee: 0n }
-  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits, signed })
+  const limits = {
+    builtHeight: head.height,
+    lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS,
+  }
+  if (sponsor)
+    return follow(context, job, {
+      chain,
+      ...(await signAsSponsor(context, job, { chain, held, bytes, sponsor, limits })),
+    })
+  const signed: Outgoing = {
+    bytes,
+    signature: signatureOf(own),
+    signer: null,
+    nonce: examined.nonce ?? null,
+    maxFee: 0n,
+  }
+  const payment = await recordBroadcast(
+    context,
+    { ...job, held, transfer: transferOf(job) },
+    { limits, signed },
+  )
   return follow(context, job, { chain, payment, signed })
 }
 
@@ -196,18 +294,35 @@ function refuseOld({ terms, checklist }: Job): void {
 type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: Limits }
 
 /** Our wallet signs for a payer once every check has passed, for tokens those of the official facilitator too. @throws `PAYMENT_VERIFICATION_FAILED` */
-async function signAsSponsor(context: Context, job: Job, { chain, held, bytes, sponsor, limits }: Sponsored) {
+async function signAsSponsor(
+  context: Context,
+  job: Job,
+  { chain, held, bytes, sponsor, limits }: Sponsored,
+) {
   const { terms, deadline } = job
-  const verdict = terms.asset.native ? null : await orUndecided(deadline.within(verifyTokenOfficially({ chain, terms, bytes, sponsor })))
+  const verdict = terms.asset.native
+    ? null
+    : await orUndecided(deadline.within(verifyTokenOfficially({ chain, terms, bytes, sponsor })))
   if (verdict !== null) {
-    context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
+    context.log.warn(
+      { verdict, network: chain.network.network },
+      'the official facilitator does not verify a payment',
+    )
     throw undecided('The payment could not be verified now. Nothing is decided.')
   }
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
   return withWallet(context, address, async ({ wallet, secret }) => {
     const { feeAtomic } = sponsorFee(bytes)
     const sign = () => coSign(bytes, { secret, address: wallet.address })
-    return keepSettlement(context, job, { chain, held, transfer: transferOf(job), wallet: wallet.address, feeAtomic, limits, sign })
+    return keepSettlement(context, job, {
+      chain,
+      held,
+      transfer: transferOf(job),
+      wallet: wallet.address,
+      feeAtomic,
+      limits,
+      sign,
+    })
   })
 }
 
@@ -229,21 +344,50 @@ export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>)
   }
 }
 
-type Following = { chain: Chain; payment: PaymentRecord; signed: Pick<Outgoing, 'bytes' | 'signature'> }
+type Following = {
+  chain: Chain
+  payment: PaymentRecord
+  signed: Pick<Outgoing, 'bytes' | 'signature'>
+}
 
 /** Broadcasts what is recorded and waits for the chain; the watcher goes on when this call has ended. */
-async function follow(context: Context, job: Job, { chain, payment, signed }: Following): Promise<Settled> {
+async function follow(
+  context: Context,
+  job: Job,
+  { chain, payment, signed }: Following,
+): Promise<Settled> {
   const { deadline, checklist } = job
   const { signature } = signed
-  await seenOr(deadline.within(push(context, chain, { paymentId: payment.id, signature, signedTransaction: Buffer.from(signed.bytes).toString('base64') })))
+  await seenOr(
+    deadline.within(
+      push(context, chain, {
+        paymentId: payment.id,
+        signature,
+        signedTransaction: Buffer.from(signed.bytes).toString('base64'),
+      }),
+    ),
+  )
   crashPoint(context, 'settle:broadcast')
   wakeWatcher(chain)
   const seen = await seenOr(watch(chain, { signature, deadline }))
-  if (seen && isCertain(seen)) await applyObservation(context, { paymentId: payment.id, signature, observation: seen, source: 'service' })
-  return outcome(job, (await findPayment(context.db, payment.id)) ?? payment, { alreadyProcessed: false, checks: checklist.checks })
+  if (seen && isCertain(seen))
+    await applyObservation(context, {
+      paymentId: payment.id,
+      signature,
+      observation: seen,
+      source: 'service',
+    })
+  return outcome(job, (await findPayment(context.db, payment.id)) ?? payment, {
+    alreadyProcessed: false,
+    checks: checklist.checks,
+  })
 }
 
-async function finish(context: Context, job: Job, { seen, held, signature }: { seen: Landed; held: HeldClaim; signature: string }): Promise<Settled> {
+async function finish(
+  context: Context,
+  job: Job,
+  { seen, held, signature }: { seen: Landed; held: HeldClaim; signature: string },
+): Promise<Settled> {
   const transfer = await judge(context, job, seen)
   const payment = await recordLanded(context, { ...job, held, transfer, signature }, seen)
   return { state: 'paid', payment, alreadyProcessed: false, checks: job.checklist.checks }
@@ -251,16 +395,25 @@ async function finish(context: Context, job: Job, { seen, held, signature }: { s
 
 /** The same question again gets the answer of the first, as the payment stands now. */
 async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<Settled> {
-  const payment = claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
+  const payment =
+    claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   if (!payment) throw new Error(`The used claim ${claim.key} has no payment.`)
   const checks = v.parse(v.array(ProofCheck), parseJson(claim.checks ?? '[]'))
   const told = { alreadyProcessed: true, toldBefore: wasGranted(claim), checks }
   if (payment.status !== 'pending') return outcome(job, payment, told)
   const chain = chainOf(context, payment.network)
-  if (job.examined.authorization) return { ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })), ...told }
+  if (job.examined.authorization)
+    return {
+      ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })),
+      ...told,
+    }
   const signature = payment.reportedSignature ?? job.examined.signature
   if (claim.transaction === null || signature === null) return outcome(job, payment, told)
-  const followed = await follow(context, job, { chain, payment, signed: { bytes: Buffer.from(claim.transaction, 'base64'), signature } })
+  const followed = await follow(context, job, {
+    chain,
+    payment,
+    signed: { bytes: Buffer.from(claim.transaction, 'base64'), signature },
+  })
   return { ...followed, ...told }
 }
 
@@ -268,7 +421,11 @@ type Looking = { signature: string; stop?: () => boolean }
 
 /** @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefused when the pool shows another payment already */
 async function look(chain: Chain, job: Job, { signature, stop }: Looking): Promise<Observation> {
-  const seen = await watch(chain, { signature, deadline: job.deadline, stop: (observation) => stop?.() ?? contradicts(job, observation) })
+  const seen = await watch(chain, {
+    signature,
+    deadline: job.deadline,
+    stop: (observation) => stop?.() ?? contradicts(job, observation),
+  })
   if (!seen) throw undecided('The network did not answer in time. Nothing is decided.')
   if (contradicts(job, seen) && seen.state === 'pending') judgeTransfer(job, seen.transfer ?? null)
   return seen
@@ -279,6 +436,7 @@ function contradicts({ examined }: Job, observation: Observation): boolean {
   return (
     observation.state === 'pending' &&
     observation.transfer !== undefined &&
-    (observation.transfer === null || (examined.payer !== null && observation.transfer.sender !== examined.payer))
+    (observation.transfer === null ||
+      (examined.payer !== null && observation.transfer.sender !== examined.payer))
   )
 }

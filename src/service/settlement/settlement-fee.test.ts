@@ -40,7 +40,10 @@ async function setBaseFee(baseFeePerGas: bigint): Promise<void> {
 
 /** Handed in and signed for; nothing is mined. */
 async function signedFor() {
-  const ahead = Math.max(0, Number((await evm.client.getBlock()).timestamp) - Math.floor(Date.now() / 1000))
+  const ahead = Math.max(
+    0,
+    Number((await evm.client.getBlock()).timestamp) - Math.floor(Date.now() / 1000),
+  )
   const all = await desk.parties({ validSeconds: ahead + 600 })
   const header = await payBill(all.client, all.requirements)
   const nonce = await evm.client.getTransactionCount({ address: desk.facilitator.address })
@@ -49,7 +52,11 @@ async function signedFor() {
     () => desk.context.db.select().from(payment).where(eq(payment.sender, all.payer.address)),
     ([first]) => first?.reportedSignature !== undefined && first.reportedSignature !== null,
   )
-  const pooled = async () => (await evm.client.getTransactionCount({ address: desk.facilitator.address, blockTag: 'pending' })) > nonce
+  const pooled = async () =>
+    (await evm.client.getTransactionCount({
+      address: desk.facilitator.address,
+      blockTag: 'pending',
+    })) > nonce
   await eventually(pooled, Boolean)
   return { all, nonce, answer, paymentId: row?.id ?? '' }
 }
@@ -65,7 +72,8 @@ async function follow(context = desk.context): Promise<unknown[]> {
   return (await followOnce(context, chain, { expiredToo: false })).failures
 }
 
-const statusOf = async (paymentId: string) => (await readPaymentBody(desk.context, paymentId)).status
+const statusOf = async (paymentId: string) =>
+  (await readPaymentBody(desk.context, paymentId)).status
 
 test('fees that rise above its offer are met with the same nonce, by one of two processes; one of the two transactions lands', async () => {
   const { all, nonce, answer, paymentId } = await signedFor()
@@ -73,7 +81,10 @@ test('fees that rise above its offer are met with the same nonce, by one of two 
   expect(await follow()).toEqual([])
   expect(await readAttempts(desk.context.db, paymentId)).toHaveLength(1)
   later = 31_000
-  await using other = await openContext(desk.context.config.networks, { beside: desk.context, now: desk.context.now })
+  await using other = await openContext(desk.context.config.networks, {
+    beside: desk.context,
+    now: desk.context.now,
+  })
   await Promise.all([follow(), follow({ ...other.context, config: desk.context.config })])
   const attempts = await readAttempts(desk.context.db, paymentId)
   expect(attempts.map(({ number, nonce: used, signer }) => [number, used, signer])).toEqual([
@@ -84,9 +95,14 @@ test('fees that rise above its offer are met with the same nonce, by one of two 
   expect(second && first && second.maxFee >= (first.maxFee * 9n) / 8n).toBe(true)
   await evm.mine(2)
   expect(await follow()).toEqual([])
-  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
+  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: second?.signature,
+  })
   expect(await answer).toMatchObject({ paymentId })
-  expect(await evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(nonce + 1)
+  expect(await evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(
+    nonce + 1,
+  )
   expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 
@@ -99,11 +115,18 @@ test('whichever of the offers lands is the payment', async () => {
   const [second, first] = await readAttempts(desk.context.db, paymentId)
   await evm.client.dropTransaction({ hash: second?.signature as `0x${string}` })
   await setBaseFee(GWEI)
-  await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
+  await evm.client.sendRawTransaction({
+    serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}`,
+  })
   await evm.mine(2)
   expect(await follow()).toEqual([])
-  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ status: 'confirmed', signature: first?.signature })
-  expect(await evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(nonce + 1)
+  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: first?.signature,
+  })
+  expect(await evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(
+    nonce + 1,
+  )
   expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 

@@ -8,9 +8,20 @@ export type SponsorFee = { feeAtomic: bigint; priorityFeeAtomic: bigint }
 export function sponsorFee(bytes: Uint8Array): SponsorFee {
   const facts = decodeTransaction(bytes)
   if (!facts.ok) throw new TypeError(facts.problem)
-  const limits = facts.operations.flatMap((operation) => (operation.kind === 'fee_limit' ? [operation.units] : []))
-  const prices = facts.operations.flatMap((operation) => (operation.kind === 'fee_price' ? [operation.microLamports] : []))
-  const shape = { signatures: facts.signers.length, instructions: facts.operations.length, unitLimit: limits[0] }
+  const limits = facts.operations.flatMap((operation) =>
+    operation.kind === 'fee_limit' ? [operation.units] : [],
+  )
+  const prices = facts.operations.flatMap((operation) =>
+    operation.kind === 'fee_price' ? [operation.microLamports] : [],
+  )
+  const shape = {
+    signatures: facts.signers.length,
+    instructions: facts.operations.length,
+    unitLimit: limits[0],
+  }
   const feeAtomic = feeBoundAtomic({ ...shape, unitPriceMicroLamports: prices[0] })
-  return { feeAtomic, priorityFeeAtomic: feeAtomic - feeBoundAtomic({ ...shape, unitPriceMicroLamports: 0n }) }
+  return {
+    feeAtomic,
+    priorityFeeAtomic: feeAtomic - feeBoundAtomic({ ...shape, unitPriceMicroLamports: 0n }),
+  }
 }

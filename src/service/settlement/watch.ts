@@ -11,7 +11,11 @@ const MAX_PAUSE_MS = 1_000
  */
 export async function watch(
   chain: Chain,
-  { signature, deadline, stop }: { signature: string; deadline: Deadline; stop?: (seen: Observation) => boolean },
+  {
+    signature,
+    deadline,
+    stop,
+  }: { signature: string; deadline: Deadline; stop?: (seen: Observation) => boolean },
 ): Promise<Observation | undefined> {
   const pause = Math.min(Math.max(chain.network.blockTimeMs / 2, MIN_PAUSE_MS), MAX_PAUSE_MS)
   let last: Observation | undefined
@@ -30,5 +34,8 @@ export async function watch(
 
 /** By the network's policy; before that, a block may still be replaced. That a transaction failed is certain only when it is final. */
 export function isCertain(observation: Observation): observation is Landed {
-  return observation.state === 'landed' && (observation.succeeded ? observation.confirmed : observation.finalized)
+  return (
+    observation.state === 'landed' &&
+    (observation.succeeded ? observation.confirmed : observation.finalized)
+  )
 }

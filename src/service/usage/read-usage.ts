@@ -17,11 +17,21 @@ type Query = EndpointInput<'usage'>['query']
  * How many requests the account's keys made, exact for all that this process answered before.
  * @throws `INVALID_PARAMETERS` for a range that holds nothing or too much
  */
-export async function readUsage(context: Context, actor: Actor, query: Query): Promise<EndpointReply<'usage'>> {
+export async function readUsage(
+  context: Context,
+  actor: Actor,
+  query: Query,
+): Promise<EndpointReply<'usage'>> {
   await context.usage.flush()
   const { since, until } = rangeOf(query, context.now().getTime())
   const rows = await context.db
-    .select({ startsAt: usage.startsAt, keyId: usage.keyId, endpoint: usage.endpoint, status: usage.statusClass, requests: usage.requests })
+    .select({
+      startsAt: usage.startsAt,
+      keyId: usage.keyId,
+      endpoint: usage.endpoint,
+      status: usage.statusClass,
+      requests: usage.requests,
+    })
     .from(usage)
     .innerJoin(apiKey, eq(apiKey.id, usage.keyId))
     .where(
@@ -38,7 +48,10 @@ export async function readUsage(context: Context, actor: Actor, query: Query): P
     .limit(MOST_USAGE_ROWS + 1)
   if (rows.length > MOST_USAGE_ROWS) {
     const message = `This range holds more than ${MOST_USAGE_ROWS} rows. Ask for a shorter one, a longer period, or one key.`
-    throw new ProblemError('INVALID_PARAMETERS', { message, details: { since: 'Expected a shorter range.' } })
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message,
+      details: { since: 'Expected a shorter range.' },
+    })
   }
   return {
     success: true,
@@ -53,8 +66,14 @@ export async function readUsage(context: Context, actor: Actor, query: Query): P
 function rangeOf(query: Query, now: number): { since: number; until: number } {
   const { ms } = USAGE_PERIODS[query.period]
   const until = startOf(Math.min(query.until ?? now + 1, LAST_DAY) + ms - 1, query.period)
-  const since = query.since === undefined ? until - PRESET_PERIODS[query.period] * ms : startOf(query.since, query.period)
-  const inOrder = query.since === undefined || query.until === undefined || query.since < query.until
+  const since =
+    query.since === undefined
+      ? until - PRESET_PERIODS[query.period] * ms
+      : startOf(query.since, query.period)
+  const inOrder =
+    query.since === undefined || query.until === undefined || query.since < query.until
   if (since < until && inOrder) return { since: Math.max(0, since), until }
-  throw new ProblemError('INVALID_PARAMETERS', { details: { since: 'Expected a time before until.' } })
+  throw new ProblemError('INVALID_PARAMETERS', {
+    details: { since: 'Expected a time before until.' },
+  })
 }

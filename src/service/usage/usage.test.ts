@@ -20,7 +20,11 @@ describe.each(ENGINES)('usage on %s', (engine) => {
   let now = START
   beforeAll(async () => {
     database = await createTestDatabase(engine)
-    app = await startTestApp({ target: database.target, routes: { usage }, now: () => new Date(now) })
+    app = await startTestApp({
+      target: database.target,
+      routes: { usage },
+      now: () => new Date(now),
+    })
   })
   afterAll(async () => {
     await app?.[Symbol.asyncDispose]()
@@ -35,9 +39,16 @@ describe.each(ENGINES)('usage on %s', (engine) => {
     }
     await ask(app, owner.key, '/payments?limit=0')
     await ask(app, owner.key, '/nowhere')
-    const read = async (query: string) => (await ask(app, owner.key, `/usage?endpoint=paymentList&${query}`)).json
+    const read = async (query: string) =>
+      (await ask(app, owner.key, `/usage?endpoint=paymentList&${query}`)).json
     const at = (minute: number) => START + minute * 60_000
-    const row = (startsAt: number, status: string, requests: number): Row => ({ startsAt, keyId: owner.id, endpoint: 'paymentList', status, requests })
+    const row = (startsAt: number, status: string, requests: number): Row => ({
+      startsAt,
+      keyId: owner.id,
+      endpoint: 'paymentList',
+      status,
+      requests,
+    })
     const minutes = await read('period=minute')
     expect(minutes).toEqual({
       success: true,
@@ -45,13 +56,30 @@ describe.each(ENGINES)('usage on %s', (engine) => {
       since: at(-57),
       until: at(3),
       totalRequests: 5,
-      usage: [row(at(0), '2xx', 1), row(at(1), '2xx', 2), row(at(2), '2xx', 1), row(at(2), '4xx', 1)],
+      usage: [
+        row(at(0), '2xx', 1),
+        row(at(1), '2xx', 2),
+        row(at(2), '2xx', 1),
+        row(at(2), '4xx', 1),
+      ],
     })
     const lastHour = START - 58 * 60_000
-    expect((await read('')).usage).toEqual([row(lastHour, '2xx', 3), row(at(2), '2xx', 1), row(at(2), '4xx', 1)])
-    expect((await read('period=day')).usage).toEqual([row(Date.UTC(2026, 0, 31), '2xx', 3), row(at(2), '2xx', 1), row(at(2), '4xx', 1)])
-    expect((await read(`period=minute&since=${at(1)}&until=${at(2)}`)).usage).toEqual([row(at(1), '2xx', 2)])
-    const all = (await ask(app, owner.key, `/usage?keyId=${owner.id}`)).json.usage.map((own: Row) => `${own.endpoint} ${own.status} ${own.requests}`)
+    expect((await read('')).usage).toEqual([
+      row(lastHour, '2xx', 3),
+      row(at(2), '2xx', 1),
+      row(at(2), '4xx', 1),
+    ])
+    expect((await read('period=day')).usage).toEqual([
+      row(Date.UTC(2026, 0, 31), '2xx', 3),
+      row(at(2), '2xx', 1),
+      row(at(2), '4xx', 1),
+    ])
+    expect((await read(`period=minute&since=${at(1)}&until=${at(2)}`)).usage).toEqual([
+      row(at(1), '2xx', 2),
+    ])
+    const all = (await ask(app, owner.key, `/usage?keyId=${owner.id}`)).json.usage.map(
+      (own: Row) => `${own.endpoint} ${own.status} ${own.requests}`,
+    )
     expect(all).toEqual(expect.arrayContaining(['unmatched 4xx 1', 'usage 2xx 4']))
     now = START
   })
@@ -66,7 +94,8 @@ describe.each(ENGINES)('usage on %s', (engine) => {
   test('counts requests over the limit too', async () => {
     const { key, id } = await createTestKey(app.context.db, { plan: 'standard' })
     const sent = { allowed: 0, refused: 0 }
-    while (sent.refused < 3) sent[(await ask(app, key, '/payments')).status === 429 ? 'refused' : 'allowed']++
+    while (sent.refused < 3)
+      sent[(await ask(app, key, '/payments')).status === 429 ? 'refused' : 'allowed']++
     await app.context.usage.flush()
     const { rows } = await app.context.db.execute<{ status: string; requests: string }>(
       sql`select status_class as status, requests::text from service.usage where key_id = ${id} and period = 'day' order by status_class`,
@@ -93,8 +122,13 @@ describe.each(ENGINES)('usage on %s', (engine) => {
     const { key, id } = await createTestKey(app.context.db)
     await app.context.db.execute(sql`
       insert into service.usage select ${id}, 'minute', to_timestamp(60 * n), 'paymentList', '2xx', 1 from generate_series(1, 10001) n`)
-    expect((await ask(app, key, '/usage?period=minute&since=0')).json.error.message).toContain('more than 10000 rows')
-    expect((await ask(app, key, `/usage?period=minute&since=0&until=${60_000 * 10_001}`)).json.totalRequests).toBe(10_000)
+    expect((await ask(app, key, '/usage?period=minute&since=0')).json.error.message).toContain(
+      'more than 10000 rows',
+    )
+    expect(
+      (await ask(app, key, `/usage?period=minute&since=0&until=${60_000 * 10_001}`)).json
+        .totalRequests,
+    ).toBe(10_000)
   })
 
   test('what could not be written stays counted, and is written with the next flush', async () => {
@@ -105,7 +139,9 @@ describe.each(ENGINES)('usage on %s', (engine) => {
     await expect(app.context.usage.flush()).rejects.toThrow('service.usage')
     await app.context.db.execute(sql`alter table service.away rename to usage`)
     await ask(app, key, '/payments')
-    expect((await ask(app, key, `/usage?endpoint=paymentList&keyId=${id}`)).json.totalRequests).toBe(3)
+    expect(
+      (await ask(app, key, `/usage?endpoint=paymentList&keyId=${id}`)).json.totalRequests,
+    ).toBe(3)
   })
 
   test('fine figures are removed after their time, coarse ones stay', async () => {
@@ -113,7 +149,9 @@ describe.each(ENGINES)('usage on %s', (engine) => {
     await app.context.db.execute(sql`
       insert into service.usage select ${id}, period, now() - make_interval(days => 3), 'paymentList', '2xx', 1 from unnest(array['minute', 'hour', 'day']) period`)
     await sweep(app.context)
-    const { rows } = await app.context.db.execute<{ period: string }>(sql`select period from service.usage where key_id = ${id} order by period`)
+    const { rows } = await app.context.db.execute<{ period: string }>(
+      sql`select period from service.usage where key_id = ${id} order by period`,
+    )
     expect(rows.map((row) => row.period)).toEqual(['day', 'hour'])
   })
 })
@@ -126,11 +164,15 @@ test('two processes add up in one table, and one that is asked to stop loses not
   await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
       await ask(index % 2 ? first : second, keys[index % 4]?.key ?? '', '/payments')
-      if (index % 10 === 0) await Promise.all([first.context.usage.flush(), second.context.usage.flush()])
+      if (index % 10 === 0)
+        await Promise.all([first.context.usage.flush(), second.context.usage.flush()])
     }),
   )
   // Counted in memory alone when the stop begins.
   for (const { key } of keys) await ask(first, key, '/payments')
   await first[Symbol.asyncDispose]()
-  for (const { key } of keys) expect((await ask(second, key, '/usage?period=day&endpoint=paymentList')).json.totalRequests).toBe(51)
+  for (const { key } of keys)
+    expect(
+      (await ask(second, key, '/usage?period=day&endpoint=paymentList')).json.totalRequests,
+    ).toBe(51)
 })

@@ -1,8 +1,20 @@
 import { erc20Abi, hexToBytes, parseAbi, type Hex } from 'viem'
-import { canonicalSignature, digestOf, type Authorization, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import {
+  canonicalSignature,
+  digestOf,
+  type Authorization,
+  type VerifiedAuthorization,
+} from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { recoverSigner } from '#chains/evm/token-authorization.ts'
-import { addressFact, amountFact, fact, moneyOf, signedTime, type CheckFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  moneyOf,
+  signedTime,
+  type CheckFact,
+} from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -11,7 +23,9 @@ import type { Checklist } from './checklist.ts'
 import { checkTime, type ProofTime } from './proof-time.ts'
 import type { Terms } from './terms.ts'
 
-const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const abi = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+])
 const VALID = '0x1626ba7e'
 
 /** Ends the signature of an account that is not deployed yet (ERC-6492). The service deploys none. */
@@ -32,7 +46,12 @@ export function contractsOf({ contracts, network }: Chain): Contracts {
  * @returns the authorization, with what verified its signature
  * @throws ProofRefused
  */
-export async function checkSignature({ chain, terms, authorization, checklist }: Checked): Promise<VerifiedAuthorization> {
+export async function checkSignature({
+  chain,
+  terms,
+  authorization,
+  checklist,
+}: Checked): Promise<VerifiedAuthorization> {
   const contracts = contractsOf(chain)
   const { method, from, signature, token } = authorization
   const domain = method === 'permit2' ? { name: '', version: '' } : await contracts.domain(token)
@@ -43,23 +62,52 @@ export async function checkSignature({ chain, terms, authorization, checklist }:
     expected: fact('token_with_authorizations'),
     got: domain ? fact('one') : fact('token_without_domain'),
   })
-  const digest = digestOf(authorization, { chainId: chainIdOf(terms.network.network), ...(domain ?? { name: '', version: '' }) })
+  const digest = digestOf(authorization, {
+    chainId: chainIdOf(terms.network.network),
+    ...(domain ?? { name: '', version: '' }),
+  })
   const signer = recoverSigner(digest, hexToBytes(signature))
   if (signer === from) {
-    checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: true, expected: addressFact(from), got: addressFact(from) })
+    checklist.check('invalid_signature', {
+      name: 'signature',
+      source: 'proof',
+      ok: true,
+      expected: addressFact(from),
+      got: addressFact(from),
+    })
     return { ...authorization, signature: canonicalSignature(signature), signedBy: 'key' }
   }
   const undeployed = UNDEPLOYED.test(signature)
   const ok = !undeployed && (await confirmedByContract(contracts, { from, digest, signature }))
-  const got = undeployed ? fact('undeployed_signature') : signer === undefined ? fact('unrecoverable_signature') : addressFact(signer)
-  checklist.check('invalid_signature', { name: 'signature', source: 'chain', ok, expected: addressFact(from), got: ok ? addressFact(from) : got })
+  const got = undeployed
+    ? fact('undeployed_signature')
+    : signer === undefined
+      ? fact('unrecoverable_signature')
+      : addressFact(signer)
+  checklist.check('invalid_signature', {
+    name: 'signature',
+    source: 'chain',
+    ok,
+    expected: addressFact(from),
+    got: ok ? addressFact(from) : got,
+  })
   return { ...authorization, signedBy: 'contract' }
 }
 
-async function confirmedByContract(contracts: Contracts, { from, digest, signature }: { from: Hex; digest: Hex; signature: Hex }): Promise<boolean> {
+async function confirmedByContract(
+  contracts: Contracts,
+  { from, digest, signature }: { from: Hex; digest: Hex; signature: Hex },
+): Promise<boolean> {
   if ((await contracts.code(from)) === undefined) return false
   try {
-    return (await contracts.read({ address: from, abi, functionName: 'isValidSignature', args: [digest, signature] })) === VALID
+    return (
+      (await contracts.read({
+        address: from,
+        abi,
+        functionName: 'isValidSignature',
+        args: [digest, signature],
+      })) === VALID
+    )
   } catch (error) {
     // What the chain cannot be asked now is thrown; a contract that refuses has answered.
     if (error instanceof ProblemError) throw error
@@ -71,16 +119,42 @@ async function confirmedByContract(contracts: Contracts, { from, digest, signatu
  * Whether it could land in the next block.
  * @throws ProofRefused `outside_window` when it can never land any more; NotValidNowError when it is too early, or its end is not final yet
  */
-export function checkValidity({ authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>, { latest, finalized }: ProofTime): void {
+export function checkValidity(
+  { authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>,
+  { latest, finalized }: ProofTime,
+): void {
   const seconds = BigInt(Math.floor(latest.getTime() / 1000))
   const { validAfter, validBefore } = authorization
   // A permit is still good in a block of its very last second.
   const isOver = validBefore < BigInt(Math.floor(finalized.getTime() / 1000))
   const [from, until] = [validAfter <= seconds, validBefore >= seconds + LEAST_LEFT_S]
   const latestStart = { code: 'valid_from', params: { at: Number(seconds) * 1000 } } as const
-  checkTime(checklist, { name: 'valid_after', source: 'proof', ok: from, expected: latestStart, got: signedTimeFact(validAfter) }, isOver)
-  const leastEnd = { code: 'valid_until', params: { at: Number(seconds + LEAST_LEFT_S) * 1000 } } as const
-  checkTime(checklist, { name: 'valid_before', source: 'proof', ok: until, expected: leastEnd, got: signedTimeFact(validBefore) }, isOver)
+  checkTime(
+    checklist,
+    {
+      name: 'valid_after',
+      source: 'proof',
+      ok: from,
+      expected: latestStart,
+      got: signedTimeFact(validAfter),
+    },
+    isOver,
+  )
+  const leastEnd = {
+    code: 'valid_until',
+    params: { at: Number(seconds + LEAST_LEFT_S) * 1000 },
+  } as const
+  checkTime(
+    checklist,
+    {
+      name: 'valid_before',
+      source: 'proof',
+      ok: until,
+      expected: leastEnd,
+      got: signedTimeFact(validBefore),
+    },
+    isOver,
+  )
 }
 
 function signedTimeFact(seconds: bigint): CheckFact {
@@ -89,23 +163,57 @@ function signedTimeFact(seconds: bigint): CheckFact {
 }
 
 /** What the chain shows of an authorization's use. */
-export function factOfUse({ used, signature }: { used: boolean; signature?: string | null }): CheckFact {
+export function factOfUse({
+  used,
+  signature,
+}: {
+  used: boolean
+  signature?: string | null
+}): CheckFact {
   if (!used) return fact('never_executed')
-  return signature ? { code: 'transaction', params: { transaction: signature } } : fact('executed_or_cancelled')
+  return signature
+    ? { code: 'transaction', params: { transaction: signature } }
+    : fact('executed_or_cancelled')
 }
 
 /** Whether the payer holds what it signed for, and on Permit2's way has let it be moved. What a token does not tell is left to the simulation. */
-export async function checkFunds({ chain, terms: { asset }, authorization, checklist }: Checked): Promise<void> {
+export async function checkFunds({
+  chain,
+  terms: { asset },
+  authorization,
+  checklist,
+}: Checked): Promise<void> {
   const { method, token, from, amountAtomic } = authorization
   const { read } = contractsOf(chain)
   const rows = [
-    { reason: 'permit2_allowance_required', name: 'allowance', functionName: 'allowance', args: [from, PERMIT2], asked: method === 'permit2' },
-    { reason: 'insufficient_funds', name: 'balance', functionName: 'balanceOf', args: [from], asked: true },
+    {
+      reason: 'permit2_allowance_required',
+      name: 'allowance',
+      functionName: 'allowance',
+      args: [from, PERMIT2],
+      asked: method === 'permit2',
+    },
+    {
+      reason: 'insufficient_funds',
+      name: 'balance',
+      functionName: 'balanceOf',
+      args: [from],
+      asked: true,
+    },
   ] as const
   for (const { reason, name, functionName, args } of rows.filter(({ asked }) => asked)) {
-    const has = await numberOr(read({ address: token, abi: erc20Abi, functionName, args }), amountAtomic)
+    const has = await numberOr(
+      read({ address: token, abi: erc20Abi, functionName, args }),
+      amountAtomic,
+    )
     const expected = { code: 'at_least', params: moneyOf(amountAtomic, asset) } as const
-    checklist.check(reason, { name, source: 'chain', ok: has >= amountAtomic, expected, got: amountFact(has, asset) })
+    checklist.check(reason, {
+      name,
+      source: 'chain',
+      ok: has >= amountAtomic,
+      expected,
+      got: amountFact(has, asset),
+    })
   }
 }
 

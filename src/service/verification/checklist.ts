@@ -5,7 +5,10 @@ import { renderCheckFact } from '#contract/render-facts.ts'
 import { printableText } from '../chains/printable-text.ts'
 
 /** A check as the code that makes it says it. */
-export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & { expected: CheckFact; got: CheckFact }
+export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & {
+  expected: CheckFact
+  got: CheckFact
+}
 
 /** A check of two texts that must be the same. */
 export type EqualCheck = Pick<ProofCheck, 'name' | 'source'> & { expected: string; got: string }
@@ -24,14 +27,28 @@ export class Checklist {
    * Two texts that must be the same, as facts of one kind. `factOf`: what they are, addresses where it is left out.
    * @throws ProofRefused when they differ
    */
-  equal(reason: ProofReason, { expected, got, ...check }: EqualCheck, factOf: (value: string) => CheckFact = addressFact): void {
-    this.check(reason, { ...check, ok: expected === got, expected: factOf(expected), got: factOf(got) })
+  equal(
+    reason: ProofReason,
+    { expected, got, ...check }: EqualCheck,
+    factOf: (value: string) => CheckFact = addressFact,
+  ): void {
+    this.check(reason, {
+      ...check,
+      ok: expected === got,
+      expected: factOf(expected),
+      got: factOf(got),
+    })
   }
 
   /** Adds a check, whether it holds or not. */
   record({ expected, got, ...check }: NewCheck): ProofCheck {
     const facts = { expectedFact: printable(expected), gotFact: printable(got) }
-    const told = { ...check, expected: sentence(facts.expectedFact), got: sentence(facts.gotFact), ...facts }
+    const told = {
+      ...check,
+      expected: sentence(facts.expectedFact),
+      got: sentence(facts.gotFact),
+      ...facts,
+    }
     this.checks.push(told)
     return told
   }
@@ -44,7 +61,9 @@ function sentence(fact: CheckFact): string {
 type CheckItem = Exclude<CheckFact, { code: 'list' }>
 
 function printable(fact: CheckFact): CheckFact {
-  return fact.code === 'list' ? { code: 'list', params: { facts: fact.params.facts.map(printableItem) } } : printableItem(fact)
+  return fact.code === 'list'
+    ? { code: 'list', params: { facts: fact.params.facts.map(printableItem) } }
+    : printableItem(fact)
 }
 
 /** Payers choose some of these texts. */
@@ -58,7 +77,10 @@ function printableItem(fact: CheckItem): CheckItem {
     case 'network':
       return networkFact(clean(fact.params.network))
     case 'unreadable_field':
-      return { code: fact.code, params: { field: clean(fact.params.field), problem: clean(fact.params.problem) } }
+      return {
+        code: fact.code,
+        params: { field: clean(fact.params.field), problem: clean(fact.params.problem) },
+      }
     default:
       return fact
   }
@@ -76,7 +98,15 @@ export class ProofRefused extends ProblemError {
     super('INVALID_PAYMENT_PROOF', {
       // What was found is a word or two, or a sentence of its own.
       message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}${check.got.endsWith('.') ? `. ${check.got}` : `, received ${check.got}.`}`,
-      details: { reason, check: check.name, expected: check.expected, got: check.got, expectedFact, gotFact, checks: [...checks] },
+      details: {
+        reason,
+        check: check.name,
+        expected: check.expected,
+        got: check.got,
+        expectedFact,
+        gotFact,
+        checks: [...checks],
+      },
     })
     this.reason = reason
     this.check = check.name

@@ -20,23 +20,50 @@ beforeAll(async () => {
 })
 afterAll(() => desk?.[Symbol.asyncDispose]())
 
-const clockOff = (ms: number): Context => ({ ...desk.context, now: () => new Date(Date.now() + ms) })
+const clockOff = (ms: number): Context => ({
+  ...desk.context,
+  now: () => new Date(Date.now() + ms),
+})
 const chainOff = (ms: { head: number; finalized: number }): Context =>
-  desk.withChain({ clock: async () => ({ head: new Date(Date.now() + ms.head), finalized: new Date(Date.now() + ms.finalized) }) })
+  desk.withChain({
+    clock: async () => ({
+      head: new Date(Date.now() + ms.head),
+      finalized: new Date(Date.now() + ms.finalized),
+    }),
+  })
 
 async function authorized() {
   const all = await desk.parties()
   const header = await payBill(all.client, all.requirements)
-  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
-  return { all, header, input: { x402Version: 2, paymentPayload, paymentRequirements: all.requirements } }
+  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<
+    string,
+    unknown
+  >
+  return {
+    all,
+    header,
+    input: { x402Version: 2, paymentPayload, paymentRequirements: all.requirements },
+  }
 }
 
 async function transferred() {
   const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
   const txRef = await sendFrom(desk.evm, payer, { to: payee.address, value: AMOUNT, gas: 21_000n })
   await desk.evm.mine(3)
-  const paymentProof = await proveTxid({ payer, payTo: payee.address, network: 'eip155:31337', amount: AMOUNT, txRef })
-  return { walletAddress: payee.address, paymentProof, expectedAmount: '0.01', resource: 'https://shop.example/a', timeout: 10 }
+  const paymentProof = await proveTxid({
+    payer,
+    payTo: payee.address,
+    network: 'eip155:31337',
+    amount: AMOUNT,
+    txRef,
+  })
+  return {
+    walletAddress: payee.address,
+    paymentProof,
+    expectedAmount: '0.01',
+    resource: 'https://shop.example/a',
+    timeout: 10,
+  }
 }
 
 describe.each([
@@ -53,7 +80,9 @@ describe.each([
   })
 
   test('a payment that was made a moment ago is received', async () => {
-    expect(await receivePayment(clockOff(ms), desk.actor, await transferred())).toMatchObject({ verified: true })
+    expect(await receivePayment(clockOff(ms), desk.actor, await transferred())).toMatchObject({
+      verified: true,
+    })
   })
 
   test('the service is not ready', async () => {
@@ -70,17 +99,27 @@ describe('with a chain whose time differs', () => {
       isValid: false,
       invalidReason: 'invalid_exact_evm_payload_authorization_valid_before',
     })
-    expect(await refusal(desk.receive(all, header, {}, ahead))).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+    expect(await refusal(desk.receive(all, header, {}, ahead))).toEqual({
+      code: 'PAYMENT_VERIFICATION_FAILED',
+    })
     const over = chainOff({ head: HOUR_MS, finalized: HOUR_MS })
-    expect(await refusal(desk.receive(all, header, {}, over))).toEqual(refused('outside_window', 'valid_before'))
-    expect(await verifyPayment(chainOff({ head: -HOUR_MS, finalized: -HOUR_MS }), desk.actor, input)).toMatchObject({ isValid: true })
+    expect(await refusal(desk.receive(all, header, {}, over))).toEqual(
+      refused('outside_window', 'valid_before'),
+    )
+    expect(
+      await verifyPayment(chainOff({ head: -HOUR_MS, finalized: -HOUR_MS }), desk.actor, input),
+    ).toMatchObject({ isValid: true })
   })
 
   test('a payment is too old only by a final block', async () => {
     const body = await transferred()
     const day = 25 * HOUR_MS
-    expect(await refusal(receivePayment(chainOff({ head: day, finalized: 0 }), desk.actor, body))).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
-    expect(await refusal(receivePayment(chainOff({ head: day, finalized: day }), desk.actor, body))).toEqual(refused('outside_window', 'window'))
+    expect(
+      await refusal(receivePayment(chainOff({ head: day, finalized: 0 }), desk.actor, body)),
+    ).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+    expect(
+      await refusal(receivePayment(chainOff({ head: day, finalized: day }), desk.actor, body)),
+    ).toEqual(refused('outside_window', 'window'))
     expect(await receivePayment(desk.context, desk.actor, body)).toMatchObject({ verified: true })
   })
 
@@ -91,6 +130,8 @@ describe('with a chain whose time differs', () => {
     ['a head that is 17 s old', -17_000, { ok: true, note: 'chain behind' }],
   ])('readiness with %s', async (_, head, wanted) => {
     const { checks } = await createReadiness(chainOff({ head, finalized: head }))()
-    expect(checks.filter(({ name }) => name.startsWith('eip155'))).toEqual([{ name: 'eip155:31337', ...wanted }])
+    expect(checks.filter(({ name }) => name.startsWith('eip155'))).toEqual([
+      { name: 'eip155:31337', ...wanted },
+    ])
   })
 })

@@ -42,7 +42,11 @@ type Reply = { status: number; body: Record<string, unknown> }
 
 async function post(path: string, body: unknown): Promise<Reply> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const response = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: stringifyJson(body) })
+  const response = await fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers,
+    body: stringifyJson(body),
+  })
   return { status: response.status, body: await response.json() }
 }
 
@@ -58,7 +62,8 @@ async function billed(address: Hex, method: TokenMethod = 'eip3009') {
 
 type Billed = Awaited<ReturnType<typeof billed>>
 
-const signed = (payer: ContractPayer, { requirements }: Pick<Billed, 'requirements'>) => payBill(contractClient(desk.evm, payer), requirements)
+const signed = (payer: ContractPayer, { requirements }: Pick<Billed, 'requirements'>) =>
+  payBill(contractClient(desk.evm, payer), requirements)
 
 const facilitated = (header: string, { requirements }: Pick<Billed, 'requirements'>) => ({
   x402Version: 2,
@@ -75,7 +80,10 @@ const presented = (header: string, { payee, method }: Pick<Billed, 'payee' | 'me
 })
 
 /** What each of the four doors answers to one signature. The last one only builds, and the one before settles. */
-async function atEveryDoor(payer: ContractPayer, all: Billed): Promise<Record<'verify' | 'build' | 'settle' | 'receive', Reply>> {
+async function atEveryDoor(
+  payer: ContractPayer,
+  all: Billed,
+): Promise<Record<'verify' | 'build' | 'settle' | 'receive', Reply>> {
   const header = await signed(payer, all)
   return {
     verify: await post('/facilitator/verify', facilitated(header, all)),
@@ -90,56 +98,85 @@ const endingIn = (byte: number) => concat([bytes(64), toHex(byte, { size: 1 })])
 
 const SIGNATURES: [string, Hex][] = [
   ...[0, 1, 64].map((length): [string, Hex] => [`${length} bytes`, bytes(length)]),
-  ...[0, 1, 2, 26, 27, 28, 29, 31, 32, 35, 255].map((byte): [string, Hex] => [`65 bytes that end in ${byte}`, endingIn(byte)]),
+  ...[0, 1, 2, 26, 27, 28, 29, 31, 32, 35, 255].map((byte): [string, Hex] => [
+    `65 bytes that end in ${byte}`,
+    endingIn(byte),
+  ]),
   ...[66, 130, 195, 1_500].map((length): [string, Hex] => [`${length} bytes`, bytes(length)]),
 ]
 
-describe.each(['eip3009', 'permit2'] as const)('a contract that answers for itself, by %s', (method) => {
-  let all: Billed
-  let valid: Hex
-  let invalid: Hex
+describe.each(['eip3009', 'permit2'] as const)(
+  'a contract that answers for itself, by %s',
+  (method) => {
+    let all: Billed
+    let valid: Hex
+    let invalid: Hex
 
-  beforeAll(async () => {
-    valid = await deployCode(desk.evm, () => ANSWERS.valid)
-    invalid = await deployCode(desk.evm, () => ANSWERS.invalid)
-    all = await billed(valid, method)
-    await desk.tokens.fund(invalid)
-  })
-
-  test.each(SIGNATURES)('pays with a signature of %s at every door', async (_, signature) => {
-    const before = await desk.balance(all.asset, all.payee.address)
-    const doors = await atEveryDoor({ address: valid, sign: async () => signature }, all)
-    expect(doors).toMatchObject({
-      verify: { status: 200, body: { isValid: true, payer: valid } },
-      build: { status: 200, body: { settlement: 'required', kind: method, sender: valid } },
-      settle: { status: 200, body: { success: true } },
-      receive: { status: 200, body: { verified: true, sender: valid } },
+    beforeAll(async () => {
+      valid = await deployCode(desk.evm, () => ANSWERS.valid)
+      invalid = await deployCode(desk.evm, () => ANSWERS.invalid)
+      all = await billed(valid, method)
+      await desk.tokens.fund(invalid)
     })
-    expect((await desk.balance(all.asset, all.payee.address)) - before).toBe(2n * all.amount)
-  })
 
-  test.each(SIGNATURES)('that refuses a signature of %s is believed, at every door', async (_, signature) => {
-    const doors = await atEveryDoor({ address: invalid, sign: async () => signature }, all)
-    const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } } } }
-    expect(doors).toMatchObject({
-      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' } },
-      build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' } },
-      receive: refused,
+    test.each(SIGNATURES)('pays with a signature of %s at every door', async (_, signature) => {
+      const before = await desk.balance(all.asset, all.payee.address)
+      const doors = await atEveryDoor({ address: valid, sign: async () => signature }, all)
+      expect(doors).toMatchObject({
+        verify: { status: 200, body: { isValid: true, payer: valid } },
+        build: { status: 200, body: { settlement: 'required', kind: method, sender: valid } },
+        settle: { status: 200, body: { success: true } },
+        receive: { status: 200, body: { verified: true, sender: valid } },
+      })
+      expect((await desk.balance(all.asset, all.payee.address)) - before).toBe(2n * all.amount)
     })
-  })
 
-  test('cannot pay with a signature of 5,000 bytes, and is told the limit', async () => {
-    const doors = await atEveryDoor({ address: valid, sign: async () => bytes(5_000) }, all)
-    const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'malformed' } } } }
-    expect(doors).toMatchObject({
-      verify: { body: { isValid: false, invalidReason: 'invalid_payload', invalidMessage: expect.stringContaining('at most 2048 bytes') } },
-      build: refused,
-      settle: { body: { success: false, errorReason: 'invalid_payload' } },
-      receive: refused,
+    test.each(SIGNATURES)(
+      'that refuses a signature of %s is believed, at every door',
+      async (_, signature) => {
+        const doors = await atEveryDoor({ address: invalid, sign: async () => signature }, all)
+        const refused = {
+          status: 400,
+          body: {
+            error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } },
+          },
+        }
+        expect(doors).toMatchObject({
+          verify: {
+            status: 200,
+            body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' },
+          },
+          build: refused,
+          settle: {
+            status: 200,
+            body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' },
+          },
+          receive: refused,
+        })
+      },
+    )
+
+    test('cannot pay with a signature of 5,000 bytes, and is told the limit', async () => {
+      const doors = await atEveryDoor({ address: valid, sign: async () => bytes(5_000) }, all)
+      const refused = {
+        status: 400,
+        body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'malformed' } } },
+      }
+      expect(doors).toMatchObject({
+        verify: {
+          body: {
+            isValid: false,
+            invalidReason: 'invalid_payload',
+            invalidMessage: expect.stringContaining('at most 2048 bytes'),
+          },
+        },
+        build: refused,
+        settle: { body: { success: false, errorReason: 'invalid_payload' } },
+        receive: refused,
+      })
     })
-  })
-})
+  },
+)
 
 describe('a Safe', () => {
   test.each([
@@ -147,39 +184,48 @@ describe('a Safe', () => {
     ['1 of 1 with v 31 or 32', 'eth_sign', 1, 1],
     ['2 of 3 with v 27 or 28', 'typed', 3, 2],
     ['2 of 3 with v 31 or 32', 'eth_sign', 3, 2],
-  ] as const)('%s: pays by EIP-3009 and by Permit2, at every door', async (_, way, owners, threshold) => {
-    const safe = await deploySafe(desk.evm, { owners, threshold })
-    const payer = safePayer(safe, way, threshold)
-    expect(size(await payer.sign(bytes(32)))).toBe(65 * threshold)
-    for (const method of ['eip3009', 'permit2'] as const) {
+  ] as const)(
+    '%s: pays by EIP-3009 and by Permit2, at every door',
+    async (_, way, owners, threshold) => {
+      const safe = await deploySafe(desk.evm, { owners, threshold })
+      const payer = safePayer(safe, way, threshold)
+      expect(size(await payer.sign(bytes(32)))).toBe(65 * threshold)
+      for (const method of ['eip3009', 'permit2'] as const) {
+        const all = await billed(safe.address, method)
+        expect(await atEveryDoor(payer, all)).toMatchObject({
+          verify: { status: 200, body: { isValid: true, payer: safe.address } },
+          build: { status: 200, body: { settlement: 'required' } },
+          settle: { status: 200, body: { success: true } },
+          receive: { status: 200, body: { verified: true, sender: safe.address } },
+        })
+        expect(await desk.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+      }
+    },
+  )
+
+  test.each(['eip3009', 'permit2'] as const)(
+    'whose owner approved the hash pays by %s: its v 1 is no recovery byte of a key',
+    async (method) => {
+      const safe = await deploySafe(desk.evm, { owners: 1, threshold: 1 })
       const all = await billed(safe.address, method)
-      expect(await atEveryDoor(payer, all)).toMatchObject({
-        verify: { status: 200, body: { isValid: true, payer: safe.address } },
-        build: { status: 200, body: { settlement: 'required' } },
-        settle: { status: 200, body: { success: true } },
+      expect(await atEveryDoor(approvingSafePayer(desk.evm, safe), all)).toMatchObject({
+        verify: { body: { isValid: true } },
+        build: { status: 200 },
+        settle: { body: { success: true } },
         receive: { status: 200, body: { verified: true, sender: safe.address } },
       })
-      expect(await desk.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
-    }
-  })
-
-  test.each(['eip3009', 'permit2'] as const)('whose owner approved the hash pays by %s: its v 1 is no recovery byte of a key', async (method) => {
-    const safe = await deploySafe(desk.evm, { owners: 1, threshold: 1 })
-    const all = await billed(safe.address, method)
-    expect(await atEveryDoor(approvingSafePayer(desk.evm, safe), all)).toMatchObject({
-      verify: { body: { isValid: true } },
-      build: { status: 200 },
-      settle: { body: { success: true } },
-      receive: { status: 200, body: { verified: true, sender: safe.address } },
-    })
-  })
+    },
+  )
 
   test.each(['typed', 'eth_sign'] as const)('pays a payee that settles alone (%s)', async (way) => {
     const safe = await deploySafe(desk.evm, { owners: 1, threshold: 1 })
     const all = await billed(safe.address)
     const header = await signed(safePayer(safe, way), all)
     const built = await post('/transaction/receive', presented(header, all))
-    expect(built).toMatchObject({ status: 200, body: { settlement: 'required', kind: 'eip3009', sender: safe.address } })
+    expect(built).toMatchObject({
+      status: 200,
+      body: { settlement: 'required', kind: 'eip3009', sender: safe.address },
+    })
     const hash = await settleBuilt(desk.evm, all.payee, String(built.body.transaction))
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
     expect(await post('/payment/receive', presented(header, all))).toMatchObject({
@@ -189,10 +235,18 @@ describe('a Safe', () => {
   })
 
   test('signed by a key that does not own it is refused', async () => {
-    const [safe, other] = [await deploySafe(desk.evm, { owners: 1, threshold: 1 }), await deploySafe(desk.evm, { owners: 1, threshold: 1 })]
+    const [safe, other] = [
+      await deploySafe(desk.evm, { owners: 1, threshold: 1 }),
+      await deploySafe(desk.evm, { owners: 1, threshold: 1 }),
+    ]
     const all = await billed(safe.address)
-    const payer = { address: safe.address, sign: safePayer({ ...safe, owners: other.owners }, 'typed').sign }
-    expect(await post('/facilitator/settle', facilitated(await signed(payer, all), all))).toMatchObject({
+    const payer = {
+      address: safe.address,
+      sign: safePayer({ ...safe, owners: other.owners }, 'typed').sign,
+    }
+    expect(
+      await post('/facilitator/settle', facilitated(await signed(payer, all), all)),
+    ).toMatchObject({
       status: 200,
       body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' },
     })
@@ -203,7 +257,13 @@ describe('a Safe', () => {
 describe('an ERC-6492 signature', () => {
   const MAGIC: Hex = `0x${'6492'.repeat(16)}`
   const wrap = (inner: Hex) =>
-    concat([encodeAbiParameters([{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }], [desk.facilitator.address, '0x12345678', inner]), MAGIC])
+    concat([
+      encodeAbiParameters(
+        [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],
+        [desk.facilitator.address, '0x12345678', inner],
+      ),
+      MAGIC,
+    ])
 
   test.each<[string, (hash: Hex) => Hex]>([
     ['of an account that is not deployed', () => wrap(bytes(65))],
@@ -211,9 +271,17 @@ describe('an ERC-6492 signature', () => {
     ['whose content does not decode', () => concat([bytes(33), MAGIC])],
   ])('%s is refused, and the answer says why', async (_, sign) => {
     const all = await billed(await deployCode(desk.evm, () => '0x'))
-    const doors = await atEveryDoor({ address: '0x00000000000000000000000000000000DeaDBeef', sign: async (hash) => sign(hash) }, all)
+    const doors = await atEveryDoor(
+      { address: '0x00000000000000000000000000000000DeaDBeef', sign: async (hash) => sign(hash) },
+      all,
+    )
     const gotFact = { code: 'undeployed_signature', params: {} }
-    const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', gotFact } } } }
+    const refused = {
+      status: 400,
+      body: {
+        error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', gotFact } },
+      },
+    }
     expect(doors).toMatchObject({
       verify: {
         status: 200,
@@ -224,7 +292,14 @@ describe('an ERC-6492 signature', () => {
         },
       },
       build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature', errorMessage: expect.any(String) } },
+      settle: {
+        status: 200,
+        body: {
+          success: false,
+          errorReason: 'invalid_exact_evm_payload_signature',
+          errorMessage: expect.any(String),
+        },
+      },
       receive: refused,
     })
   })
@@ -237,17 +312,31 @@ describe('a contract that answers anything else', () => {
     ['a revert without a reason', () => ANSWERS.reverts],
     ['a revert with bytes that are no error', () => revertsWith('0xdeadbeef01')],
     ['with all gas there is', () => ANSWERS.uses_all_gas],
-  ])('%s is refused as a signature of nobody, and the network counts as reachable', async (_, code) => {
-    const address = await deployCode(desk.evm, code)
-    const all = await billed(address)
-    const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } } } }
-    expect(await atEveryDoor({ address, sign: async () => bytes(65) }, all)).toMatchObject({
-      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' } },
-      build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' } },
-      receive: refused,
-    })
-  })
+  ])(
+    '%s is refused as a signature of nobody, and the network counts as reachable',
+    async (_, code) => {
+      const address = await deployCode(desk.evm, code)
+      const all = await billed(address)
+      const refused = {
+        status: 400,
+        body: {
+          error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } },
+        },
+      }
+      expect(await atEveryDoor({ address, sign: async () => bytes(65) }, all)).toMatchObject({
+        verify: {
+          status: 200,
+          body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' },
+        },
+        build: refused,
+        settle: {
+          status: 200,
+          body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' },
+        },
+        receive: refused,
+      })
+    },
+  )
 
   test('a URL to look the answer up at is refused, and nobody asks that URL (EIP-3668)', async () => {
     const asked: string[] = []
@@ -257,7 +346,9 @@ describe('a contract that answers anything else', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const address = await deployCode(desk.evm, (at) => looksUpAt(at, `http://127.0.0.1:${port}/{sender}/{data}`))
+    const address = await deployCode(desk.evm, (at) =>
+      looksUpAt(at, `http://127.0.0.1:${port}/{sender}/{data}`),
+    )
     const all = await billed(address)
     const doors = await atEveryDoor({ address, sign: async () => bytes(65) }, all)
     await new Promise((resolve) => server.close(resolve))

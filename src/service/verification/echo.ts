@@ -9,14 +9,34 @@ import type { Terms } from './terms.ts'
 export type Examination = { payment: PaymentPayload; terms: Terms; checklist: Checklist }
 
 /** What the payer says it accepted must be what was asked; it decides nothing beyond that. */
-export function checkEcho({ terms, checklist }: Examination, { requirements, resource }: { requirements: Requirements; resource: ResourceInfo | null }): void {
+export function checkEcho(
+  { terms, checklist }: Examination,
+  { requirements, resource }: { requirements: Requirements; resource: ResourceInfo | null },
+): void {
   const asset = findAsset(terms.network, requirements.asset)?.address
-  checklist.equal('asset_mismatch', { name: 'asset', source: 'proof', expected: terms.asset.address, got: asset ?? requirements.asset })
-  checklist.equal('amount_mismatch', { name: 'amount', source: 'proof', expected: terms.amountAtomic.toString(), got: requirements.amount }, (atomic) =>
-    amountFact(atomic, terms.asset),
+  checklist.equal('asset_mismatch', {
+    name: 'asset',
+    source: 'proof',
+    expected: terms.asset.address,
+    got: asset ?? requirements.asset,
+  })
+  checklist.equal(
+    'amount_mismatch',
+    {
+      name: 'amount',
+      source: 'proof',
+      expected: terms.amountAtomic.toString(),
+      got: requirements.amount,
+    },
+    (atomic) => amountFact(atomic, terms.asset),
   )
   const payTo = parseAddress(requirements.payTo)
-  checklist.equal('recipient_mismatch', { name: 'recipient', source: 'proof', expected: terms.payTo, got: payTo.ok ? payTo.address : requirements.payTo })
+  checklist.equal('recipient_mismatch', {
+    name: 'recipient',
+    source: 'proof',
+    expected: terms.payTo,
+    got: payTo.ok ? payTo.address : requirements.payTo,
+  })
   if (terms.resource === null) return
   // A proof for one resource must never buy another.
   checklist.check('resource_mismatch', {
@@ -29,6 +49,11 @@ export function checkEcho({ terms, checklist }: Examination, { requirements, res
   for (const field of ['description', 'mimeType'] as const) {
     const expected = terms.resourceInfo?.[field]
     // Absent and empty are signed alike.
-    if (expected) checklist.equal('resource_mismatch', { name: field, source: 'proof', expected, got: resource?.[field] ?? '' }, textFact)
+    if (expected)
+      checklist.equal(
+        'resource_mismatch',
+        { name: field, source: 'proof', expected, got: resource?.[field] ?? '' },
+        textFact,
+      )
   }
 }

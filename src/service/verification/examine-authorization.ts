@@ -8,19 +8,45 @@ import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
 
 /** A token's payment on EVM that the payer signed and anybody may carry out, by EIP-3009 or Permit2. Its signature is checked with the chain, later. */
-export async function examineAuthorization(examination: Examination, method: string): Promise<Examined> {
+export async function examineAuthorization(
+  examination: Examination,
+  method: string,
+): Promise<Examined> {
   const { payment, terms, checklist } = examination
-  const authorization = method === PERMIT2_METHOD ? readPermit(examination) : readEip3009(examination)
+  const authorization =
+    method === PERMIT2_METHOD ? readPermit(examination) : readEip3009(examination)
   const { from, to, token, amountAtomic, nonce } = authorization
-  checklist.equal('asset_mismatch', { name: 'signed_asset', source: 'proof', expected: terms.asset.address, got: token })
-  checklist.equal('recipient_mismatch', { name: 'signed_recipient', source: 'proof', expected: terms.payTo, got: to })
+  checklist.equal('asset_mismatch', {
+    name: 'signed_asset',
+    source: 'proof',
+    expected: terms.asset.address,
+    got: token,
+  })
+  checklist.equal('recipient_mismatch', {
+    name: 'signed_recipient',
+    source: 'proof',
+    expected: terms.payTo,
+    got: to,
+  })
   checklist.equal(
     'amount_mismatch',
-    { name: 'signed_amount', source: 'proof', expected: terms.amountAtomic.toString(), got: amountAtomic.toString() },
+    {
+      name: 'signed_amount',
+      source: 'proof',
+      expected: terms.amountAtomic.toString(),
+      got: amountAtomic.toString(),
+    },
     (atomic) => amountFact(atomic, terms.asset),
   )
-  checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: from !== terms.payTo, expected: fact('payer_not_payee'), got: addressFact(from) })
-  const key = authorization.method === 'permit2' ? `permit2:${from}:${nonce}` : `${token}:${from}:${nonce}`
+  checklist.check('payer_mismatch', {
+    name: 'source',
+    source: 'proof',
+    ok: from !== terms.payTo,
+    expected: fact('payer_not_payee'),
+    got: addressFact(from),
+  })
+  const key =
+    authorization.method === 'permit2' ? `permit2:${from}:${nonce}` : `${token}:${from}:${nonce}`
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
   return { key, payer: from, signature: null, resource, bytes: null, memo: null, authorization }
 }
@@ -29,13 +55,24 @@ function readEip3009(examination: Examination): Authorization {
   const { authorization, signature } = readMethodPayload(examination, Eip3009Payload)
   const { value: amountAtomic, ...signed } = authorization
   // The token is in the domain that is signed: the one that was asked for, or the signature is none.
-  return { method: 'eip3009', token: examination.terms.asset.address as `0x${string}`, amountAtomic, ...signed, signature }
+  return {
+    method: 'eip3009',
+    token: examination.terms.asset.address as `0x${string}`,
+    amountAtomic,
+    ...signed,
+    signature,
+  }
 }
 
 function readPermit(examination: Examination): Authorization {
   const { permit2Authorization: permit, signature } = readMethodPayload(examination, Permit2Payload)
   const { from, permitted, spender, nonce, deadline, witness } = permit
-  examination.checklist.equal('spender_mismatch', { name: 'spender', source: 'proof', expected: EXACT_PERMIT2_PROXY, got: spender })
+  examination.checklist.equal('spender_mismatch', {
+    name: 'spender',
+    source: 'proof',
+    expected: EXACT_PERMIT2_PROXY,
+    got: spender,
+  })
   return {
     method: 'permit2',
     token: permitted.token,

@@ -9,7 +9,20 @@ import type { Examined } from './terms.ts'
 export async function examineMemo(examination: Examination): Promise<Examined> {
   const proof = readMethodPayload(examination, MemoPayload)
   const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
-  examination.checklist.check('malformed', { name: 'reference', source: 'proof', ok, expected: fact('base58_signature'), got: textFact(proof.txRef) })
+  examination.checklist.check('malformed', {
+    name: 'reference',
+    source: 'proof',
+    ok,
+    expected: fact('base58_signature'),
+    got: textFact(proof.txRef),
+  })
   // One payment may land under several signatures' names only by its message, which the chain tells.
-  return { key: null, payer: proof.from ?? null, signature: proof.txRef, resource: null, bytes: null, memo: null }
+  return {
+    key: null,
+    payer: proof.from ?? null,
+    signature: proof.txRef,
+    resource: null,
+    bytes: null,
+    memo: null,
+  }
 }

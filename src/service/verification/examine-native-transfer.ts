@@ -25,8 +25,15 @@ export async function examineNativeTransfer(examination: Examination): Promise<E
   const signed = readSigned(examination)
   const { facts, sponsor, memo } = signed
   // Without a memo that was asked for, the record of this account decides later whether it gave this one out.
-  const rows = checkNativeTransfer(facts, { payTo: terms.payTo, lamports: terms.amountAtomic, memo: terms.memo ?? memo ?? 'a memo', sponsor })
-  for (const { rule, ...row } of rows) checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
-  const payer = facts.operations.find((operation) => operation.kind === 'transfer')?.from ?? facts.feePayer
+  const rows = checkNativeTransfer(facts, {
+    payTo: terms.payTo,
+    lamports: terms.amountAtomic,
+    memo: terms.memo ?? memo ?? 'a memo',
+    sponsor,
+  })
+  for (const { rule, ...row } of rows)
+    checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
+  const payer =
+    facts.operations.find((operation) => operation.kind === 'transfer')?.from ?? facts.feePayer
   return { ...identifySigned(signed), payer }
 }

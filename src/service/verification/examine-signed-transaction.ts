@@ -11,10 +11,20 @@ import type { Examined } from './terms.ts'
 /** A native transfer on EVM, signed by the payer and broadcast by the service. */
 export async function examineSignedTransaction(examination: Examination): Promise<Examined> {
   const { payment, terms, checklist } = examination
-  const bytes = hexToBytes(readMethodPayload(examination, SignedTransactionPayload).signedTransaction as Hex)
+  const bytes = hexToBytes(
+    readMethodPayload(examination, SignedTransactionPayload).signedTransaction as Hex,
+  )
   const facts = decodeTransaction(bytes, terms.asset)
-  const got: CheckFact = facts.ok ? fact('such_transaction') : { code: 'unreadable', params: { problem: facts.problem } }
-  checklist.check('malformed', { name: 'transaction', source: 'proof', ok: facts.ok, expected: fact('plain_eip1559'), got })
+  const got: CheckFact = facts.ok
+    ? fact('such_transaction')
+    : { code: 'unreadable', params: { problem: facts.problem } }
+  checklist.check('malformed', {
+    name: 'transaction',
+    source: 'proof',
+    ok: facts.ok,
+    expected: fact('plain_eip1559'),
+    got,
+  })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
 
   const { sender, hash, chainId, to, valueAtomic, data, nonce } = facts
@@ -34,9 +44,21 @@ export async function examineSignedTransaction(examination: Examination): Promis
     expected: chainIdFact(expectedId),
     got: chainIdFact(chainId),
   })
-  checklist.equal('recipient_mismatch', { name: 'destination', source: 'proof', expected: terms.payTo, got: to })
-  checklist.equal('amount_mismatch', { name: 'value', source: 'proof', expected: terms.amountAtomic.toString(), got: valueAtomic.toString() }, (atomic) =>
-    amountFact(atomic, terms.asset),
+  checklist.equal('recipient_mismatch', {
+    name: 'destination',
+    source: 'proof',
+    expected: terms.payTo,
+    got: to,
+  })
+  checklist.equal(
+    'amount_mismatch',
+    {
+      name: 'value',
+      source: 'proof',
+      expected: terms.amountAtomic.toString(),
+      got: valueAtomic.toString(),
+    },
+    (atomic) => amountFact(atomic, terms.asset),
   )
   checklist.check('payer_mismatch', {
     name: 'source',
@@ -45,9 +67,22 @@ export async function examineSignedTransaction(examination: Examination): Promis
     expected: fact('payer_not_payee'),
     got: addressFact(sender),
   })
-  checklist.equal('unexpected_instruction', { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) }, dataFact)
+  checklist.equal(
+    'unexpected_instruction',
+    { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) },
+    dataFact,
+  )
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
-  return { key: `txid:${hash}`, payer: sender, signature: hash, resource, bytes, memo: null, nonce, fingerprint: spellFingerprint(facts) }
+  return {
+    key: `txid:${hash}`,
+    payer: sender,
+    signature: hash,
+    resource,
+    bytes,
+    memo: null,
+    nonce,
+    fingerprint: spellFingerprint(facts),
+  }
 }
 
 function chainIdFact(chainId: number): CheckFact {

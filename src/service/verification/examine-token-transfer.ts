@@ -35,7 +35,10 @@ export async function examineTokenTransfer(examination: Examination): Promise<Ex
     memo: terms.memo,
     sponsor,
   })
-  for (const { rule, ...row } of rows) checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
-  const payer = facts.operations.find((operation) => operation.kind === 'token_transfer')?.authority ?? facts.feePayer
+  for (const { rule, ...row } of rows)
+    checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
+  const payer =
+    facts.operations.find((operation) => operation.kind === 'token_transfer')?.authority ??
+    facts.feePayer
   return { ...identifySigned(signed), payer }
 }

@@ -22,11 +22,27 @@ export async function examineTxid(examination: Examination): Promise<Examined> {
     got: textFact(proof.from),
   })
   const payer = from.ok ? from.address : proof.from
-  const { typedData, resource } = payment.x402Version === 2 ? typedDataOf(examination, { proof, payer }) : offerDataOf(examination, { proof, payer })
+  const { typedData, resource } =
+    payment.x402Version === 2
+      ? typedDataOf(examination, { proof, payer })
+      : offerDataOf(examination, { proof, payer })
   const signer = recover(typedData, proof.signature as Hex)
   const got = signer === null ? fact('unrecoverable_signature') : addressFact(signer)
-  checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: signer === payer, expected: addressFact(payer), got })
-  return { key: `txid:${proof.txRef}`, payer, signature: proof.txRef, resource: resource.url ?? null, bytes: null, memo: null }
+  checklist.check('invalid_signature', {
+    name: 'signature',
+    source: 'proof',
+    ok: signer === payer,
+    expected: addressFact(payer),
+    got,
+  })
+  return {
+    key: `txid:${proof.txRef}`,
+    payer,
+    signature: proof.txRef,
+    resource: resource.url ?? null,
+    bytes: null,
+    memo: null,
+  }
 }
 
 type Signed = { proof: TxidPayload; payer: string }
@@ -36,7 +52,12 @@ function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed):
   if (payment.x402Version !== 2) throw new TypeError('Expected a payment of version 2.')
   const resource = payment.resource ?? {}
   const { asset, maxTimeoutSeconds } = payment.accepted
-  return { typedData: asTypedData(proofTypedData(proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }), proof.txRef)), resource }
+  return {
+    typedData: asTypedData(
+      proofTypedData(proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }), proof.txRef),
+    ),
+    resource,
+  }
 }
 
 /** v1 carries its terms in an offer of its own. */
@@ -55,20 +76,41 @@ function offerDataOf(examination: Examination, { proof, payer }: Signed): Bound 
   checkEcho(examination, { requirements, resource })
   const { asset, maxTimeoutSeconds, network: networkName } = requirements
   return {
-    typedData: asTypedData(offerProofTypedData({ ...proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }), networkName }, proof.txRef)),
+    typedData: asTypedData(
+      offerProofTypedData(
+        { ...proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }), networkName },
+        proof.txRef,
+      ),
+    ),
     resource,
   }
 }
 
-type Spelled = { terms: Examination['terms']; payer: string; asset: string; maxTimeoutSeconds: number; resource: Partial<ResourceInfo> }
+type Spelled = {
+  terms: Examination['terms']
+  payer: string
+  asset: string
+  maxTimeoutSeconds: number
+  resource: Partial<ResourceInfo>
+}
 
 /** Amount, payee and chain are ours; the asset is spelled as the payer spelled it, which has been read as ours. */
 function proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }: Spelled): ProofTerms {
-  return { network: terms.network.network, from: payer, payTo: terms.payTo, asset, amountAtomic: terms.amountAtomic, maxTimeoutSeconds, resource }
+  return {
+    network: terms.network.network,
+    from: payer,
+    payTo: terms.payTo,
+    asset,
+    amountAtomic: terms.amountAtomic,
+    maxTimeoutSeconds,
+    resource,
+  }
 }
 
 /** Addresses are in their normal form by now, which the types of viem cannot see. */
-function asTypedData(data: ReturnType<typeof proofTypedData> | ReturnType<typeof offerProofTypedData>) {
+function asTypedData(
+  data: ReturnType<typeof proofTypedData> | ReturnType<typeof offerProofTypedData>,
+) {
   return data as unknown as Bound['typedData']
 }
 

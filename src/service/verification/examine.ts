@@ -27,13 +27,28 @@ import type { Examined } from './terms.ts'
 export async function examine(examination: Examination): Promise<Examined> {
   const { payment, terms, checklist } = examination
   const { network } = terms.network
-  checklist.equal('unsupported_scheme', { name: 'scheme', source: 'proof', expected: EXACT_SCHEME, got: schemeOf(payment) }, textFact)
+  checklist.equal(
+    'unsupported_scheme',
+    { name: 'scheme', source: 'proof', expected: EXACT_SCHEME, got: schemeOf(payment) },
+    textFact,
+  )
   const name = networkNameOf(payment)
-  checklist.equal('network_mismatch', { name: 'network', source: 'proof', expected: network, got: readNetwork(name, payment.x402Version) ?? name }, networkFact)
+  checklist.equal(
+    'network_mismatch',
+    {
+      name: 'network',
+      source: 'proof',
+      expected: network,
+      got: readNetwork(name, payment.x402Version) ?? name,
+    },
+    networkFact,
+  )
   const supported = methodsOf(network, terms.asset)
   const told = methodOf(payment)
   // A token's transfer on Solana has no name of its own; in version 1 its payload looks like one of SOL.
-  const unnamed = !terms.asset.native && (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))
+  const unnamed =
+    !terms.asset.native &&
+    (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))
   const method = unnamed ? supported[0] : told
   const known = method !== undefined && supported.includes(method)
   checklist.check('unsupported_method', {
@@ -43,10 +58,12 @@ export async function examine(examination: Examination): Promise<Examined> {
     expected: { code: 'one_of', params: { values: [...supported] } },
     got: method === undefined ? fact('none') : textFact(method),
   })
-  if (payment.x402Version === 2) checkEcho(examination, { requirements: payment.accepted, resource: payment.resource ?? null })
+  if (payment.x402Version === 2)
+    checkEcho(examination, { requirements: payment.accepted, resource: payment.resource ?? null })
   if (method === NATIVE_TRANSFER_METHOD) return examineNativeTransfer(examination)
   if (method === TOKEN_TRANSFER_METHOD) return examineTokenTransfer(examination)
   if (method === SIGNED_TRANSACTION_METHOD) return examineSignedTransaction(examination)
-  if (method === EIP3009_METHOD || method === PERMIT2_METHOD) return examineAuthorization(examination, method)
+  if (method === EIP3009_METHOD || method === PERMIT2_METHOD)
+    return examineAuthorization(examination, method)
   return familyOf(network) === 'evm' ? examineTxid(examination) : examineMemo(examination)
 }

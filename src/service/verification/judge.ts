@@ -22,8 +22,18 @@ const SLACK_MS = 60_000
 export async function judge(context: Context, judged: Judged, landed: Landed): Promise<Transfer> {
   const { checklist } = judged
   const succeeded = fact('landed_and_succeeded')
-  const ended = landed.succeeded ? succeeded : landed.failure === null ? fact('failed') : textFact(landed.failure)
-  checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: succeeded, got: ended })
+  const ended = landed.succeeded
+    ? succeeded
+    : landed.failure === null
+      ? fact('failed')
+      : textFact(landed.failure)
+  checklist.check('transaction_failed', {
+    name: 'transaction',
+    source: 'chain',
+    ok: landed.succeeded,
+    expected: succeeded,
+    got: ended,
+  })
   const transfer = judgeTransfer(judged, pick(judged, landed))
   await judgeMemo(context, judged, transfer.memo)
   await judgeTime(context, judged, landed.blockTime)
@@ -45,7 +55,10 @@ function pick({ terms }: Judged, { transfer, moved = [] }: Landed): Transfer | n
 }
 
 /** @throws ProofRefused */
-export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: Transfer | null): Transfer {
+export function judgeTransfer(
+  { terms, examined, checklist }: Judged,
+  transfer: Transfer | null,
+): Transfer {
   const plain = transfer !== null
   checklist.check('unexpected_instruction', {
     name: 'plain_transfer',
@@ -57,7 +70,12 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
   if (!transfer) throw new TypeError('The check above has refused this.')
   const payer = examined.payer ?? transfer.sender
   // Else anybody could present the transaction of somebody else.
-  checklist.equal('payer_mismatch', { name: 'payer', source: 'chain', expected: payer, got: transfer.sender })
+  checklist.equal('payer_mismatch', {
+    name: 'payer',
+    source: 'chain',
+    expected: payer,
+    got: transfer.sender,
+  })
   checklist.check('payer_mismatch', {
     name: 'not_the_payee',
     source: 'chain',
@@ -65,11 +83,26 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
     expected: fact('payer_not_payee'),
     got: addressFact(transfer.sender),
   })
-  checklist.equal('asset_mismatch', { name: 'paid_asset', source: 'chain', expected: terms.asset.address, got: transfer.asset })
-  checklist.equal('recipient_mismatch', { name: 'paid_to', source: 'chain', expected: terms.payTo, got: transfer.recipient })
+  checklist.equal('asset_mismatch', {
+    name: 'paid_asset',
+    source: 'chain',
+    expected: terms.asset.address,
+    got: transfer.asset,
+  })
+  checklist.equal('recipient_mismatch', {
+    name: 'paid_to',
+    source: 'chain',
+    expected: terms.payTo,
+    got: transfer.recipient,
+  })
   checklist.equal(
     'amount_mismatch',
-    { name: 'paid_amount', source: 'chain', expected: terms.amountAtomic.toString(), got: transfer.amountAtomic.toString() },
+    {
+      name: 'paid_amount',
+      source: 'chain',
+      expected: terms.amountAtomic.toString(),
+      got: transfer.amountAtomic.toString(),
+    },
     (atomic) => amountFact(atomic, terms.asset),
   )
   return transfer
@@ -79,18 +112,35 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
  * The memo must be the one that was asked for, or name a payment that this account gave out for this resource: a payer whose transaction this
  * service built could not choose it.
  */
-export async function judgeMemo(context: Context, { accountId, terms, checklist }: Judged, memo: string | null): Promise<void> {
+export async function judgeMemo(
+  context: Context,
+  { accountId, terms, checklist }: Judged,
+  memo: string | null,
+): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
   // A token's transfer is bound by having been presented before it was broadcast.
   if (!terms.asset.native && terms.memo === null) return
   const given = terms.resource !== null && memo !== null && isPaymentId(memo)
   if (terms.memo !== null && (memo === terms.memo || !given))
-    return checklist.check('memo_mismatch', { name: 'memo', source: 'chain', ok: memo === terms.memo, expected: textFact(terms.memo), got: textOrNone(memo) })
-  const payment = memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
+    return checklist.check('memo_mismatch', {
+      name: 'memo',
+      source: 'chain',
+      ok: memo === terms.memo,
+      expected: textFact(terms.memo),
+      got: textOrNone(memo),
+    })
+  const payment =
+    memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
   // What a managed wallet paid names its payment in the memo, whichever account it is of; the resource says that it is this one.
   const hosted = payment?.mode === 'hosted' && terms.resource !== null
   const own = hosted || (payment?.accountId === accountId && payment.mode !== 'received')
-  checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: fact('own_payment_id'), got: textOrNone(memo) })
+  checklist.check('memo_mismatch', {
+    name: 'memo',
+    source: 'record',
+    ok: own,
+    expected: fact('own_payment_id'),
+    got: textOrNone(memo),
+  })
   if (terms.resource === null) return
   const resource = payment?.resource ?? null
   checklist.check('resource_mismatch', {
@@ -107,15 +157,29 @@ function textOrNone(text: string | null): CheckFact {
 }
 
 /** Terms are compared with block times alone; only the greatest age of a proof needs to know what time it is. */
-async function judgeTime(context: Context, { terms, checklist }: Judged, blockTime: Date | null): Promise<void> {
-  if (blockTime === null) throw undecided('The network does not say when the payment was made. Nothing is decided.')
+async function judgeTime(
+  context: Context,
+  { terms, checklist }: Judged,
+  blockTime: Date | null,
+): Promise<void> {
+  if (blockTime === null)
+    throw undecided('The network does not say when the payment was made. Nothing is decided.')
   const { latest, finalized } = await readProofTime(context, terms.network.network)
   const oldest = latest.getTime() - MAX_PROOF_AGE_MS
   const from = terms.notBefore === null ? oldest : Math.max(oldest, terms.notBefore - SLACK_MS)
   const to = terms.expiresAt === null ? Infinity : terms.expiresAt + SLACK_MS
   const at = blockTime.getTime()
-  const expected = { code: 'window', params: { from, to: terms.expiresAt === null ? null : to } } as const
-  const window = { name: 'window', source: 'chain', ok: at >= from && at <= to, expected, got: { code: 'time', params: { at } } } as const
+  const expected = {
+    code: 'window',
+    params: { from, to: terms.expiresAt === null ? null : to },
+  } as const
+  const window = {
+    name: 'window',
+    source: 'chain',
+    ok: at >= from && at <= to,
+    expected,
+    got: { code: 'time', params: { at } },
+  } as const
   const isOver = at < finalized.getTime() - MAX_PROOF_AGE_MS
   const wasLate = at > to || (terms.notBefore !== null && at < terms.notBefore - SLACK_MS)
   checkTime(checklist, window, isOver || wasLate)

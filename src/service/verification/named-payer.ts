@@ -5,7 +5,10 @@ import { decodeBase64 } from '#x402/header.ts'
 /** Who a payload says pays, unproven: answers about a payment that is refused name it too. Undefined where it names nobody. */
 export function namedPayer(paymentPayload: Readonly<Record<string, unknown>>): string | undefined {
   const { payload } = paymentPayload
-  const told = field(field(payload, 'authorization'), 'from') ?? field(field(payload, 'permit2Authorization'), 'from') ?? field(payload, 'from')
+  const told =
+    field(field(payload, 'authorization'), 'from') ??
+    field(field(payload, 'permit2Authorization'), 'from') ??
+    field(payload, 'from')
   const parsed = typeof told === 'string' ? parseAddress(told) : undefined
   if (parsed?.ok) return parsed.address
   const transaction = field(payload, 'transaction')

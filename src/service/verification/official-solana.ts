@@ -22,8 +22,12 @@ export async function verifyTokenOfficially({
   bytes: Uint8Array
   sponsor: string
 }): Promise<string | null> {
-  const [{ ExactSvmScheme }, { address }] = await Promise.all([import('@x402/svm/exact/facilitator'), import('@solana/kit')])
-  const never = () => Promise.reject(new Error('Nothing is signed or sent while a payment is verified.'))
+  const [{ ExactSvmScheme }, { address }] = await Promise.all([
+    import('@x402/svm/exact/facilitator'),
+    import('@solana/kit'),
+  ])
+  const never = () =>
+    Promise.reject(new Error('Nothing is signed or sent while a payment is verified.'))
   const failure: { error?: unknown } = {}
   const signer: FacilitatorSvmSigner = {
     getAddresses: () => [address(sponsor)],
@@ -31,10 +35,12 @@ export async function verifyTokenOfficially({
     sendTransaction: never,
     confirmTransaction: never,
     async simulateTransaction(transaction) {
-      const rehearsal = await chain.rehearse(decodeBase64(transaction) ?? new Uint8Array()).catch((error: unknown) => {
-        failure.error = error
-        throw error
-      })
+      const rehearsal = await chain
+        .rehearse(decodeBase64(transaction) ?? new Uint8Array())
+        .catch((error: unknown) => {
+          failure.error = error
+          throw error
+        })
       if (!rehearsal.ok) throw new Error(rehearsal.reason)
     },
   }

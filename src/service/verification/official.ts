@@ -21,7 +21,9 @@ export type Official = {
 /** Its verdict, as the word of its own that it names; null when it is content. */
 export async function verifyOfficially(official: Official): Promise<string | null> {
   if (!takesOfficially(official)) return null
-  const { payload, requirements, scheme } = await prepare(official, () => Promise.reject(new Error('Nothing is submitted while a payment is verified.')))
+  const { payload, requirements, scheme } = await prepare(official, () =>
+    Promise.reject(new Error('Nothing is submitted while a payment is verified.')),
+  )
   const { isValid, invalidReason } = await scheme.verify(payload, requirements)
   return isValid ? null : (invalidReason ?? 'invalid')
 }
@@ -30,7 +32,10 @@ export async function verifyOfficially(official: Official): Promise<string | nul
  * Has it settle, and resolves with its verdict once `submit` has run or it has refused to come that far. What `submit` throws is thrown here;
  * its words for people hold addresses of nodes and bytes of calls, and go nowhere.
  */
-export async function settleOfficially(official: Official, submit: (call: Call) => Promise<Hex>): Promise<string | null> {
+export async function settleOfficially(
+  official: Official,
+  submit: (call: Call) => Promise<Hex>,
+): Promise<string | null> {
   if (!takesOfficially(official)) {
     await submit(callOf(official.authorization))
     return null
@@ -57,7 +62,10 @@ function takesOfficially({ authorization: { method, signature, signedBy } }: Off
   return method !== 'eip3009' || signedBy === 'key' || signature.length !== ECDSA_LENGTH
 }
 
-async function prepare({ contracts, terms, authorization, address }: Official, submit: (call: Call) => Promise<Hex>) {
+async function prepare(
+  { contracts, terms, authorization, address }: Official,
+  submit: (call: Call) => Promise<Hex>,
+) {
   const { ExactEvmScheme } = await import('@x402/evm/exact/facilitator')
   const expected = callOf(authorization)
   const signer: FacilitatorEvmSigner = {
@@ -66,9 +74,15 @@ async function prepare({ contracts, terms, authorization, address }: Official, s
     getCode: ({ address: account }) => contracts.code(account),
     verifyTypedData: (args) => verifyTypedData(args),
     writeContract: async ({ address: to, abi, functionName, args }) => {
-      const call = { to, data: encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] }) }
+      const call = {
+        to,
+        data: encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] }),
+      }
       // It may choose when, never what: our wallet signs the payer's authorization and nothing else.
-      if (call.to.toLowerCase() !== expected.to.toLowerCase() || call.data.toLowerCase() !== expected.data.toLowerCase())
+      if (
+        call.to.toLowerCase() !== expected.to.toLowerCase() ||
+        call.data.toLowerCase() !== expected.data.toLowerCase()
+      )
         throw new Error('The package asked for another call than the authorization.')
       return submit(expected)
     },
@@ -76,7 +90,8 @@ async function prepare({ contracts, terms, authorization, address }: Official, s
     // The chain is followed by the service itself, with its own policy of confirmations.
     waitForTransactionReceipt: () => Promise.reject(new Error('Followed by the service.')),
   }
-  const domain = authorization.method === 'eip3009' ? await contracts.domain(authorization.token) : null
+  const domain =
+    authorization.method === 'eip3009' ? await contracts.domain(authorization.token) : null
   const requirements = {
     scheme: EXACT_SCHEME,
     network: terms.network.network as `${string}:${string}`,
@@ -87,13 +102,31 @@ async function prepare({ contracts, terms, authorization, address }: Official, s
     extra: { assetTransferMethod: authorization.method, ...domain },
   }
   const payload = { x402Version: 2, accepted: requirements, payload: payloadOf(authorization) }
-  return { payload, requirements, scheme: new ExactEvmScheme(signer, { eip6492AllowedFactories: [], simulateInSettle: true }) }
+  return {
+    payload,
+    requirements,
+    scheme: new ExactEvmScheme(signer, { eip6492AllowedFactories: [], simulateInSettle: true }),
+  }
 }
 
 /** The payload as the payer sent it, from what was read of it. */
-function payloadOf({ method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature }: VerifiedAuthorization): Record<string, unknown> {
+function payloadOf({
+  method,
+  token,
+  from,
+  to,
+  amountAtomic,
+  nonce,
+  validAfter,
+  validBefore,
+  signature,
+}: VerifiedAuthorization): Record<string, unknown> {
   const times = { validAfter: validAfter.toString(), validBefore: validBefore.toString() }
-  if (method === 'eip3009') return { signature, authorization: { from, to, value: amountAtomic.toString(), ...times, nonce } }
+  if (method === 'eip3009')
+    return {
+      signature,
+      authorization: { from, to, value: amountAtomic.toString(), ...times, nonce },
+    }
   return {
     signature,
     permit2Authorization: {

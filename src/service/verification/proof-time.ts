@@ -17,13 +17,18 @@ export type ProofTime = {
 
 /** @throws `CHAIN_UNAVAILABLE` */
 export async function readProofTime(context: Context, network: NetworkId): Promise<ProofTime> {
-  const [{ head, finalized }, ours] = await Promise.all([chainOf(context, network).clock(), readDatabaseClock(context.db)])
+  const [{ head, finalized }, ours] = await Promise.all([
+    chainOf(context, network).clock(),
+    readDatabaseClock(context.db),
+  ])
   return { latest: new Date(Math.max(head.getTime(), ours.getTime())), finalized }
 }
 
 /** The clock that all processes share. */
 export async function readDatabaseClock(db: Database): Promise<Date> {
-  const { rows } = await db.execute<{ ms: string }>(sql`select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as ms`)
+  const { rows } = await db.execute<{ ms: string }>(
+    sql`select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as ms`,
+  )
   return new Date(Number(rows[0]?.ms))
 }
 

@@ -4,11 +4,20 @@ import { methodOf } from '#x402/payload.ts'
 import type { Examination } from './echo.ts'
 
 /** The payload of the method that the payment names. @throws ProofRefused `malformed` */
-export function readMethodPayload<S extends v.GenericSchema>({ payment, checklist }: Examination, schema: S): v.InferOutput<S> {
+export function readMethodPayload<S extends v.GenericSchema>(
+  { payment, checklist }: Examination,
+  schema: S,
+): v.InferOutput<S> {
   const result = v.safeParse(schema, payment.payload)
   const got: CheckFact = result.success
     ? fact('such_payload')
-    : { code: 'unreadable_field', params: { field: v.getDotPath(result.issues[0]) ?? 'payload', problem: result.issues[0].message } }
+    : {
+        code: 'unreadable_field',
+        params: {
+          field: v.getDotPath(result.issues[0]) ?? 'payload',
+          problem: result.issues[0].message,
+        },
+      }
   checklist.check('malformed', {
     name: 'payload',
     source: 'proof',

@@ -8,7 +8,13 @@ import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
 
 /** A transaction of Solana that the payer signed; `sponsor`: who pays the network in its place and signs last. */
-export type SignedTransaction = { bytes: Uint8Array; facts: SolanaFacts; sponsor: string | null; memo: string | null; resource: string | null }
+export type SignedTransaction = {
+  bytes: Uint8Array
+  facts: SolanaFacts
+  sponsor: string | null
+  memo: string | null
+  resource: string | null
+}
 
 /** @throws ProofRefused `malformed` */
 export function readSigned(examination: Examination): SignedTransaction {
@@ -20,7 +26,9 @@ export function readSigned(examination: Examination): SignedTransaction {
     source: 'proof',
     ok: facts.ok,
     expected: fact('solana_transaction_without_tables'),
-    got: facts.ok ? fact('solana_transaction') : { code: 'unreadable', params: { problem: facts.problem } },
+    got: facts.ok
+      ? fact('solana_transaction')
+      : { code: 'unreadable', params: { problem: facts.problem } },
   })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
   const memo = facts.operations.find((operation) => operation.kind === 'memo')?.text ?? null
@@ -30,9 +38,22 @@ export function readSigned(examination: Examination): SignedTransaction {
 }
 
 /** The message is the payment, not the bytes: a signature can be replaced by another that is as good. */
-export function identifySigned({ bytes, facts, sponsor, memo, resource }: SignedTransaction): Omit<Examined, 'payer'> {
+export function identifySigned({
+  bytes,
+  facts,
+  sponsor,
+  memo,
+  resource,
+}: SignedTransaction): Omit<Examined, 'payer'> {
   // What the sponsor has not signed yet has no name on the chain.
-  return { key: messageKey(bytesToHex(sha256(facts.message))), signature: sponsor === null ? facts.signature : null, resource, bytes, memo, sponsor }
+  return {
+    key: messageKey(bytesToHex(sha256(facts.message))),
+    signature: sponsor === null ? facts.signature : null,
+    resource,
+    bytes,
+    memo,
+    sponsor,
+  }
 }
 
 export function messageKey(sha256Hex: string): string {

@@ -6,5 +6,11 @@ import type { Checklist } from './checklist.ts'
  * @throws ProofRefused `already_used`
  */
 export function refuseBroadcast(checklist: Checklist, state: 'pending' | 'landed'): void {
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: false, expected: fact('never_broadcast'), got: fact(state) })
+  checklist.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: false,
+    expected: fact('never_broadcast'),
+    got: fact(state),
+  })
 }

@@ -4,10 +4,25 @@ import type { Chain } from '../chains/chain.ts'
 import type { Judged } from './judge.ts'
 
 /** Whether the network would take now what the payer signed, and the payee would get all of it. @throws ProofRefused `simulation_failed` */
-export async function rehearseSigned({ terms, examined, checklist }: Judged, chain: Chain, bytes: Uint8Array): Promise<void> {
+export async function rehearseSigned(
+  { terms, examined, checklist }: Judged,
+  chain: Chain,
+  bytes: Uint8Array,
+): Promise<void> {
   const { asset, network, payTo: recipient, amountAtomic } = terms
   const token = !asset.native && familyOf(network.network) === 'solana'
-  const rehearsal = await chain.rehearse(bytes, token && examined.payer !== null ? { asset, sender: examined.payer, recipient, amountAtomic } : undefined)
+  const rehearsal = await chain.rehearse(
+    bytes,
+    token && examined.payer !== null
+      ? { asset, sender: examined.payer, recipient, amountAtomic }
+      : undefined,
+  )
   const got = rehearsal.ok ? fact('accepted') : textFact(rehearsal.reason)
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: fact('accepted'), got })
+  checklist.check('simulation_failed', {
+    name: 'simulation',
+    source: 'chain',
+    ok: rehearsal.ok,
+    expected: fact('accepted'),
+    got,
+  })
 }

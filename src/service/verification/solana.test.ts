@@ -1,11 +1,34 @@
-import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { alter, proveMemo, proveTransfer, REFUSED_PAYEE, refusal, refused, type SolanaProof } from '#testing/proofs.ts'
+import {
+  alter,
+  proveMemo,
+  proveTransfer,
+  REFUSED_PAYEE,
+  refusal,
+  refused,
+  type SolanaProof,
+} from '#testing/proofs.ts'
 import { startRightTime } from '#testing/right-time.ts'
-import { eventually, openAccount, openContext, registerPayee, releasePayee, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  registerPayee,
+  releasePayee,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
@@ -45,10 +68,23 @@ type Parties = { payer: Keypair; payee: Keypair; terms: SolanaProof }
 async function parties(memo: string): Promise<Parties> {
   const payer = await solana.wallet(SOL)
   const payee = Keypair.generate()
-  return { payer, payee, terms: { network: solana.network.network, payTo: payee.publicKey.toBase58(), lamports: LAMPORTS, memo } }
+  return {
+    payer,
+    payee,
+    terms: {
+      network: solana.network.network,
+      payTo: payee.publicKey.toBase58(),
+      lamports: LAMPORTS,
+      memo,
+    },
+  }
 }
 
-async function sign({ payer, payee }: Parties, memo: string, lamports = LAMPORTS): Promise<VersionedTransaction> {
+async function sign(
+  { payer, payee }: Parties,
+  memo: string,
+  lamports = LAMPORTS,
+): Promise<VersionedTransaction> {
   const { blockhash } = await solana.connection.getLatestBlockhash('confirmed')
   const message = new TransactionMessage({
     payerKey: payer.publicKey,
@@ -69,36 +105,63 @@ async function broadcast(transaction: VersionedTransaction): Promise<string> {
   return solana.connection.sendRawTransaction(transaction.serialize())
 }
 
-const receive = ({ payee }: Parties, paymentProof: string, body: Partial<Parameters<typeof receivePayment>[2]> = {}, as = actor) =>
-  receivePayment(context, as, { walletAddress: payee.publicKey.toBase58(), paymentProof, expectedAmount: '0.01', resource: URL, timeout: 15, ...body })
+const receive = (
+  { payee }: Parties,
+  paymentProof: string,
+  body: Partial<Parameters<typeof receivePayment>[2]> = {},
+  as = actor,
+) =>
+  receivePayment(context, as, {
+    walletAddress: payee.publicKey.toBase58(),
+    paymentProof,
+    expectedAmount: '0.01',
+    resource: URL,
+    timeout: 15,
+    ...body,
+  })
 
 describe('a transfer that the service broadcasts', () => {
-  test.each([1, 2] as const)('lands and is received, in version %i, with its events', async (version) => {
-    const all = await parties('order-1')
-    const transaction = await sign(all, 'order-1')
-    const answer = await receive(all, proveTransfer({ ...all.terms, version }, transaction.serialize()), { memo: 'order-1' })
-    expect(answer).toMatchObject({
-      verified: true,
-      alreadyProcessed: false,
-      status: 'confirmed',
-      sender: all.payer.publicKey.toBase58(),
-      amountAtomic: LAMPORTS.toString(),
-    })
-    expect(answer.signature).toBe(bs58.encode(transaction.signatures[0] ?? new Uint8Array()))
-    expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
-    const body = await readPaymentBody(context, answer.paymentId ?? '')
-    expect(body).toMatchObject({ mode: 'received', resource: URL })
-    expect(body.events.map(({ status }) => status)).toEqual(['pending', 'confirmed'])
-  })
+  test.each([1, 2] as const)(
+    'lands and is received, in version %i, with its events',
+    async (version) => {
+      const all = await parties('order-1')
+      const transaction = await sign(all, 'order-1')
+      const answer = await receive(
+        all,
+        proveTransfer({ ...all.terms, version }, transaction.serialize()),
+        { memo: 'order-1' },
+      )
+      expect(answer).toMatchObject({
+        verified: true,
+        alreadyProcessed: false,
+        status: 'confirmed',
+        sender: all.payer.publicKey.toBase58(),
+        amountAtomic: LAMPORTS.toString(),
+      })
+      expect(answer.signature).toBe(bs58.encode(transaction.signatures[0] ?? new Uint8Array()))
+      expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
+      const body = await readPaymentBody(context, answer.paymentId ?? '')
+      expect(body).toMatchObject({ mode: 'received', resource: URL })
+      expect(body.events.map(({ status }) => status)).toEqual(['pending', 'confirmed'])
+    },
+  )
 
   test('is received once: the same question gets the same payment, another one is refused', async () => {
     const all = await parties('order-2')
     await registerPayee(context, opened.actor.accountId, all.payee.publicKey.toBase58())
     const header = proveTransfer(all.terms, (await sign(all, 'order-2')).serialize())
     const first = await receive(all, header, { memo: 'order-2' })
-    expect(await receive(all, header, { memo: 'order-2' })).toMatchObject({ paymentId: first.paymentId, alreadyProcessed: true, verified: true })
-    expect(await refusal(receive(all, header, { memo: 'order-2', resource: undefined }))).toEqual(refused('already_used', 'single_use'))
-    expect(await refusal(receive(all, header, { memo: 'order-2' }, await openAccount(context)))).toEqual(REFUSED_PAYEE)
+    expect(await receive(all, header, { memo: 'order-2' })).toMatchObject({
+      paymentId: first.paymentId,
+      alreadyProcessed: true,
+      verified: true,
+    })
+    expect(await refusal(receive(all, header, { memo: 'order-2', resource: undefined }))).toEqual(
+      refused('already_used', 'single_use'),
+    )
+    expect(
+      await refusal(receive(all, header, { memo: 'order-2' }, await openAccount(context))),
+    ).toEqual(REFUSED_PAYEE)
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
   })
 
@@ -106,26 +169,43 @@ describe('a transfer that the service broadcasts', () => {
     const all = await parties('order-3')
     const payee = all.payee.publicKey.toBase58()
     await registerPayee(context, opened.actor.accountId, payee)
-    const answer = await receive(all, proveTransfer(all.terms, (await sign(all, 'order-3')).serialize()), { memo: 'order-3' })
-    const other = await openAccount(context)
-    expect(await refusal(receive(all, proveMemo(all.terms, answer.signature), { memo: 'order-3', resource: undefined }))).toEqual(
-      refused('already_used', 'single_use'),
+    const answer = await receive(
+      all,
+      proveTransfer(all.terms, (await sign(all, 'order-3')).serialize()),
+      { memo: 'order-3' },
     )
+    const other = await openAccount(context)
+    expect(
+      await refusal(
+        receive(all, proveMemo(all.terms, answer.signature), {
+          memo: 'order-3',
+          resource: undefined,
+        }),
+      ),
+    ).toEqual(refused('already_used', 'single_use'))
     await releasePayee(context, opened.actor.accountId, payee)
-    expect(await refusal(receive(all, proveMemo(all.terms, answer.signature), { memo: 'order-3' }, other))).toEqual(refused('already_used', 'single_use'))
+    expect(
+      await refusal(
+        receive(all, proveMemo(all.terms, answer.signature), { memo: 'order-3' }, other),
+      ),
+    ).toEqual(refused('already_used', 'single_use'))
   })
 
   test('and that the payer has broadcast already is received as it landed', async () => {
     const all = await parties('order-4')
     const transaction = await sign(all, 'order-4')
     await broadcast(transaction)
-    expect(await receive(all, proveTransfer(all.terms, transaction.serialize()), { memo: 'order-4' })).toMatchObject({ verified: true })
+    expect(
+      await receive(all, proveTransfer(all.terms, transaction.serialize()), { memo: 'order-4' }),
+    ).toMatchObject({ verified: true })
   })
 
   test('of many calls at once is broadcast once and granted once', async () => {
     const all = await parties('order-5')
     const header = proveTransfer(all.terms, (await sign(all, 'order-5')).serialize())
-    const answers = await Promise.all(Array.from({ length: 10 }, () => receive(all, header, { memo: 'order-5' })))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => receive(all, header, { memo: 'order-5' })),
+    )
     expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(1)
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
   })
@@ -133,34 +213,54 @@ describe('a transfer that the service broadcasts', () => {
   test('that the network would refuse is refused before it is recorded', async () => {
     const all = await parties('order-6')
     await solana.setAccount(all.payer.publicKey.toBase58(), { lamports: LAMPORTS / 2n })
-    expect(await refusal(receive(all, proveTransfer(all.terms, (await sign(all, 'order-6')).serialize()), { memo: 'order-6' }))).toEqual(
-      refused('simulation_failed', 'simulation'),
-    )
+    expect(
+      await refusal(
+        receive(all, proveTransfer(all.terms, (await sign(all, 'order-6')).serialize()), {
+          memo: 'order-6',
+        }),
+      ),
+    ).toEqual(refused('simulation_failed', 'simulation'))
   })
 
   test.each([
-    ['a signature that is not the payer’s', 'invalid_signature', 'signatures', (transaction: VersionedTransaction) => transaction.signatures[0]?.fill(7)],
+    [
+      'a signature that is not the payer’s',
+      'invalid_signature',
+      'signatures',
+      (transaction: VersionedTransaction) => transaction.signatures[0]?.fill(7),
+    ],
     ['bytes that are no transaction', 'malformed', 'transaction', undefined],
   ])('with %s is refused', async (_, reason, check, change) => {
     const all = await parties('order-7')
     const transaction = await sign(all, 'order-7')
     change?.(transaction)
     const bytes = change ? transaction.serialize() : new Uint8Array([1, 2, 3])
-    expect(await refusal(receive(all, proveTransfer(all.terms, bytes), { memo: 'order-7' }))).toEqual(refused(reason, check))
+    expect(
+      await refusal(receive(all, proveTransfer(all.terms, bytes), { memo: 'order-7' })),
+    ).toEqual(refused(reason, check))
   })
 
   test('with another memo, amount or payee is refused', async () => {
     const all = await parties('order-8')
     const other = await parties('order-8')
-    const refuse = async (transaction: VersionedTransaction) => refusal(receive(all, proveTransfer(all.terms, transaction.serialize()), { memo: 'order-8' }))
+    const refuse = async (transaction: VersionedTransaction) =>
+      refusal(receive(all, proveTransfer(all.terms, transaction.serialize()), { memo: 'order-8' }))
     expect(await refuse(await sign(all, 'order-9'))).toEqual(refused('memo_mismatch', 'memo'))
-    expect(await refuse(await sign(all, 'order-8', LAMPORTS - 1n))).toEqual(refused('amount_mismatch', 'lamports'))
-    expect(await refuse(await sign({ ...all, payee: other.payee }, 'order-8'))).toEqual(refused('recipient_mismatch', 'destination'))
+    expect(await refuse(await sign(all, 'order-8', LAMPORTS - 1n))).toEqual(
+      refused('amount_mismatch', 'lamports'),
+    )
+    expect(await refuse(await sign({ ...all, payee: other.payee }, 'order-8'))).toEqual(
+      refused('recipient_mismatch', 'destination'),
+    )
   })
 
   test('without a memo that was asked for is refused unless the account gave its memo out', async () => {
     const all = await parties('order-10')
-    expect(await refusal(receive(all, proveTransfer(all.terms, (await sign(all, 'order-10')).serialize())))).toEqual(refused('memo_mismatch', 'memo'))
+    expect(
+      await refusal(
+        receive(all, proveTransfer(all.terms, (await sign(all, 'order-10')).serialize())),
+      ),
+    ).toEqual(refused('memo_mismatch', 'memo'))
   })
 
   test('for a payment that this account gave out is that payment', async () => {
@@ -178,11 +278,25 @@ describe('a transfer that the service broadcasts', () => {
     const all = await parties('order-11')
     const header = proveTransfer(all.terms, (await sign(all, 'order-11')).serialize())
     clock.swallowing = true
-    const waiting = await receive(all, header, { memo: 'order-11', timeout: 1 }).finally(() => (clock.swallowing = false))
-    expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: expect.stringMatching(/^pay_/) })
+    const waiting = await receive(all, header, { memo: 'order-11', timeout: 1 }).finally(
+      () => (clock.swallowing = false),
+    )
+    expect(waiting).toMatchObject({
+      verified: false,
+      status: 'pending',
+      paymentId: expect.stringMatching(/^pay_/),
+    })
     const { paymentId } = waiting
-    expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: false })
-    expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: true })
+    expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({
+      paymentId,
+      verified: true,
+      alreadyProcessed: false,
+    })
+    expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({
+      paymentId,
+      verified: true,
+      alreadyProcessed: true,
+    })
     const told = await context.db
       .select()
       .from(event)
@@ -213,7 +327,9 @@ describe('a transfer that the service broadcasts', () => {
       },
       ({ status }) => status === 'failed',
     )
-    expect(await refusal(receive(all, header, { memo: 'order-12' }))).toEqual(refused('transaction_failed', 'transaction'))
+    expect(await refusal(receive(all, header, { memo: 'order-12' }))).toEqual(
+      refused('transaction_failed', 'transaction'),
+    )
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(0)
   })
 })
@@ -223,7 +339,11 @@ describe('a transfer that the payer broadcast', () => {
     const all = await parties('order-20')
     const txRef = await broadcast(await sign(all, 'order-20'))
     const answer = await receive(all, proveMemo(all.terms, txRef), { memo: 'order-20' })
-    expect(answer).toMatchObject({ verified: true, signature: txRef, sender: all.payer.publicKey.toBase58() })
+    expect(answer).toMatchObject({
+      verified: true,
+      signature: txRef,
+      sender: all.payer.publicKey.toBase58(),
+    })
     const chain = context.chains.get(solana.network.network)
     if (!chain || !answer.paymentId) throw new Error('no payment')
     const id = answer.paymentId
@@ -239,7 +359,9 @@ describe('a transfer that the payer broadcast', () => {
   test('whose memo is another, or none of this account’s, is refused', async () => {
     const all = await parties('order-21')
     const header = proveMemo(all.terms, await broadcast(await sign(all, 'order-21')))
-    expect(await refusal(receive(all, header, { memo: 'order-22' }))).toEqual(refused('memo_mismatch', 'memo'))
+    expect(await refusal(receive(all, header, { memo: 'order-22' }))).toEqual(
+      refused('memo_mismatch', 'memo'),
+    )
     expect(await refusal(receive(all, header))).toEqual(refused('memo_mismatch', 'memo'))
   })
 
@@ -250,9 +372,17 @@ describe('a transfer that the payer broadcast', () => {
     transaction.sign([all.payer])
     const header = proveMemo(all.terms, await broadcast(transaction))
     const elsewhere = alter(header, (value) => ({ ...value, resource: { url: `${URL}/other` } }))
-    expect(await refusal(receive(all, elsewhere, { resource: `${URL}/other` }))).toEqual(refused('resource_mismatch', 'memo_resource'))
-    expect(await refusal(receive(all, header, {}, await openAccount(context)))).toEqual(refused('memo_mismatch', 'memo'))
-    expect(await receive(all, header)).toMatchObject({ paymentId: built.paymentId, verified: true, status: expect.stringMatching(/confirmed|finalized/) })
+    expect(await refusal(receive(all, elsewhere, { resource: `${URL}/other` }))).toEqual(
+      refused('resource_mismatch', 'memo_resource'),
+    )
+    expect(await refusal(receive(all, header, {}, await openAccount(context)))).toEqual(
+      refused('memo_mismatch', 'memo'),
+    )
+    expect(await receive(all, header)).toMatchObject({
+      paymentId: built.paymentId,
+      verified: true,
+      status: expect.stringMatching(/confirmed|finalized/),
+    })
   })
 
   test.each([
@@ -261,22 +391,37 @@ describe('a transfer that the payer broadcast', () => {
   ])('of %s than asked is refused', async (_, lamports) => {
     const all = await parties('order-23')
     const header = proveMemo(all.terms, await broadcast(await sign(all, 'order-23', lamports)))
-    expect(await refusal(receive(all, header, { memo: 'order-23' }))).toEqual(refused('amount_mismatch', 'paid_amount'))
+    expect(await refusal(receive(all, header, { memo: 'order-23' }))).toEqual(
+      refused('amount_mismatch', 'paid_amount'),
+    )
   })
 
   test('to somebody else, or by somebody else than it says, is refused', async () => {
     const all = await parties('order-24')
     const other = await parties('order-24')
-    const away = proveMemo(all.terms, await broadcast(await sign({ ...all, payee: other.payee }, 'order-24')))
-    expect(await refusal(receive(all, away, { memo: 'order-24' }))).toEqual(refused('recipient_mismatch', 'paid_to'))
-    const stolen = proveMemo(all.terms, await broadcast(await sign(all, 'order-24')), other.payer.publicKey.toBase58())
-    expect(await refusal(receive(all, stolen, { memo: 'order-24' }))).toEqual(refused('payer_mismatch', 'payer'))
+    const away = proveMemo(
+      all.terms,
+      await broadcast(await sign({ ...all, payee: other.payee }, 'order-24')),
+    )
+    expect(await refusal(receive(all, away, { memo: 'order-24' }))).toEqual(
+      refused('recipient_mismatch', 'paid_to'),
+    )
+    const stolen = proveMemo(
+      all.terms,
+      await broadcast(await sign(all, 'order-24')),
+      other.payer.publicKey.toBase58(),
+    )
+    expect(await refusal(receive(all, stolen, { memo: 'order-24' }))).toEqual(
+      refused('payer_mismatch', 'payer'),
+    )
   })
 
   test('that nobody knows is pending, not refused', async () => {
     const all = await parties('order-25')
     const txRef = bs58.encode((await sign(all, 'order-25')).signatures[0] ?? new Uint8Array(64))
-    expect(await receive(all, proveMemo(all.terms, txRef), { memo: 'order-25', timeout: 1 })).toMatchObject({
+    expect(
+      await receive(all, proveMemo(all.terms, txRef), { memo: 'order-25', timeout: 1 }),
+    ).toMatchObject({
       verified: false,
       status: 'pending',
       paymentId: null,

@@ -38,15 +38,26 @@ beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 40 })
   await solana.setAccount(sponsor.publicKey.toBase58(), { lamports: 10n ** 9n })
   plain = { ...(await createMint(solana, { program: TOKEN_2022 })), symbol: 'PLAIN' }
-  taxed = { ...(await createMint(solana, { program: TOKEN_2022, extensions: [{ type: TRANSFER_FEE_CONFIG, value: feeConfig(100) }] })), symbol: 'TAXED' }
+  taxed = {
+    ...(await createMint(solana, {
+      program: TOKEN_2022,
+      extensions: [{ type: TRANSFER_FEE_CONFIG, value: feeConfig(100) }],
+    })),
+    symbol: 'TAXED',
+  }
   hooked = {
-    ...(await createMint(solana, { program: TOKEN_2022, extensions: [{ type: TRANSFER_HOOK, value: hook(Keypair.generate().publicKey) }] })),
+    ...(await createMint(solana, {
+      program: TOKEN_2022,
+      extensions: [{ type: TRANSFER_HOOK, value: hook(Keypair.generate().publicKey) }],
+    })),
     symbol: 'HOOKED',
   }
   await hold(plain, [])
   await hold(taxed, [{ type: TRANSFER_FEE_AMOUNT, value: new Uint8Array(8) }])
   await hold(hooked, [{ type: TRANSFER_HOOK_ACCOUNT, value: new Uint8Array(1) }])
-  opened = await openContext([{ ...solana.network, assets: [...solana.network.assets, plain, taxed, hooked] }])
+  opened = await openContext([
+    { ...solana.network, assets: [...solana.network.assets, plain, taxed, hooked] },
+  ])
   context = await withFacilitator(opened.context, opened.actor.accountId, { solana: sponsor })
 })
 
@@ -57,9 +68,13 @@ afterAll(async () => {
 
 /** Payer and payees hold it. */
 async function hold(asset: Asset, extensions: readonly Extension[]): Promise<void> {
-  const account = { program: TOKEN_2022, extensions: [{ type: IMMUTABLE_OWNER, value: new Uint8Array() }, ...extensions] }
+  const account = {
+    program: TOKEN_2022,
+    extensions: [{ type: IMMUTABLE_OWNER, value: new Uint8Array() }, ...extensions],
+  }
   await give(solana, asset, { owner: payer.publicKey, amount: GIVEN, ...account })
-  for (const { publicKey: owner } of payees) await give(solana, asset, { owner, amount: 0n, ...account })
+  for (const { publicKey: owner } of payees)
+    await give(solana, asset, { owner, amount: 0n, ...account })
 }
 
 /** Two authorities, what is withheld, and the fee of two epochs: the epoch, the most it takes, and hundredths of a percent. */
@@ -94,7 +109,8 @@ function nextPayee(): Keypair {
   return payee
 }
 
-const heldBy = (asset: Asset, { publicKey }: Keypair) => balanceOnSolana(solana, accountOf(publicKey, new PublicKey(asset.address), TOKEN_2022))
+const heldBy = (asset: Asset, { publicKey }: Keypair) =>
+  balanceOnSolana(solana, accountOf(publicKey, new PublicKey(asset.address), TOKEN_2022))
 
 const receive = (asset: Asset, payee: Keypair, paymentProof: string) =>
   receivePayment(context, opened.actor, {
@@ -115,7 +131,10 @@ test('a plain token of Token-2022 is verified, signed by the sponsor, and lands 
     paymentPayload: parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>,
     paymentRequirements: requirements,
   }
-  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({ isValid: true, payer: payer.publicKey.toBase58() })
+  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({
+    isValid: true,
+    payer: payer.publicKey.toBase58(),
+  })
   expect(await heldBy(plain, payee)).toBe(0n)
   const lamports = await solana.connection.getBalance(payer.publicKey, 'confirmed')
   expect(await receive(plain, payee, header)).toMatchObject({
@@ -126,17 +145,25 @@ test('a plain token of Token-2022 is verified, signed by the sponsor, and lands 
   })
   expect([await heldBy(plain, payee), await heldBy(plain, payer)]).toEqual([AMOUNT, GIVEN - AMOUNT])
   expect(await solana.connection.getBalance(payer.publicKey, 'confirmed')).toBe(lamports)
-  expect(await settlePayment(context, opened.actor, input)).toMatchObject({ success: false, errorReason: 'already_used' })
+  expect(await settlePayment(context, opened.actor, input)).toMatchObject({
+    success: false,
+    errorReason: 'already_used',
+  })
 })
 
 test.each([
   ['keeps a part of every transfer', () => taxed],
   ['calls a program with every transfer', () => hooked],
-])('a token that %s is refused before anybody signs for it, and nothing moves', async (_, asset) => {
-  const payee = nextPayee()
-  const header = await payBill(solanaPayer(solana, payer), bill(asset(), payee))
-  const before = await solana.connection.getBalance(sponsor.publicKey, 'confirmed')
-  expect(await refusal(receive(asset(), payee, header))).toEqual(refused('simulation_failed', 'simulation'))
-  expect([await heldBy(asset(), payee), await heldBy(asset(), payer)]).toEqual([0n, GIVEN])
-  expect(await solana.connection.getBalance(sponsor.publicKey, 'confirmed')).toBe(before)
-})
+])(
+  'a token that %s is refused before anybody signs for it, and nothing moves',
+  async (_, asset) => {
+    const payee = nextPayee()
+    const header = await payBill(solanaPayer(solana, payer), bill(asset(), payee))
+    const before = await solana.connection.getBalance(sponsor.publicKey, 'confirmed')
+    expect(await refusal(receive(asset(), payee, header))).toEqual(
+      refused('simulation_failed', 'simulation'),
+    )
+    expect([await heldBy(asset(), payee), await heldBy(asset(), payer)]).toEqual([0n, GIVEN])
+    expect(await solana.connection.getBalance(sponsor.publicKey, 'confirmed')).toBe(before)
+  },
+)

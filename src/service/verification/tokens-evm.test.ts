@@ -31,7 +31,10 @@ test('says what it settles and who pays the network for it', () => {
     x402Version: 2,
     scheme: 'exact',
     network: NETWORK,
-    extra: { assetTransferMethods: ['txid', 'signed-transaction', 'eip3009', 'permit2'], confirmations: 2 },
+    extra: {
+      assetTransferMethods: ['txid', 'signed-transaction', 'eip3009', 'permit2'],
+      confirmations: 2,
+    },
   })
   expect(signers).toEqual({ 'eip155:*': [desk.facilitator.address] })
 })
@@ -49,9 +52,17 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
       symbol: all.asset.symbol,
     })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
-    expect(await desk.receive(all, header)).toMatchObject({ paymentId: received.paymentId, verified: true, alreadyProcessed: true })
-    expect(await refusal(desk.receive(all, header, { resource: 'https://shop.example/b' }))).toMatchObject({ reason: 'resource_mismatch' })
-    expect(await refusal(desk.receive(all, header, { resource: undefined }))).toMatchObject({ reason: 'already_used' })
+    expect(await desk.receive(all, header)).toMatchObject({
+      paymentId: received.paymentId,
+      verified: true,
+      alreadyProcessed: true,
+    })
+    expect(
+      await refusal(desk.receive(all, header, { resource: 'https://shop.example/b' })),
+    ).toMatchObject({ reason: 'resource_mismatch' })
+    expect(await refusal(desk.receive(all, header, { resource: undefined }))).toMatchObject({
+      reason: 'already_used',
+    })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
@@ -65,16 +76,27 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   test('is verified without being carried out, and settled once', async () => {
     const all = await desk.parties({ method })
     const input = inputOf(await payBill(all.client, all.requirements), all.requirements)
-    expect(await verifyPayment(desk.context, desk.actor, input)).toMatchObject({ isValid: true, payer: all.payer.address })
+    expect(await verifyPayment(desk.context, desk.actor, input)).toMatchObject({
+      isValid: true,
+      payer: all.payer.address,
+    })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
     const settled = await settlePayment(desk.context, desk.actor, input)
-    expect(settled).toMatchObject({ success: true, payer: all.payer.address, network: NETWORK, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
+    expect(settled).toMatchObject({
+      success: true,
+      payer: all.payer.address,
+      network: NETWORK,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    })
     expect(await settlePayment(desk.context, desk.actor, input)).toMatchObject({
       success: false,
       errorReason: 'already_used',
       transaction: '',
     })
-    expect(await verifyPayment(desk.context, desk.actor, input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
+    expect(await verifyPayment(desk.context, desk.actor, input)).toMatchObject({
+      isValid: false,
+      invalidReason: 'already_used',
+    })
   })
 
   test('of many calls at once moves the tokens once', async () => {
@@ -94,21 +116,41 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   })
 
   test.each<[string, (all: Parties) => Promise<string>, { reason: string }]>([
-    ['another amount', async (all) => payBill(all.client, { ...all.requirements, amount: '1' }), { reason: 'amount_mismatch' }],
-    ['another payee', async (all) => payBill(all.client, { ...all.requirements, payTo: desk.facilitator.address }), { reason: 'recipient_mismatch' }],
+    [
+      'another amount',
+      async (all) => payBill(all.client, { ...all.requirements, amount: '1' }),
+      { reason: 'amount_mismatch' },
+    ],
+    [
+      'another payee',
+      async (all) => payBill(all.client, { ...all.requirements, payTo: desk.facilitator.address }),
+      { reason: 'recipient_mismatch' },
+    ],
     [
       'another network',
-      async (all) => alter(await payBill(all.client, all.requirements), (v) => ({ ...v, accepted: { ...v.accepted, network: 'eip155:1' } })),
+      async (all) =>
+        alter(await payBill(all.client, all.requirements), (v) => ({
+          ...v,
+          accepted: { ...v.accepted, network: 'eip155:1' },
+        })),
       { reason: 'network_mismatch' },
     ],
     [
       'a signature of somebody else',
-      async (all) => alter(await payBill(all.client, all.requirements), (v) => ({ ...v, payload: { ...v.payload, signature: `0x${'11'.repeat(64)}1b` } })),
+      async (all) =>
+        alter(await payBill(all.client, all.requirements), (v) => ({
+          ...v,
+          payload: { ...v.payload, signature: `0x${'11'.repeat(64)}1b` },
+        })),
       { reason: 'invalid_signature' },
     ],
     [
       'nothing that is read',
-      async (all) => alter(await payBill(all.client, all.requirements), (v) => ({ ...v, payload: { signature: '0x' } })),
+      async (all) =>
+        alter(await payBill(all.client, all.requirements), (v) => ({
+          ...v,
+          payload: { signature: '0x' },
+        })),
       { reason: 'unsupported_method' },
     ],
   ])('with %s is refused, and nothing moves', async (name, make, wanted) => {
@@ -121,15 +163,21 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   test('with the twin of its signature is refused', async () => {
     const all = await desk.parties({ method })
     const header = await payBill(all.client, all.requirements)
-    expect(await refusal(desk.receive(all, withHighS(header)))).toEqual(refused('invalid_signature', 'signature'))
+    expect(await refusal(desk.receive(all, withHighS(header)))).toEqual(
+      refused('invalid_signature', 'signature'),
+    )
   })
 
   test('in another token than the one that was asked for never passes', async () => {
     const all = await desk.parties({ method })
     const header = await payBill(all.client, all.requirements)
     const other = all.asset.symbol === 'USDC' ? 'WETH' : 'USDC'
-    expect(await refusal(desk.receive(all, header, { asset: other, expectedAmount: '1' }))).toMatchObject({ reason: 'asset_mismatch' })
-    expect(await refusal(desk.receive(all, header, { asset: undefined, expectedAmount: '0.001' }))).toMatchObject({ code: 'INVALID_PAYMENT_PROOF' })
+    expect(
+      await refusal(desk.receive(all, header, { asset: other, expectedAmount: '1' })),
+    ).toMatchObject({ reason: 'asset_mismatch' })
+    expect(
+      await refusal(desk.receive(all, header, { asset: undefined, expectedAmount: '0.001' })),
+    ).toMatchObject({ code: 'INVALID_PAYMENT_PROOF' })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
   })
 })
@@ -139,14 +187,22 @@ test('a permit whose payer has not let Permit2 move the tokens is refused, and t
   const stranger = await desk.evm.wallet(10n ** 18n)
   await desk.tokens.fund(stranger.address)
   const header = await payBill(evmPayer(desk.evm, stranger), all.requirements)
-  expect(await refusal(desk.receive(all, header))).toEqual(refused('permit2_allowance_required', 'allowance'))
+  expect(await refusal(desk.receive(all, header))).toEqual(
+    refused('permit2_allowance_required', 'allowance'),
+  )
 })
 
 test('a permit for another spender is refused', async () => {
   const all = await desk.parties({ method: 'permit2' })
   const header = alter(await payBill(all.client, all.requirements), (v) => ({
     ...v,
-    payload: { ...v.payload, permit2Authorization: { ...(v.payload.permit2Authorization as object), spender: desk.facilitator.address } },
+    payload: {
+      ...v.payload,
+      permit2Authorization: {
+        ...(v.payload.permit2Authorization as object),
+        spender: desk.facilitator.address,
+      },
+    },
   }))
   expect(await refusal(desk.receive(all, header))).toEqual(refused('spender_mismatch', 'spender'))
 })
@@ -157,7 +213,12 @@ test('an authorization that is not valid at this moment is not accepted, and onl
     const header = await payBill(all.client, all.requirements)
     const authorization = { ...(await desk.authorizationOf(all, header)), validAfter, validBefore }
     const signature = await all.payer.signTypedData({
-      domain: { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: desk.tokens.usdc.address as Hex },
+      domain: {
+        name: 'USD Coin',
+        version: '2',
+        chainId: 31337,
+        verifyingContract: desk.tokens.usdc.address as Hex,
+      },
       types: {
         TransferWithAuthorization: [
           { name: 'from', type: 'address' },
@@ -175,14 +236,23 @@ test('an authorization that is not valid at this moment is not accepted, and onl
       ...v,
       payload: {
         signature,
-        authorization: { ...(v.payload.authorization as object), validAfter: validAfter.toString(), validBefore: validBefore.toString() },
+        authorization: {
+          ...(v.payload.authorization as object),
+          validAfter: validAfter.toString(),
+          validBefore: validBefore.toString(),
+        },
       },
     }))
   }
   const now = BigInt(Math.floor(Date.now() / 1000))
   const undecided = { code: 'PAYMENT_VERIFICATION_FAILED' }
-  const verify = async (header: string) => (await verifyPayment(desk.context, desk.actor, inputOf(header, all.requirements))).invalidReason
-  const [ending, early, over] = [await sign(0n, now + 3n), await sign(now + 60n, now + 600n), await sign(0n, now - 3_600n)]
+  const verify = async (header: string) =>
+    (await verifyPayment(desk.context, desk.actor, inputOf(header, all.requirements))).invalidReason
+  const [ending, early, over] = [
+    await sign(0n, now + 3n),
+    await sign(now + 60n, now + 600n),
+    await sign(0n, now - 3_600n),
+  ]
   expect(await refusal(desk.receive(all, ending))).toEqual(undecided)
   expect(await verify(ending)).toBe('invalid_exact_evm_payload_authorization_valid_before')
   expect(await refusal(desk.receive(all, early))).toEqual(undecided)
@@ -195,6 +265,10 @@ test('a payer who holds too little is refused before anything is sent', async ()
   const all = await desk.parties({ amount: 10n ** 10n })
   const nonce = await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })
   const header = await payBill(all.client, all.requirements)
-  expect(await refusal(desk.receive(all, header, { expectedAmount: '10000' }))).toEqual(refused('insufficient_funds', 'balance'))
-  expect(await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(nonce)
+  expect(await refusal(desk.receive(all, header, { expectedAmount: '10000' }))).toEqual(
+    refused('insufficient_funds', 'balance'),
+  )
+  expect(await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(
+    nonce,
+  )
 })

@@ -60,9 +60,14 @@ function bill(changes: Partial<Requirements> = {}) {
 
 type Bill = ReturnType<typeof bill>
 
-const pay = ({ requirements }: Bill, options: { version?: 1 | 2 } = {}) => payBill(solanaPayer(solana, payer), requirements, options)
+const pay = ({ requirements }: Bill, options: { version?: 1 | 2 } = {}) =>
+  payBill(solanaPayer(solana, payer), requirements, options)
 
-function receive({ payTo }: Bill, paymentProof: string, changes: Partial<Parameters<typeof receivePayment>[2]> = {}) {
+function receive(
+  { payTo }: Bill,
+  paymentProof: string,
+  changes: Partial<Parameters<typeof receivePayment>[2]> = {},
+) {
   return receivePayment(context, opened.actor, {
     walletAddress: payTo,
     paymentProof,
@@ -77,7 +82,10 @@ function receive({ payTo }: Bill, paymentProof: string, changes: Partial<Paramet
 const GIVEN = 10_000_000_000n
 
 async function gained(connection: Connection, owner: PublicKey): Promise<bigint> {
-  const { value } = await connection.getTokenAccountBalance(associatedTokenAccount(owner), 'confirmed')
+  const { value } = await connection.getTokenAccountBalance(
+    associatedTokenAccount(owner),
+    'confirmed',
+  )
   return BigInt(value.amount) - GIVEN
 }
 
@@ -99,7 +107,10 @@ function rewrite(header: string, change: (message: WireMessage) => WireMessage):
     const transaction = VersionedTransaction.deserialize(
       writeTransaction({
         message: changed,
-        signatures: Array.from({ length: changed.requiredSignatures }, (_, index) => signatures[index] ?? new Uint8Array(64)),
+        signatures: Array.from(
+          { length: changed.requiredSignatures },
+          (_, index) => signatures[index] ?? new Uint8Array(64),
+        ),
       }),
     )
     transaction.sign([payer])
@@ -129,8 +140,14 @@ test('a token is received once, its fee is the sponsor’s, and the same questio
   })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(AMOUNT)
   expect(await solana.connection.getBalance(payer.publicKey, 'confirmed')).toBe(before)
-  expect(await receive(all, header)).toMatchObject({ paymentId: received.paymentId, verified: true, alreadyProcessed: true })
-  expect(await refusal(receive(all, header, { resource: undefined }))).toMatchObject({ reason: 'already_used' })
+  expect(await receive(all, header)).toMatchObject({
+    paymentId: received.paymentId,
+    verified: true,
+    alreadyProcessed: true,
+  })
+  expect(await refusal(receive(all, header, { resource: undefined }))).toMatchObject({
+    reason: 'already_used',
+  })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(AMOUNT)
 })
 
@@ -142,11 +159,18 @@ test('in version 1 as well', async () => {
 test('is verified without being broadcast, and settled once', async () => {
   const all = bill()
   const input = inputOf(await pay(all), all.requirements)
-  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({ isValid: true, payer: payer.publicKey.toBase58() })
+  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({
+    isValid: true,
+    payer: payer.publicKey.toBase58(),
+  })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
   const settled = await settlePayment(context, opened.actor, input)
   expect(settled).toMatchObject({ success: true, payer: payer.publicKey.toBase58() })
-  expect(await settlePayment(context, opened.actor, input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+  expect(await settlePayment(context, opened.actor, input)).toMatchObject({
+    success: false,
+    errorReason: 'already_used',
+    transaction: '',
+  })
 })
 
 test('of many calls at once is broadcast once and granted once, whatever stands in the sponsor’s place', async () => {
@@ -155,57 +179,125 @@ test('of many calls at once is broadcast once and granted once, whatever stands 
   // The sponsor's signature is for nobody to choose: another one in its slot is the same payment.
   const twin = alter(header, (value) => {
     const bytes = decodeBase64(String(value.payload.transaction)) ?? new Uint8Array()
-    return { ...value, payload: { transaction: encodeBase64(Uint8Array.from([...bytes.slice(0, 1), ...new Uint8Array(64).fill(7), ...bytes.slice(65)])) } }
+    return {
+      ...value,
+      payload: {
+        transaction: encodeBase64(
+          Uint8Array.from([
+            ...bytes.slice(0, 1),
+            ...new Uint8Array(64).fill(7),
+            ...bytes.slice(65),
+          ]),
+        ),
+      },
+    }
   })
-  const answers = await Promise.all([header, twin, header, twin].map((proof) => receive(all, proof)))
+  const answers = await Promise.all(
+    [header, twin, header, twin].map((proof) => receive(all, proof)),
+  )
   expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(1)
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(AMOUNT)
 })
 
 test.each<[string, (all: Bill) => Promise<string>, string]>([
-  ['another amount', (all) => pay({ ...all, requirements: { ...all.requirements, amount: '1' } }).then(echo(all)), 'amount_mismatch'],
-  ['another payee', (all) => pay({ ...all, requirements: { ...all.requirements, payTo: sponsor.publicKey.toBase58() } }).then(echo(all)), 'recipient_mismatch'],
+  [
+    'another amount',
+    (all) => pay({ ...all, requirements: { ...all.requirements, amount: '1' } }).then(echo(all)),
+    'amount_mismatch',
+  ],
+  [
+    'another payee',
+    (all) =>
+      pay({
+        ...all,
+        requirements: { ...all.requirements, payTo: sponsor.publicKey.toBase58() },
+      }).then(echo(all)),
+    'recipient_mismatch',
+  ],
   [
     'a memo that was not asked for',
-    (all) => pay({ ...all, requirements: { ...all.requirements, extra: { ...all.requirements.extra, memo: 'order-2' } } }),
+    (all) =>
+      pay({
+        ...all,
+        requirements: {
+          ...all.requirements,
+          extra: { ...all.requirements.extra, memo: 'order-2' },
+        },
+      }),
     'memo_mismatch',
   ],
 ])('a transaction with %s is refused', async (_, make, reason) => {
   const all = bill()
-  expect(await refusal(receive(all, await make(all), { memo: 'order-1' }))).toMatchObject({ reason })
+  expect(await refusal(receive(all, await make(all), { memo: 'order-1' }))).toMatchObject({
+    reason,
+  })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
 })
 
 /** Says that what was asked for was accepted, whatever was signed. */
-const echo = (all: Bill) => (header: string) => alter(header, (value) => ({ ...value, accepted: { ...all.requirements } }))
+const echo = (all: Bill) => (header: string) =>
+  alter(header, (value) => ({ ...value, accepted: { ...all.requirements } }))
 
-const le = (value: bigint, bytes: number) => Array.from({ length: bytes }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
+const le = (value: bigint, bytes: number) =>
+  Array.from({ length: bytes }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
 
 test.each<[string, (message: WireMessage) => WireMessage, string]>([
-  ['a compute limit above the cap', (m) => withData(m, 0, [2, ...le(60_001n, 4)]), 'compute_limits'],
+  [
+    'a compute limit above the cap',
+    (m) => withData(m, 0, [2, ...le(60_001n, 4)]),
+    'compute_limits',
+  ],
   ['a price above the cap', (m) => withData(m, 1, [3, ...le(50_001n, 8)]), 'compute_limits'],
-  ['two transfers', (m) => ({ ...m, instructions: [...m.instructions, ...m.instructions.slice(2, 3)] }), 'unexpected_instruction'],
-  ['its instructions in another order', (m) => ({ ...m, instructions: m.instructions.toReversed() }), 'unexpected_instruction'],
-  ['the sponsor among the accounts of an instruction', (m) => named(m, 0), 'unexpected_instruction'],
+  [
+    'two transfers',
+    (m) => ({ ...m, instructions: [...m.instructions, ...m.instructions.slice(2, 3)] }),
+    'unexpected_instruction',
+  ],
+  [
+    'its instructions in another order',
+    (m) => ({ ...m, instructions: m.instructions.toReversed() }),
+    'unexpected_instruction',
+  ],
+  [
+    'the sponsor among the accounts of an instruction',
+    (m) => named(m, 0),
+    'unexpected_instruction',
+  ],
 ])('a transaction with %s is refused before the sponsor signs', async (_, change, reason) => {
   const all = bill()
-  expect(await refusal(receive(all, rewrite(await pay(all), change)))).toMatchObject({ code: 'INVALID_PAYMENT_PROOF', reason })
+  expect(await refusal(receive(all, rewrite(await pay(all), change)))).toMatchObject({
+    code: 'INVALID_PAYMENT_PROOF',
+    reason,
+  })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
 })
 
 function withData(message: WireMessage, at: number, data: number[]): WireMessage {
-  return { ...message, instructions: message.instructions.map((entry, index) => (index === at ? { ...entry, data: Uint8Array.from(data) } : entry)) }
+  return {
+    ...message,
+    instructions: message.instructions.map((entry, index) =>
+      index === at ? { ...entry, data: Uint8Array.from(data) } : entry,
+    ),
+  }
 }
 
 /** The token transfer with one account more. */
 function named(message: WireMessage, account: number): WireMessage {
-  return { ...message, instructions: message.instructions.map((entry, index) => (index === 2 ? { ...entry, accounts: [...entry.accounts, account] } : entry)) }
+  return {
+    ...message,
+    instructions: message.instructions.map((entry, index) =>
+      index === 2 ? { ...entry, accounts: [...entry.accounts, account] } : entry,
+    ),
+  }
 }
 
 test('a transaction that names another fee payer than the operator’s is refused', async () => {
   const all = bill()
   const stranger = Keypair.generate().publicKey.toBase58()
-  const header = await pay({ ...all, requirements: { ...all.requirements, extra: { feePayer: stranger } } })
+  const header = await pay({
+    ...all,
+    requirements: { ...all.requirements, extra: { feePayer: stranger } },
+  })
   expect(await refusal(receive(all, header))).toEqual(refused('fee_payer_mismatch', 'fee_payer'))
 })
 
@@ -214,7 +306,14 @@ test('an unsigned transfer is refused', async () => {
   const header = alter(await pay(all), (value) => {
     const bytes = decodeBase64(String(value.payload.transaction)) ?? new Uint8Array()
     const { message } = readTransaction(bytes)
-    return { ...value, payload: { transaction: encodeBase64(writeTransaction({ message, signatures: [new Uint8Array(64), new Uint8Array(64)] })) } }
+    return {
+      ...value,
+      payload: {
+        transaction: encodeBase64(
+          writeTransaction({ message, signatures: [new Uint8Array(64), new Uint8Array(64)] }),
+        ),
+      },
+    }
   })
   expect(await refusal(receive(all, header))).toEqual(refused('invalid_signature', 'signatures'))
 })

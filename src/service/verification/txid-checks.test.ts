@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentEther } from '#testing/ether-desk.ts'
+import {
+  ETHER_AMOUNT,
+  ETHER_RESOURCE,
+  openEtherDesk,
+  type EtherDesk,
+  type SentEther,
+} from '#testing/ether-desk.ts'
 import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -17,55 +23,150 @@ afterAll(() => desk?.[Symbol.asyncDispose]())
 describe('the checks of a proof', () => {
   test.each([
     ['text that is no payment', 'malformed', 'format', () => 'x'],
-    ['a payload of another method', 'malformed', 'payload', (header: string) => alter(header, (value) => ({ ...value, payload: { transaction: 'AQ==' } }))],
-    ['a signature of 64 bytes', 'malformed', 'payload', (header: string) => alterPayload(header, { signature: `0x${'11'.repeat(64)}` })],
-    ['a payer that is no address', 'malformed', 'payer', (header: string) => alterPayload(header, { from: 'nobody' })],
-    ['another scheme', 'unsupported_scheme', 'scheme', (header: string) => alterAccepted(header, { scheme: 'upto' })],
-    ['another network', 'network_mismatch', 'network', (header: string) => alterAccepted(header, { network: 'eip155:1' })],
-    ['another method', 'unsupported_method', 'method', (header: string) => alterAccepted(header, { extra: { assetTransferMethod: 'eip3009' } })],
-    ['no method', 'unsupported_method', 'method', (header: string) => alterAccepted(header, { extra: {} })],
-    ['another asset', 'asset_mismatch', 'asset', (header: string) => alterAccepted(header, { asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' })],
-    ['another amount', 'amount_mismatch', 'amount', (header: string) => alterAccepted(header, { amount: (ETHER_AMOUNT + 1n).toString() })],
-    ['another payee', 'recipient_mismatch', 'recipient', (header: string) => alterAccepted(header, { payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' })],
+    [
+      'a payload of another method',
+      'malformed',
+      'payload',
+      (header: string) =>
+        alter(header, (value) => ({ ...value, payload: { transaction: 'AQ==' } })),
+    ],
+    [
+      'a signature of 64 bytes',
+      'malformed',
+      'payload',
+      (header: string) => alterPayload(header, { signature: `0x${'11'.repeat(64)}` }),
+    ],
+    [
+      'a payer that is no address',
+      'malformed',
+      'payer',
+      (header: string) => alterPayload(header, { from: 'nobody' }),
+    ],
+    [
+      'another scheme',
+      'unsupported_scheme',
+      'scheme',
+      (header: string) => alterAccepted(header, { scheme: 'upto' }),
+    ],
+    [
+      'another network',
+      'network_mismatch',
+      'network',
+      (header: string) => alterAccepted(header, { network: 'eip155:1' }),
+    ],
+    [
+      'another method',
+      'unsupported_method',
+      'method',
+      (header: string) => alterAccepted(header, { extra: { assetTransferMethod: 'eip3009' } }),
+    ],
+    [
+      'no method',
+      'unsupported_method',
+      'method',
+      (header: string) => alterAccepted(header, { extra: {} }),
+    ],
+    [
+      'another asset',
+      'asset_mismatch',
+      'asset',
+      (header: string) =>
+        alterAccepted(header, { asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' }),
+    ],
+    [
+      'another amount',
+      'amount_mismatch',
+      'amount',
+      (header: string) => alterAccepted(header, { amount: (ETHER_AMOUNT + 1n).toString() }),
+    ],
+    [
+      'another payee',
+      'recipient_mismatch',
+      'recipient',
+      (header: string) =>
+        alterAccepted(header, { payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }),
+    ],
     [
       'another resource',
       'resource_mismatch',
       'resource',
-      (header: string) => alter(header, (value) => ({ ...value, resource: { url: `${ETHER_RESOURCE}/other` } })),
+      (header: string) =>
+        alter(header, (value) => ({ ...value, resource: { url: `${ETHER_RESOURCE}/other` } })),
     ],
-    ['no resource', 'resource_mismatch', 'resource', (header: string) => alter(header, (value) => ({ ...value, resource: undefined }))],
-    ['a signature of nobody', 'invalid_signature', 'signature', (header: string) => alterPayload(header, { signature: `0x${'ff'.repeat(65)}` })],
+    [
+      'no resource',
+      'resource_mismatch',
+      'resource',
+      (header: string) => alter(header, (value) => ({ ...value, resource: undefined })),
+    ],
+    [
+      'a signature of nobody',
+      'invalid_signature',
+      'signature',
+      (header: string) => alterPayload(header, { signature: `0x${'ff'.repeat(65)}` }),
+    ],
     ['the high-s twin of the signature', 'invalid_signature', 'signature', withHighS],
-    ['terms that were not signed', 'invalid_signature', 'signature', (header: string) => alterAccepted(header, { maxTimeoutSeconds: 61 })],
+    [
+      'terms that were not signed',
+      'invalid_signature',
+      'signature',
+      (header: string) => alterAccepted(header, { maxTimeoutSeconds: 61 }),
+    ],
   ])('%s is refused as %s at %s', async (_, reason, check, change) => {
     const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, change(await desk.prove(sent))))).toEqual(refused(reason, check))
+    expect(await refusal(desk.receive(sent, change(await desk.prove(sent))))).toEqual(
+      refused(reason, check),
+    )
   })
 
   test('a signature by another key than the payer’s is refused', async () => {
     const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })))).toEqual(refused('invalid_signature', 'signature'))
+    expect(
+      await refusal(
+        desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })),
+      ),
+    ).toEqual(refused('invalid_signature', 'signature'))
   })
 
   test('a v1 proof is held against its own offer', async () => {
     const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { version: 1, amount: ETHER_AMOUNT - 1n })))).toEqual(refused('amount_mismatch', 'amount'))
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { version: 1, url: `${ETHER_RESOURCE}/other` })))).toEqual(
-      refused('resource_mismatch', 'resource'),
-    )
-    expect(await refusal(desk.receive(sent, alterPayload(await desk.prove(sent, { version: 1 }), { offer: undefined })))).toEqual(refused('malformed', 'offer'))
+    expect(
+      await refusal(
+        desk.receive(sent, await desk.prove(sent, { version: 1, amount: ETHER_AMOUNT - 1n })),
+      ),
+    ).toEqual(refused('amount_mismatch', 'amount'))
+    expect(
+      await refusal(
+        desk.receive(sent, await desk.prove(sent, { version: 1, url: `${ETHER_RESOURCE}/other` })),
+      ),
+    ).toEqual(refused('resource_mismatch', 'resource'))
+    expect(
+      await refusal(
+        desk.receive(
+          sent,
+          alterPayload(await desk.prove(sent, { version: 1 }), { offer: undefined }),
+        ),
+      ),
+    ).toEqual(refused('malformed', 'offer'))
   })
 
   test('a proof signed for another chain is refused by its signature', async () => {
     const sent = await desk.send({ mined: 0 })
-    const foreign = alterAccepted(await desk.prove(sent, { network: 'eip155:1' }), { network: sent.network })
-    expect(await refusal(desk.receive(sent, foreign))).toEqual(refused('invalid_signature', 'signature'))
+    const foreign = alterAccepted(await desk.prove(sent, { network: 'eip155:1' }), {
+      network: sent.network,
+    })
+    expect(await refusal(desk.receive(sent, foreign))).toEqual(
+      refused('invalid_signature', 'signature'),
+    )
   })
 
   test('a refused proof leaves the transaction to its payer', async () => {
     const sent = await desk.send()
     await refusal(desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })))
-    expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ verified: true, alreadyProcessed: false })
+    expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({
+      verified: true,
+      alreadyProcessed: false,
+    })
   })
 })
 
@@ -73,13 +174,19 @@ describe('what the chain shows', () => {
   test('a thief who signs for a transaction of somebody else is refused, and the payer is still served', async () => {
     const sent = await desk.send()
     const thief = await desk.evm.wallet(0n)
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: thief })))).toEqual(refused('payer_mismatch', 'payer'))
+    expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: thief })))).toEqual(
+      refused('payer_mismatch', 'payer'),
+    )
     expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ verified: true })
   })
 
   test('a thief is refused while the transaction is still in the pool', async () => {
     const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: await desk.evm.wallet(0n) })))).toEqual(refused('payer_mismatch', 'payer'))
+    expect(
+      await refusal(
+        desk.receive(sent, await desk.prove(sent, { payer: await desk.evm.wallet(0n) })),
+      ),
+    ).toEqual(refused('payer_mismatch', 'payer'))
     await desk.evm.mine()
   })
 
@@ -88,35 +195,65 @@ describe('what the chain shows', () => {
     ['more', ETHER_AMOUNT + 1n],
   ])('%s than asked is refused', async (_, value) => {
     const sent = await desk.send({ value })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('amount_mismatch', 'paid_amount'))
+    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+      refused('amount_mismatch', 'paid_amount'),
+    )
   })
 
   test('a transfer to somebody else is refused', async () => {
     const sent = await desk.send({ to: (await desk.evm.wallet(0n)).address })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('recipient_mismatch', 'paid_to'))
+    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+      refused('recipient_mismatch', 'paid_to'),
+    )
   })
 
   test('a payment to oneself is refused', async () => {
     const payer = await desk.evm.wallet(10n ** 18n)
-    const fields = { chainId: 31337, gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, nonce: 0, to: payer.address, value: ETHER_AMOUNT }
-    const txRef = await desk.evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
+    const fields = {
+      chainId: 31337,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      nonce: 0,
+      to: payer.address,
+      value: ETHER_AMOUNT,
+    }
+    const txRef = await desk.evm.client.sendRawTransaction({
+      serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }),
+    })
     await desk.evm.mine(2)
-    const sent: SentEther = { payer, payTo: payer.address, txRef, network: 'eip155:31337', amount: ETHER_AMOUNT }
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('payer_mismatch', 'not_the_payee'))
+    const sent: SentEther = {
+      payer,
+      payTo: payer.address,
+      txRef,
+      network: 'eip155:31337',
+      amount: ETHER_AMOUNT,
+    }
+    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+      refused('payer_mismatch', 'not_the_payee'),
+    )
   })
 
   test('a transaction with data is refused', async () => {
     const sent = await desk.send({ data: '0x00' })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('unexpected_instruction', 'plain_transfer'))
+    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+      refused('unexpected_instruction', 'plain_transfer'),
+    )
   })
 
   test('a transaction that was reverted is refused once that is final; before, nothing is decided', async () => {
     const contract = (await desk.evm.wallet(0n)).address
     await desk.evm.setCode(contract, '0x60006000fd')
     const sent = { ...(await desk.send({ to: contract })), payTo: contract }
-    expect(await desk.receive(sent, await desk.prove(sent), { timeout: 1 })).toMatchObject({ verified: false, status: 'pending', paymentId: null })
+    expect(await desk.receive(sent, await desk.prove(sent), { timeout: 1 })).toMatchObject({
+      verified: false,
+      status: 'pending',
+      paymentId: null,
+    })
     await desk.evm.mine(10)
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('transaction_failed', 'transaction'))
+    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+      refused('transaction_failed', 'transaction'),
+    )
   })
 
   test('a block that a reorg replaced counts for nothing', async () => {
@@ -129,17 +266,27 @@ describe('what the chain shows', () => {
     })
     await desk.evm.mine()
     await followOnce(desk.context, desk.chain, { expiredToo: false })
-    expect(await readPaymentBody(desk.context, paymentId ?? '')).toMatchObject({ status: expect.stringMatching(/rolled_back|pending/) })
+    expect(await readPaymentBody(desk.context, paymentId ?? '')).toMatchObject({
+      status: expect.stringMatching(/rolled_back|pending/),
+    })
   })
 })
 
 test('what is expected must be a payment this service can verify', async () => {
   const sent = await desk.send({ mined: 0 })
   const header = await desk.prove(sent)
-  expect(await refusal(desk.receive(sent, header, { expectedAmount: '0' }))).toMatchObject({ code: 'INVALID_PARAMETERS' })
-  expect(await refusal(desk.receive(sent, header, { asset: 'USDC' }))).toMatchObject({ code: 'INVALID_PARAMETERS' })
-  expect(await refusal(desk.receive(sent, header, { network: 'eip155:1' }))).toMatchObject({ code: 'INVALID_PARAMETERS' })
-  expect(await refusal(desk.receive(sent, header, { facilitatorUrl: 'http://169.254.169.254/' }))).toMatchObject({ code: 'INVALID_PARAMETERS' })
+  expect(await refusal(desk.receive(sent, header, { expectedAmount: '0' }))).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+  })
+  expect(await refusal(desk.receive(sent, header, { asset: 'USDC' }))).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+  })
+  expect(await refusal(desk.receive(sent, header, { network: 'eip155:1' }))).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+  })
+  expect(
+    await refusal(desk.receive(sent, header, { facilitatorUrl: 'http://169.254.169.254/' })),
+  ).toMatchObject({ code: 'INVALID_PARAMETERS' })
 })
 
 function alterPayload(header: string, change: object): string {
@@ -152,5 +299,7 @@ function alterAccepted(header: string, change: object): string {
 
 test('a header larger than 8 KiB is refused before it is read', async () => {
   const sent = await desk.send({ mined: 0 })
-  expect(await refusal(desk.receive(sent, encodeHeader({ fill: 'x'.repeat(8 * 1024) })))).toEqual(refused('malformed', 'format'))
+  expect(await refusal(desk.receive(sent, encodeHeader({ fill: 'x'.repeat(8 * 1024) })))).toEqual(
+    refused('malformed', 'format'),
+  )
 })

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eq } from 'drizzle-orm'
-import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentEther } from '#testing/ether-desk.ts'
+import {
+  ETHER_AMOUNT,
+  ETHER_RESOURCE,
+  openEtherDesk,
+  type EtherDesk,
+  type SentEther,
+} from '#testing/ether-desk.ts'
 import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import { event } from '../db/schema/payment.ts'
@@ -41,7 +47,11 @@ test.each([1, 2] as const)(
     expect(names.indexOf('signature')).toBeLessThan(names.indexOf('single_use'))
     expect(names.indexOf('single_use')).toBeLessThan(names.indexOf('transaction'))
     const body = await readPaymentBody(desk.context, answer.paymentId ?? '')
-    expect(body).toMatchObject({ mode: 'received', status: 'confirmed', events: [{ status: 'confirmed', source: 'service' }] })
+    expect(body).toMatchObject({
+      mode: 'received',
+      status: 'confirmed',
+      events: [{ status: 'confirmed', source: 'service' }],
+    })
     const history = await readHistory(desk.context, desk.actor, {
       params: { walletAddress: sent.payTo },
       query: { type: 'all', limit: 50, offset: 0 },
@@ -89,26 +99,45 @@ describe('single use', () => {
     const header = await desk.prove(sent)
     const first = await desk.receive(sent, header)
     const again = await desk.receive(sent, header, { timeout: 3 })
-    expect(again).toMatchObject({ paymentId: first.paymentId, verified: true, alreadyProcessed: true, checks: first.checks })
+    expect(again).toMatchObject({
+      paymentId: first.paymentId,
+      verified: true,
+      alreadyProcessed: true,
+      checks: first.checks,
+    })
   })
 
   test('checks that an earlier version recorded as sentences alone are told again as they stand', async () => {
     const sent = await desk.send()
     const header = await desk.prove(sent)
     const { paymentId } = await desk.receive(sent, header)
-    const old = [{ name: 'fresh', source: 'chain', ok: true, expected: 'an earlier wording', got: 'an earlier wording' }]
+    const old = [
+      {
+        name: 'fresh',
+        source: 'chain',
+        ok: true,
+        expected: 'an earlier wording',
+        got: 'an earlier wording',
+      },
+    ]
     await desk.context.db
       .update(claim)
       .set({ checks: JSON.stringify(old) })
       .where(eq(claim.paymentId, paymentId ?? ''))
-    expect(await desk.receive(sent, header)).toMatchObject({ paymentId, alreadyProcessed: true, checks: old })
+    expect(await desk.receive(sent, header)).toMatchObject({
+      paymentId,
+      alreadyProcessed: true,
+      checks: old,
+    })
   })
 
   test('the same proof for another question is refused as used', async () => {
     const sent = await desk.send()
     const header = await desk.prove(sent)
     await desk.receive(sent, header)
-    expect(await refusal(desk.receive(sent, header, { resource: undefined }))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(desk.receive(sent, header, { resource: undefined }))).toEqual(
+      refused('already_used', 'single_use'),
+    )
   })
 
   test('for a payee without an owner, the claim of an account binds that account alone', async () => {
@@ -119,8 +148,13 @@ describe('single use', () => {
     const second = await desk.receive(sent, header, {}, other)
     expect(second).toMatchObject({ verified: true, alreadyProcessed: false })
     expect(second.paymentId).not.toBe(first.paymentId)
-    expect(await desk.receive(sent, header, {}, other)).toMatchObject({ paymentId: second.paymentId, alreadyProcessed: true })
-    expect(await refusal(desk.receive(sent, header, { resource: undefined }, other))).toEqual(refused('already_used', 'single_use'))
+    expect(await desk.receive(sent, header, {}, other)).toMatchObject({
+      paymentId: second.paymentId,
+      alreadyProcessed: true,
+    })
+    expect(await refusal(desk.receive(sent, header, { resource: undefined }, other))).toEqual(
+      refused('already_used', 'single_use'),
+    )
   })
 
   test('an owned payee has one grant: the proof of another account is refused, before and after its owner used it', async () => {
@@ -129,7 +163,10 @@ describe('single use', () => {
     const other = await openAccount(desk.context)
     await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
     expect(await refusal(desk.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
-    expect(await desk.receive(sent, header)).toMatchObject({ verified: true, alreadyProcessed: false })
+    expect(await desk.receive(sent, header)).toMatchObject({
+      verified: true,
+      alreadyProcessed: false,
+    })
     expect(await refusal(desk.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
   })
 
@@ -140,9 +177,13 @@ describe('single use', () => {
     await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
     await desk.receive(sent, header)
     await releasePayee(desk.context, desk.actor.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, stranger))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(desk.receive(sent, header, {}, stranger))).toEqual(
+      refused('already_used', 'single_use'),
+    )
     await registerPayee(desk.context, next.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(
+      refused('already_used', 'single_use'),
+    )
     expect(await refusal(desk.receive(sent, header))).toEqual(REFUSED_PAYEE)
   })
 
@@ -154,7 +195,9 @@ describe('single use', () => {
     await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
     await releasePayee(desk.context, desk.actor.accountId, sent.payTo)
     await registerPayee(desk.context, next.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(
+      refused('already_used', 'single_use'),
+    )
   })
 
   test('one transaction is one grant, whatever the version and the spelling of its proof', async () => {
@@ -163,7 +206,10 @@ describe('single use', () => {
     const v1 = await desk.receive(sent, await desk.prove(sent, { version: 1 }))
     const upper = await desk.receive(
       sent,
-      alter(await desk.prove(sent), (value) => ({ ...value, payload: { ...value.payload, txRef: `0x${sent.txRef.slice(2).toUpperCase()}` } })),
+      alter(await desk.prove(sent), (value) => ({
+        ...value,
+        payload: { ...value.payload, txRef: `0x${sent.txRef.slice(2).toUpperCase()}` },
+      })),
     )
     expect([v1.alreadyProcessed, upper.alreadyProcessed]).toEqual([true, true])
   })
@@ -181,15 +227,21 @@ describe('single use', () => {
     const header = await desk.prove(sent)
     const actors = await Promise.all(Array.from({ length: 8 }, () => openAccount(desk.context)))
     await registerPayee(desk.context, actors[5]?.accountId ?? '', sent.payTo)
-    const answers = await Promise.allSettled(actors.map((other) => desk.receive(sent, header, {}, other)))
-    expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(actors.map((_, index) => index === 5))
+    const answers = await Promise.allSettled(
+      actors.map((other) => desk.receive(sent, header, {}, other)),
+    )
+    expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(
+      actors.map((_, index) => index === 5),
+    )
   })
 
   test('of many accounts at once each gets one grant, where nobody owns the payee', async () => {
     const sent = await desk.send()
     const header = await desk.prove(sent)
     const actors = await Promise.all(Array.from({ length: 4 }, () => openAccount(desk.context)))
-    const answers = await Promise.all([...actors, ...actors].map((actor) => desk.receive(sent, header, {}, actor)))
+    const answers = await Promise.all(
+      [...actors, ...actors].map((actor) => desk.receive(sent, header, {}, actor)),
+    )
     expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(actors.length)
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(actors.length)
   })
@@ -200,11 +252,22 @@ describe('a transaction that has not landed', () => {
     const sent = await desk.send({ mined: 0 })
     const header = await desk.prove(sent)
     const waiting = await desk.receive(sent, header, { timeout: 1 })
-    expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: null, signature: sent.txRef })
+    expect(waiting).toMatchObject({
+      verified: false,
+      status: 'pending',
+      paymentId: null,
+      signature: sent.txRef,
+    })
     await desk.evm.mine(1)
-    expect(await desk.receive(sent, header, { timeout: 1 })).toMatchObject({ verified: false, status: 'pending' })
+    expect(await desk.receive(sent, header, { timeout: 1 })).toMatchObject({
+      verified: false,
+      status: 'pending',
+    })
     await desk.evm.mine(1)
-    expect(await desk.receive(sent, header)).toMatchObject({ verified: true, alreadyProcessed: false })
+    expect(await desk.receive(sent, header)).toMatchObject({
+      verified: true,
+      alreadyProcessed: false,
+    })
   })
 
   test('is waited for within the timeout', async () => {
@@ -217,7 +280,10 @@ describe('a transaction that has not landed', () => {
   test('and that nobody knows is pending when the time is over, not refused', async () => {
     const sent = await desk.send()
     const unknown = { ...sent, txRef: `0x${'ab'.repeat(32)}` as const }
-    expect(await desk.receive(unknown, await desk.prove(unknown), { timeout: 1 })).toMatchObject({ verified: false, status: 'pending' })
+    expect(await desk.receive(unknown, await desk.prove(unknown), { timeout: 1 })).toMatchObject({
+      verified: false,
+      status: 'pending',
+    })
   })
 })
 
@@ -239,10 +305,22 @@ test('a payment that this account gave out is the one that is received', async (
     to: payee.address,
     value: ETHER_AMOUNT,
   }
-  const txRef = await desk.evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
+  const txRef = await desk.evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }),
+  })
   await desk.evm.mine(2)
-  const sent: SentEther = { payer, payTo: payee.address, txRef, network: 'eip155:31337', amount: ETHER_AMOUNT }
-  expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ paymentId: built.paymentId, verified: true, status: 'confirmed' })
+  const sent: SentEther = {
+    payer,
+    payTo: payee.address,
+    txRef,
+    network: 'eip155:31337',
+    amount: ETHER_AMOUNT,
+  }
+  expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({
+    paymentId: built.paymentId,
+    verified: true,
+    status: 'confirmed',
+  })
   const body = await readPaymentBody(desk.context, built.paymentId)
   expect(body).toMatchObject({ mode: 'local', status: 'confirmed' })
   expect(body.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed'])

@@ -52,7 +52,12 @@ beforeAll(async () => {
     crashAt: undefined,
   })
   const { accountId, key } = await createTestKey(service.context.db)
-  const taken = { accountId, family: 'evm', name: 'Settlements', secret: Buffer.from(secret.slice(2), 'hex') } as const
+  const taken = {
+    accountId,
+    family: 'evm',
+    name: 'Settlements',
+    secret: Buffer.from(secret.slice(2), 'hex'),
+  } as const
   await createWallet({ ...service.context, now: new Date() }, taken)
   shop = await openShop(key)
   miner = setInterval(() => void evm.mine().catch(() => undefined), 200)
@@ -70,12 +75,25 @@ afterAll(async () => {
 function openShop(key: string): Promise<typeof shop> {
   const headers = { Authorization: `Bearer ${key}` }
   const app = new Hono()
-  const asset = { address: tokens.usdc.address as Hex, decimals: 6, eip712: { name: 'USD Coin', version: '2' } }
+  const asset = {
+    address: tokens.usdc.address as Hex,
+    decimals: 6,
+    eip712: { name: 'USD Coin', version: '2' },
+  }
   app.use(
     paymentMiddleware(
       payee.address,
-      { '/article': { price: { amount: PRICE.toString(), asset }, network: 'base-sepolia', config: { description: 'An article' } } },
-      { url: `${service.url}/facilitator` as `http://${string}`, createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }) },
+      {
+        '/article': {
+          price: { amount: PRICE.toString(), asset },
+          network: 'base-sepolia',
+          config: { description: 'An article' },
+        },
+      },
+      {
+        url: `${service.url}/facilitator` as `http://${string}`,
+        createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
+      },
     ),
   )
   app.get('/article', (c) => {
@@ -83,11 +101,19 @@ function openShop(key: string): Promise<typeof shop> {
     return c.text('the article')
   })
   return new Promise((resolve) => {
-    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve({ url: `http://127.0.0.1:${port}`, server }))
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve({ url: `http://127.0.0.1:${port}`, server }),
+    )
   })
 }
 
-const balance = () => evm.client.readContract({ address: tokens.usdc.address as Hex, abi: erc20Abi, functionName: 'balanceOf', args: [payee.address] })
+const balance = () =>
+  evm.client.readContract({
+    address: tokens.usdc.address as Hex,
+    abi: erc20Abi,
+    functionName: 'balanceOf',
+    args: [payee.address],
+  })
 
 test('x402-fetch pays x402-hono in USDC by EIP-3009, and the payment serves once', async () => {
   const secret = generatePrivateKey()
@@ -103,7 +129,11 @@ test('x402-fetch pays x402-hono in USDC by EIP-3009, and the payment serves once
   const response = await pay(`${shop.url}/article`, {})
   expect([response.status, await response.text()]).toEqual([200, 'the article'])
   const settled = decodeXPaymentResponse(response.headers.get('x-payment-response') ?? '')
-  expect(settled).toMatchObject({ success: true, payer: payer.address, transaction: expect.stringMatching(/^0x/) })
+  expect(settled).toMatchObject({
+    success: true,
+    payer: payer.address,
+    transaction: expect.stringMatching(/^0x/),
+  })
   expect(await balance()).toBe(PRICE)
 
   const [proof = ''] = proofs

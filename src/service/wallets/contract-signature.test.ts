@@ -1,6 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { concatHex, encodeErrorResult, getContractAddress, pad, parseAbi, serializeErc6492Signature, type Hex } from 'viem'
+import {
+  concatHex,
+  encodeErrorResult,
+  getContractAddress,
+  pad,
+  parseAbi,
+  serializeErc6492Signature,
+  type Hex,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NetworkId } from '#contract/network.ts'
@@ -25,7 +33,10 @@ let there: EvmFixture
 let opened: OpenedContext
 
 beforeAll(async () => {
-  ;[here, there] = await Promise.all([startEvm({ slotsInEpoch: 4 }), startEvm({ slotsInEpoch: 4, chainId: 31_338 })])
+  ;[here, there] = await Promise.all([
+    startEvm({ slotsInEpoch: 4 }),
+    startEvm({ slotsInEpoch: 4, chainId: 31_338 }),
+  ])
   opened = await openContext([here.network, there.network])
   await here.setCode(FACTORY_ADDRESS, FACTORY)
 })
@@ -36,20 +47,37 @@ afterAll(async () => {
 
 const newAddress = () => privateKeyToAccount(generatePrivateKey()).address
 
-async function register(walletAddress: string, network: NetworkId | undefined, sign: (message: string) => Hex | Promise<Hex>) {
+async function register(
+  walletAddress: string,
+  network: NetworkId | undefined,
+  sign: (message: string) => Hex | Promise<Hex>,
+) {
   const actor = await openAccount(opened.context)
-  const { challengeId, message } = await issueWalletChallenge(opened.context, actor, { walletAddress, network })
-  return registerPayoutWallet(opened.context, actor, { challengeId, signature: await sign(message) })
+  const { challengeId, message } = await issueWalletChallenge(opened.context, actor, {
+    walletAddress,
+    network,
+  })
+  return registerPayoutWallet(opened.context, actor, {
+    challengeId,
+    signature: await sign(message),
+  })
 }
 
-const notSigned = { code: 'INVALID_PARAMETERS', facts: { details: { signature: expect.any(String) } } }
+const notSigned = {
+  code: 'INVALID_PARAMETERS',
+  facts: { details: { signature: expect.any(String) } },
+}
 
 test('a contract that accepts the signature (EIP-1271) is owned on its chain, and on no other', async () => {
   const wallet = newAddress()
   await here.setCode(wallet, ACCEPTS)
   await expect(register(wallet, THERE, () => '0x')).rejects.toMatchObject(notSigned)
   await expect(register(wallet, undefined, () => '0x')).rejects.toMatchObject(notSigned)
-  expect((await register(wallet, HERE, () => '0x')).wallet).toMatchObject({ walletAddress: wallet, network: HERE, proof: 'signature' })
+  expect((await register(wallet, HERE, () => '0x')).wallet).toMatchObject({
+    walletAddress: wallet,
+    network: HERE,
+    proof: 'signature',
+  })
   expect(await findOwner(opened.context.db, HERE, wallet)).toEqual(expect.stringMatching(/^acc_/))
   expect(await findOwner(opened.context.db, THERE, wallet)).toBeUndefined()
   await there.setCode(wallet, ACCEPTS)
@@ -58,22 +86,38 @@ test('a contract that accepts the signature (EIP-1271) is owned on its chain, an
 
 test('a key that signs is owned on every chain, also where a chain is named', async () => {
   const account = privateKeyToAccount(generatePrivateKey())
-  expect((await register(account.address, HERE, (message) => account.signMessage({ message }))).wallet).toMatchObject({ network: null })
+  expect(
+    (await register(account.address, HERE, (message) => account.signMessage({ message }))).wallet,
+  ).toMatchObject({ network: null })
   expect(await findOwner(opened.context.db, THERE, account.address)).toBeDefined()
 })
 
 test('a contract that is not deployed yet signs with what deploys it (ERC-6492)', async () => {
-  const wallet = getContractAddress({ opcode: 'CREATE2', from: FACTORY_ADDRESS, salt: pad('0x00'), bytecode: DEPLOYS_ACCEPTS })
-  const wrapped = serializeErc6492Signature({ address: FACTORY_ADDRESS, data: DEPLOYS_ACCEPTS, signature: '0x1234' })
+  const wallet = getContractAddress({
+    opcode: 'CREATE2',
+    from: FACTORY_ADDRESS,
+    salt: pad('0x00'),
+    bytecode: DEPLOYS_ACCEPTS,
+  })
+  const wrapped = serializeErc6492Signature({
+    address: FACTORY_ADDRESS,
+    data: DEPLOYS_ACCEPTS,
+    signature: '0x1234',
+  })
   await expect(register(wallet, HERE, () => '0x1234')).rejects.toMatchObject(notSigned)
   // The factory is not there.
   await expect(register(wallet, THERE, () => wrapped)).rejects.toMatchObject(notSigned)
   await expect(register(newAddress(), HERE, () => wrapped)).rejects.toMatchObject(notSigned)
-  expect((await register(wallet, HERE, () => wrapped)).wallet).toMatchObject({ walletAddress: wallet, network: HERE })
+  expect((await register(wallet, HERE, () => wrapped)).wallet).toMatchObject({
+    walletAddress: wallet,
+    network: HERE,
+  })
 })
 
 describe('is not signed', () => {
-  const OFFCHAIN = parseAbi(['error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)'])
+  const OFFCHAIN = parseAbi([
+    'error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)',
+  ])
 
   test.each([
     ['reverts', '0x60006000fd'],
@@ -121,11 +165,22 @@ describe('is not signed', () => {
     const account = privateKeyToAccount(generatePrivateKey())
     const high = async (message: string): Promise<Hex> => {
       const signature = await account.signMessage({ message })
-      const s = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n - BigInt(`0x${signature.slice(66, 130)}`)
-      return concatHex([signature.slice(0, 66) as Hex, pad(`0x${s.toString(16)}`), signature.endsWith('1b') ? '0x1c' : '0x1b'])
+      const s =
+        0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n -
+        BigInt(`0x${signature.slice(66, 130)}`)
+      return concatHex([
+        signature.slice(0, 66) as Hex,
+        pad(`0x${s.toString(16)}`),
+        signature.endsWith('1b') ? '0x1c' : '0x1b',
+      ])
     }
     await expect(register(account.address, HERE, high)).rejects.toMatchObject(notSigned)
-    const wrap = async (message: string) => serializeErc6492Signature({ address: FACTORY_ADDRESS, data: '0x', signature: await high(message) })
+    const wrap = async (message: string) =>
+      serializeErc6492Signature({
+        address: FACTORY_ADDRESS,
+        data: '0x',
+        signature: await high(message),
+      })
     await expect(register(account.address, HERE, wrap)).rejects.toMatchObject(notSigned)
   })
 
@@ -139,7 +194,11 @@ describe('is not signed', () => {
     try {
       const wallet = newAddress()
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/{sender}/{data}`
-      const error = encodeErrorResult({ abi: OFFCHAIN, errorName: 'OffchainLookup', args: [wallet, [url], '0x', '0x1626ba7e', '0x'] })
+      const error = encodeErrorResult({
+        abi: OFFCHAIN,
+        errorName: 'OffchainLookup',
+        args: [wallet, [url], '0x', '0x1626ba7e', '0x'],
+      })
       const length = ((error.length - 2) / 2).toString(16).padStart(4, '0')
       // Copies what follows the code into memory and reverts with it.
       await here.setCode(wallet, concatHex([`0x61${length}600e60003961${length}6000fd`, error]))
@@ -154,7 +213,12 @@ describe('is not signed', () => {
 test('a chain that does not answer decides nothing', async () => {
   const wallet = newAddress()
   await using deaf = await openContext([{ ...here.network, rpcUrls: ['http://127.0.0.1:9'] }])
-  const { challengeId, message } = await issueWalletChallenge(deaf.context, deaf.actor, { walletAddress: wallet, network: HERE })
+  const { challengeId, message } = await issueWalletChallenge(deaf.context, deaf.actor, {
+    walletAddress: wallet,
+    network: HERE,
+  })
   expect(message).toContain(wallet)
-  await expect(registerPayoutWallet(deaf.context, deaf.actor, { challengeId, signature: '0x1234' })).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+  await expect(
+    registerPayoutWallet(deaf.context, deaf.actor, { challengeId, signature: '0x1234' }),
+  ).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
 })

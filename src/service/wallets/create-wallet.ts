@@ -24,7 +24,13 @@ export type NewWallet = {
 }
 
 /** What may be told of a wallet: never its key. */
-export type WalletFacts = { id: string; address: string; family: Family; name: string; createdAt: Date }
+export type WalletFacts = {
+  id: string
+  address: string
+  family: Family
+  name: string
+  createdAt: Date
+}
 
 /**
  * Takes a wallet under management. Its key is sealed before anything else happens to it, and overwritten here.
@@ -32,19 +38,32 @@ export type WalletFacts = { id: string; address: string; family: Family; name: s
  * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already, `FORBIDDEN` for a wallet beyond the most
  *   that an account has (the operator's own commands are bounded like the API), and (`wallet_owned`) for one that another account owns
  */
-export async function createWallet({ db, vault, now }: { db: Database; vault: KeyVault; now: Date }, input: NewWallet): Promise<WalletFacts> {
+export async function createWallet(
+  { db, vault, now }: { db: Database; vault: KeyVault; now: Date },
+  input: NewWallet,
+): Promise<WalletFacts> {
   const { accountId, family, name } = input
   const secret = input.secret ?? createSecret(family)
   try {
     await requireRoom(db, accountId)
-    const facts = { id: createId('wal'), address: addressOf(family, secret), family, name, createdAt: now }
+    const facts = {
+      id: createId('wal'),
+      address: addressOf(family, secret),
+      family,
+      name,
+      createdAt: now,
+    }
     const sealed = await seal(vault, { ...facts, accountId }, secret)
     // The vault may be far away, so the account is locked after it, and its wallets are counted once more.
     await db.transaction(async (tx) => {
       await lockAccount(tx, accountId)
       await requireRoom(tx, accountId)
-      if (!(await insertWallet(tx, { ...facts, ...sealed, accountId }))) throw refuseManagedTwice(facts.address)
-      await registerWallet({ db: tx, now }, { accountId, address: facts.address, network: null, proof: 'managed' })
+      if (!(await insertWallet(tx, { ...facts, ...sealed, accountId })))
+        throw refuseManagedTwice(facts.address)
+      await registerWallet(
+        { db: tx, now },
+        { accountId, address: facts.address, network: null, proof: 'managed' },
+      )
     })
     return facts
   } finally {

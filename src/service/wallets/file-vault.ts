@@ -1,5 +1,16 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from '../context/config.ts'
 import { decrypt, encrypt } from './aes-gcm.ts'
@@ -17,19 +28,29 @@ export function openFileVault(file: string): KeyVault {
   const path = resolve(file)
   try {
     if (!existsSync(path)) makeKeyFile(path)
-    if ((statSync(path).mode & FOREIGN_BITS) !== 0) throw new ConfigError(`VAULT_KEY_FILE: expected a file that only its owner may read (chmod 600 ${path}).`)
+    if ((statSync(path).mode & FOREIGN_BITS) !== 0)
+      throw new ConfigError(
+        `VAULT_KEY_FILE: expected a file that only its owner may read (chmod 600 ${path}).`,
+      )
     const text = readFileSync(path, 'utf8').trim()
     if (!KEY.test(text)) throw new ConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
     return createVault(Buffer.from(text, 'hex'))
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    throw new ConfigError(`VAULT_KEY_FILE: expected a file that can be read or made, received ${JSON.stringify(file)}.`, { cause: error })
+    throw new ConfigError(
+      `VAULT_KEY_FILE: expected a file that can be read or made, received ${JSON.stringify(file)}.`,
+      { cause: error },
+    )
   }
 }
 
 /** @param key 32 bytes */
 export function createVault(key: Uint8Array): KeyVault {
-  const keyId = createHash('sha256').update('paydesk vault key\n').update(key).digest('hex').slice(0, 16)
+  const keyId = createHash('sha256')
+    .update('paydesk vault key\n')
+    .update(key)
+    .digest('hex')
+    .slice(0, 16)
   return {
     keyId,
     wrap: async (dataKey, context) => encrypt(key, dataKey, context),

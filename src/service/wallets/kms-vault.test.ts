@@ -6,8 +6,16 @@ import { seal, unseal } from './seal.ts'
 
 const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
 const OTHER_KEY = KEY.replace('1234abcd', '5678abcd')
-const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
-const owner = { id: 'wal_1', accountId: 'acc_1', family: 'evm', address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' } as const
+const credentials = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+}
+const owner = {
+  id: 'wal_1',
+  accountId: 'acc_1',
+  family: 'evm',
+  address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+} as const
 
 let kms: KmsServer
 
@@ -16,7 +24,8 @@ beforeEach(async () => {
   onTestFinished(() => kms[Symbol.asyncDispose]())
 })
 
-const open = (arn = KEY, options = {}) => openKmsVault(arn, { endpoint: kms.url, credentials, ...options })
+const open = (arn = KEY, options = {}) =>
+  openKmsVault(arn, { endpoint: kms.url, credentials, ...options })
 
 test('a wallet sealed under a key of AWS KMS opens again, and KMS sees its data key and never its secret', async () => {
   const secret = randomBytes(32)
@@ -33,7 +42,9 @@ test('a wallet sealed under a key of AWS KMS opens again, and KMS sees its data 
 
 test('what was wrapped for one wallet does not open for another', async () => {
   const sealed = await seal(open(), owner, randomBytes(32))
-  await expect(unseal(open(), { ...owner, id: 'wal_2' }, sealed)).rejects.toThrow('InvalidCiphertextException')
+  await expect(unseal(open(), { ...owner, id: 'wal_2' }, sealed)).rejects.toThrow(
+    'InvalidCiphertextException',
+  )
 })
 
 test('another key of KMS does not open it, and is not asked to', async () => {
@@ -43,7 +54,12 @@ test('another key of KMS does not open it, and is not asked to', async () => {
 })
 
 test('requests are signed: with other credentials KMS refuses', async () => {
-  await expect(open(KEY, { credentials: { ...credentials, secretAccessKey: 'wrong' } }).wrap(randomBytes(32), 'x')).rejects.toThrow('InvalidSignatureException')
+  await expect(
+    open(KEY, { credentials: { ...credentials, secretAccessKey: 'wrong' } }).wrap(
+      randomBytes(32),
+      'x',
+    ),
+  ).rejects.toThrow('InvalidSignatureException')
 })
 
 test('a throttled request is tried again, a refused one is not', async () => {

@@ -1,4 +1,9 @@
-import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms'
+import {
+  DecryptCommand,
+  EncryptCommand,
+  KMSClient,
+  type KMSClientConfig,
+} from '@aws-sdk/client-kms'
 import { regionOf } from '../context/kms-key.ts'
 import type { KeyVault } from '../context/vault.ts'
 
@@ -12,22 +17,41 @@ const ATTEMPTS = 3
  * `kms:Encrypt` and `kms:Decrypt` of this key.
  * @param keyArn as `isKmsKey` says
  */
-export function openKmsVault(keyArn: string, options: Pick<KMSClientConfig, 'endpoint' | 'credentials'> = {}): KeyVault {
+export function openKmsVault(
+  keyArn: string,
+  options: Pick<KMSClientConfig, 'endpoint' | 'credentials'> = {},
+): KeyVault {
   const client = new KMSClient({
     ...options,
     region: regionOf(keyArn),
     maxAttempts: ATTEMPTS,
-    requestHandler: { connectionTimeout: ANSWER_WITHIN_MS, requestTimeout: ANSWER_WITHIN_MS, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: ANSWER_WITHIN_MS,
+      requestTimeout: ANSWER_WITHIN_MS,
+      throwOnRequestTimeout: true,
+    },
   })
   return {
     keyId: keyArn,
     async wrap(dataKey, context) {
-      const answer = await client.send(new EncryptCommand({ KeyId: keyArn, Plaintext: dataKey, EncryptionContext: toKmsContext(context) }))
+      const answer = await client.send(
+        new EncryptCommand({
+          KeyId: keyArn,
+          Plaintext: dataKey,
+          EncryptionContext: toKmsContext(context),
+        }),
+      )
       return bytesOf(answer.CiphertextBlob)
     },
     async unwrap(wrapped, context) {
       // Naming the key keeps a ciphertext made under another key, by whoever could write to the database, from being opened.
-      const answer = await client.send(new DecryptCommand({ KeyId: keyArn, CiphertextBlob: wrapped, EncryptionContext: toKmsContext(context) }))
+      const answer = await client.send(
+        new DecryptCommand({
+          KeyId: keyArn,
+          CiphertextBlob: wrapped,
+          EncryptionContext: toKmsContext(context),
+        }),
+      )
       return bytesOf(answer.Plaintext)
     },
   }
@@ -39,6 +63,7 @@ function toKmsContext(context: string): Record<string, string> {
 }
 
 function bytesOf(blob: Uint8Array | undefined): Uint8Array {
-  if (blob === undefined || blob.length === 0) throw new Error('AWS KMS answered without the bytes that were asked for.')
+  if (blob === undefined || blob.length === 0)
+    throw new Error('AWS KMS answered without the bytes that were asked for.')
   return blob
 }

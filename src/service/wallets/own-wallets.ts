@@ -11,18 +11,41 @@ export async function createOwnWallet(
   { family, name }: EndpointInput<'walletCreate'>['body'],
 ): Promise<EndpointReply<'walletCreate'>> {
   const { db, vault, now } = context
-  const wallet = await createWallet({ db, vault, now: now() }, { accountId: actor.accountId, family, name })
+  const wallet = await createWallet(
+    { db, vault, now: now() },
+    { accountId: actor.accountId, family, name },
+  )
   return { success: true, ...describeWallet(wallet, []) }
 }
 
-export async function listOwnWallets(context: Context, actor: Actor): Promise<EndpointReply<'walletList'>> {
-  const [wallets, stopped] = await Promise.all([listWallets(context.db, actor.accountId), readStopped(context.db)])
+export async function listOwnWallets(
+  context: Context,
+  actor: Actor,
+): Promise<EndpointReply<'walletList'>> {
+  const [wallets, stopped] = await Promise.all([
+    listWallets(context.db, actor.accountId),
+    readStopped(context.db),
+  ])
   return { success: true, wallets: wallets.map((wallet) => describeWallet(wallet, stopped)) }
 }
 
-function describeWallet({ id, address, family, name, createdAt }: WalletFacts, stops: readonly BooksRecord[]) {
+function describeWallet(
+  { id, address, family, name, createdAt }: WalletFacts,
+  stops: readonly BooksRecord[],
+) {
   const stopped = stops
     .filter((books) => books.address === address)
-    .map(({ network, stopReason, stoppedAt }) => ({ network, reason: stopReason ?? '', timestamp: stoppedAt?.getTime() ?? 0 }))
-  return { walletId: id, walletAddress: address, family, name, timestamp: createdAt.getTime(), stopped }
+    .map(({ network, stopReason, stoppedAt }) => ({
+      network,
+      reason: stopReason ?? '',
+      timestamp: stoppedAt?.getTime() ?? 0,
+    }))
+  return {
+    walletId: id,
+    walletAddress: address,
+    family,
+    name,
+    timestamp: createdAt.getTime(),
+    stopped,
+  }
 }

@@ -48,25 +48,44 @@ const STRENGTH: Readonly<Record<OwnershipProof, number>> = { operator: 0, signat
  * registration: the wallet moves. Nothing outranks a signature or a managed key of another account.
  * @throws `NOT_FOUND` for an unknown account; `FORBIDDEN`, `wallet_owned`
  */
-export async function registerWallet({ db, now }: { db: Database; now: Date }, registration: Registration): Promise<Registered> {
+export async function registerWallet(
+  { db, now }: { db: Database; now: Date },
+  registration: Registration,
+): Promise<Registered> {
   const { accountId, address, network, proof, signed } = registration
   const scope = network ?? familyOfAddress(address)
   return db.transaction(async (tx) => {
-    const [known] = await tx.select({ id: account.id }).from(account).where(eq(account.id, accountId))
-    if (!known) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+    const [known] = await tx
+      .select({ id: account.id })
+      .from(account)
+      .where(eq(account.id, accountId))
+    if (!known)
+      throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
     await lockAddress(tx, address)
     const overlapping = (await findOwners(tx, address)).filter((row) => overlaps(row.scope, scope))
     const foreign = overlapping.filter((row) => row.accountId !== accountId)
     const blocking = foreign.find((row) => proof === 'operator' || row.proof !== 'operator')
     if (blocking) throw refuseOwned(blocking, proof)
     const own = overlapping.filter((row) => row.accountId === accountId)
-    const covering = own.find((row) => (row.scope === scope || isFamilyScope(row.scope)) && STRENGTH[row.proof] >= STRENGTH[proof])
+    const covering = own.find(
+      (row) =>
+        (row.scope === scope || isFamilyScope(row.scope)) && STRENGTH[row.proof] >= STRENGTH[proof],
+    )
     if (covering) return { owner: covering, created: false }
     for (const row of foreign) await handOver(tx, row, { registration, now })
     const replaced = own.find((row) => row.scope === scope)
     if (replaced) await endOwner(tx, replaced.id, now)
     const kind: WalletKind = proof === 'managed' ? 'managed' : 'payout'
-    const owner = await insertOwner(tx, { id: createId('own'), scope, address, accountId, kind, proof, ...signed, createdAt: now })
+    const owner = await insertOwner(tx, {
+      id: createId('own'),
+      scope,
+      address,
+      accountId,
+      kind,
+      proof,
+      ...signed,
+      createdAt: now,
+    })
     await adjustPast(tx, { accountId, address, scope })
     // New payments wait from here on: for a moment, however many there were before. What was recorded meanwhile is adjusted too.
     await lockDirections(tx, accountId)
@@ -82,13 +101,25 @@ async function adjustPast(tx: Database, wallet: OwnedWallet): Promise<void> {
 }
 
 /** A contract that signed on one chain says nothing of the address on another: what the operator registered for all of them stays there. */
-async function handOver(tx: Database, row: WalletOwnerRecord, { registration, now }: { registration: Registration; now: Date }): Promise<void> {
+async function handOver(
+  tx: Database,
+  row: WalletOwnerRecord,
+  { registration, now }: { registration: Registration; now: Date },
+): Promise<void> {
   await endOwner(tx, row.id, now)
   const { network, networks = [] } = registration
   if (network === null || !isFamilyScope(row.scope)) return
   const { address, accountId, kind, proof } = row
   for (const other of networks.filter((id) => id !== network && familyOf(id) === row.scope))
-    await insertOwner(tx, { id: createId('own'), scope: other, address, accountId, kind, proof, createdAt: now })
+    await insertOwner(tx, {
+      id: createId('own'),
+      scope: other,
+      address,
+      accountId,
+      kind,
+      proof,
+      createdAt: now,
+    })
 }
 
 /** Who asks for a release: the account that owns the wallet, or the operator. */
@@ -99,12 +130,20 @@ export type ReleasedBy = { accountId: string } | 'operator'
  * service holds its key. The operator releases what the operator registered.
  * @throws `NOT_FOUND` without an owner; `FORBIDDEN`, `wallet_managed` or `wallet_owned`
  */
-export async function releaseWallet({ db, now }: { db: Database; now: Date }, address: string, by: ReleasedBy): Promise<WalletOwnerRecord[]> {
+export async function releaseWallet(
+  { db, now }: { db: Database; now: Date },
+  address: string,
+  by: ReleasedBy,
+): Promise<WalletOwnerRecord[]> {
   return db.transaction(async (tx) => {
     await lockAddress(tx, address)
-    const rows = (await findOwners(tx, address)).filter((row) => by === 'operator' || row.accountId === by.accountId)
+    const rows = (await findOwners(tx, address)).filter(
+      (row) => by === 'operator' || row.accountId === by.accountId,
+    )
     if (rows.length === 0)
-      throw new ProblemError('NOT_FOUND', { message: `No wallet ${address} is registered${by === 'operator' ? '' : ' for this account'}.` })
+      throw new ProblemError('NOT_FOUND', {
+        message: `No wallet ${address} is registered${by === 'operator' ? '' : ' for this account'}.`,
+      })
     if (rows.some((row) => row.proof === 'managed')) throw refuseManaged(address)
     const signed = by === 'operator' ? rows.find((row) => row.proof === 'signature') : undefined
     if (signed) throw refuseOwned(signed, 'operator')
@@ -126,29 +165,51 @@ export function familyOfAddress(address: string): Family {
 }
 
 function refuseOwned(row: WalletOwnerRecord, proof: OwnershipProof): ProblemError {
-  const details = { reason: WALLET_OWNED, walletAddress: 'Expected a wallet that no other account owns.' }
-  return new ProblemError('FORBIDDEN', { message: `${describeOwner(row, proof)} ${adviseOn(row, proof)}`, details })
+  const details = {
+    reason: WALLET_OWNED,
+    walletAddress: 'Expected a wallet that no other account owns.',
+  }
+  return new ProblemError('FORBIDDEN', {
+    message: `${describeOwner(row, proof)} ${adviseOn(row, proof)}`,
+    details,
+  })
 }
 
 /** The account is named to the operator alone. */
-function describeOwner({ address, scope, accountId, proof: held }: WalletOwnerRecord, proof: OwnershipProof): string {
+function describeOwner(
+  { address, scope, accountId, proof: held }: WalletOwnerRecord,
+  proof: OwnershipProof,
+): string {
   const where = isFamilyScope(scope) ? '' : ` on ${scope}`
   const who = proof === 'signature' ? 'another account' : `the account ${accountId}`
-  const how = { managed: ': the service holds its key', signature: ', which proved it by a signature', operator: ', for which the operator registered it' }[
-    held
-  ]
+  const how = {
+    managed: ': the service holds its key',
+    signature: ', which proved it by a signature',
+    operator: ', for which the operator registered it',
+  }[held]
   return `The wallet ${address} belongs to ${who}${where}${how}.`
 }
 
-function adviseOn({ address, accountId, proof: held }: WalletOwnerRecord, proof: OwnershipProof): string {
+function adviseOn(
+  { address, accountId, proof: held }: WalletOwnerRecord,
+  proof: OwnershipProof,
+): string {
   if (held === 'managed') return 'A managed wallet keeps its account.'
   const release = `DELETE /wallets/payout/${address}`
-  if (proof === 'signature') return `That account must release it first, with ${release}. Ask the operator if you have no access to that account.`
-  if (held === 'operator') return `Release it first: npm run admin -- wallet release --wallet ${address}`
+  if (proof === 'signature')
+    return `That account must release it first, with ${release}. Ask the operator if you have no access to that account.`
+  if (held === 'operator')
+    return `Release it first: npm run admin -- wallet release --wallet ${address}`
   return `The operator does not override a signature. Release it with a key of the account ${accountId} first: ${release}`
 }
 
 function refuseManaged(address: string): ProblemError {
-  const details = { reason: WALLET_MANAGED, walletAddress: 'Expected a wallet whose key the service does not hold.' }
-  return new ProblemError('FORBIDDEN', { message: `The wallet ${address} is managed: the service holds its key. It cannot be released.`, details })
+  const details = {
+    reason: WALLET_MANAGED,
+    walletAddress: 'Expected a wallet whose key the service does not hold.',
+  }
+  return new ProblemError('FORBIDDEN', {
+    message: `The wallet ${address} is managed: the service holds its key. It cannot be released.`,
+    details,
+  })
 }

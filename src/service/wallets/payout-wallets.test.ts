@@ -13,17 +13,36 @@ type Reply = { status: number; body: Record<string, unknown> & { error?: Record<
 async function open() {
   const database = await createTestDatabase('pglite')
   const { payoutList, payoutChallenge, payoutRegister, payoutRelease } = routes
-  const app = await startTestApp({ target: database.target, networks: DEAF_NETWORKS, routes: { payoutList, payoutChallenge, payoutRegister, payoutRelease } })
+  const app = await startTestApp({
+    target: database.target,
+    networks: DEAF_NETWORKS,
+    routes: { payoutList, payoutChallenge, payoutRegister, payoutRelease },
+  })
   onTestFinished(() => app[Symbol.asyncDispose]())
   const owner = await createTestKey(app.context.db)
-  async function ask(key: string, [method, path, body]: readonly [string, string, object?], headers: Record<string, string> = {}): Promise<Reply> {
+  async function ask(
+    key: string,
+    [method, path, body]: readonly [string, string, object?],
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
     const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
       const sent = request(`${app.url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
       })
       sent.once('error', reject)
-      sent.once('response', (response) => void text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject))
+      sent.once(
+        'response',
+        (response) =>
+          void text(response).then(
+            (body) => resolve({ status: response.statusCode ?? 0, body }),
+            reject,
+          ),
+      )
       sent.end(body && JSON.stringify(body))
     })
     return { status: answer.status, body: JSON.parse(answer.body) as Reply['body'] }
@@ -43,23 +62,40 @@ const newWallet = () => privateKeyToAccount(generatePrivateKey())
 test('a wallet is proven, listed and released; another account reads why it cannot have it', async () => {
   const { app, owner, ask, register } = await open()
   const wallet = newWallet()
-  expect(await register(owner.key, wallet)).toMatchObject({ status: 200, body: { wallet: { walletAddress: wallet.address, proof: 'signature' } } })
+  expect(await register(owner.key, wallet)).toMatchObject({
+    status: 200,
+    body: { wallet: { walletAddress: wallet.address, proof: 'signature' } },
+  })
   const stranger = await createTestKey(app.context.db)
   expect(await register(stranger.key, wallet)).toMatchObject({
     status: 403,
-    body: { error: { code: 'FORBIDDEN', message: expect.stringContaining('must release it first'), details: { reason: 'wallet_owned' } } },
+    body: {
+      error: {
+        code: 'FORBIDDEN',
+        message: expect.stringContaining('must release it first'),
+        details: { reason: 'wallet_owned' },
+      },
+    },
   })
-  expect((await ask(stranger.key, ['GET', '/wallets/payout'])).body).toEqual({ success: true, wallets: [] })
+  expect((await ask(stranger.key, ['GET', '/wallets/payout'])).body).toEqual({
+    success: true,
+    wallets: [],
+  })
   const path = `/wallets/payout/${wallet.address}`
   expect(await ask(stranger.key, ['DELETE', path])).toMatchObject({ status: 404 })
-  expect(await ask(owner.key, ['DELETE', path])).toMatchObject({ status: 200, body: { released: [{ walletAddress: wallet.address }] } })
+  expect(await ask(owner.key, ['DELETE', path])).toMatchObject({
+    status: 200,
+    body: { released: [{ walletAddress: wallet.address }] },
+  })
   expect(await ask(owner.key, ['DELETE', path])).toMatchObject({ status: 404 })
   expect(await register(stranger.key, wallet)).toMatchObject({ status: 200 })
 })
 
 test('the scope wallets:manage is needed', async () => {
   const { app, ask } = await open()
-  const { key } = await createTestKey(app.context.db, { scopes: ['payment:send', 'payment:receive', 'payment:read', 'keys:manage'] })
+  const { key } = await createTestKey(app.context.db, {
+    scopes: ['payment:send', 'payment:receive', 'payment:read', 'keys:manage'],
+  })
   const { address } = newWallet()
   for (const row of [
     ['GET', '/wallets/payout'],
@@ -67,18 +103,25 @@ test('the scope wallets:manage is needed', async () => {
     ['POST', '/wallets/payout', { challengeId: `wch_${'1'.repeat(22)}`, signature: '0x' }],
     ['DELETE', `/wallets/payout/${address}`],
   ] as const)
-    expect(await ask(key, row), row[1]).toMatchObject({ status: 403, body: { error: { details: { scope: 'wallets:manage' } } } })
+    expect(await ask(key, row), row[1]).toMatchObject({
+      status: 403,
+      body: { error: { details: { scope: 'wallets:manage' } } },
+    })
 })
 
 test('the text names the service, whatever Host the request says', async () => {
   const { app, owner, challenge } = await open()
   const { host, port } = app.context.config
   const { body } = await challenge(owner.key, newWallet(), { host: 'evil.example' })
-  expect(body.message).toMatch(new RegExp(`^${host}:${port} wants you to sign in with your Ethereum account:`))
+  expect(body.message).toMatch(
+    new RegExp(`^${host}:${port} wants you to sign in with your Ethereum account:`),
+  )
   expect(body.message).not.toContain('evil')
   expect(body.message).toContain(`\nURI: http://${host}:${port}\n`)
   Object.assign(app.context.config, { publicUrl: 'https://payments.example.com' })
-  expect((await challenge(owner.key, newWallet(), { host: 'evil.example' })).body.message).toMatch(/^payments\.example\.com wants you to sign in/)
+  expect((await challenge(owner.key, newWallet(), { host: 'evil.example' })).body.message).toMatch(
+    /^payments\.example\.com wants you to sign in/,
+  )
 })
 
 test('bad input is refused by its field, never with a 5xx', async () => {
@@ -87,8 +130,16 @@ test('bad input is refused by its field, never with a 5xx', async () => {
   const rows: [string, object, string][] = [
     ['/wallets/payout/challenge', {}, 'walletAddress'],
     ['/wallets/payout/challenge', { walletAddress: '0x12' }, 'walletAddress'],
-    ['/wallets/payout/challenge', { walletAddress: newWallet().address, network: 'eip155:1' }, 'network'],
-    ['/wallets/payout/challenge', { walletAddress: newWallet().address, accountId: 'acc_x' }, 'accountId'],
+    [
+      '/wallets/payout/challenge',
+      { walletAddress: newWallet().address, network: 'eip155:1' },
+      'network',
+    ],
+    [
+      '/wallets/payout/challenge',
+      { walletAddress: newWallet().address, accountId: 'acc_x' },
+      'accountId',
+    ],
     ['/wallets/payout', { challengeId: "wch_'; drop table", signature: '0x' }, 'challengeId'],
     ['/wallets/payout', { challengeId: `wch_${'\0'.repeat(22)}`, signature: '0x' }, 'challengeId'],
     ['/wallets/payout', { challengeId: id, signature: '' }, 'signature'],
@@ -96,7 +147,10 @@ test('bad input is refused by its field, never with a 5xx', async () => {
     ['/wallets/payout', { challengeId: id, signature: '0x00' }, 'challengeId'],
   ]
   for (const [path, body, field] of rows)
-    expect(await ask(owner.key, ['POST', path, body]), JSON.stringify(body).slice(0, 80)).toMatchObject({
+    expect(
+      await ask(owner.key, ['POST', path, body]),
+      JSON.stringify(body).slice(0, 80),
+    ).toMatchObject({
       status: 400,
       body: { error: { code: 'INVALID_PARAMETERS', details: { [field]: expect.any(String) } } },
     })

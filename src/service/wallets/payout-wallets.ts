@@ -20,7 +20,8 @@ export async function issueWalletChallenge(
   { walletAddress, network: named }: EndpointInput<'payoutChallenge'>['body'],
 ): Promise<EndpointReply<'payoutChallenge'>> {
   const choice = chooseNetwork(context.config.networks, walletAddress, named)
-  if (!choice.ok) throw refuseParameters({ [named === undefined ? 'walletAddress' : 'network']: choice.problem })
+  if (!choice.ok)
+    throw refuseParameters({ [named === undefined ? 'walletAddress' : 'network']: choice.problem })
   const { network } = choice.network
   const id = createId('wch')
   const issuedAt = context.now()
@@ -36,7 +37,14 @@ export async function issueWalletChallenge(
     requestId: id,
   })
   const contractNetwork = named !== undefined && familyOf(network) === 'evm' ? network : null
-  await insertWalletChallenge(context.db, { id, accountId: actor.accountId, address: walletAddress, network: contractNetwork, message, expiresAt })
+  await insertWalletChallenge(context.db, {
+    id,
+    accountId: actor.accountId,
+    address: walletAddress,
+    network: contractNetwork,
+    message,
+    expiresAt,
+  })
   return { success: true, challengeId: id, message, expiresAt: expiresAt.getTime() }
 }
 
@@ -53,11 +61,16 @@ export async function registerPayoutWallet(
   const { accountId } = actor
   const challenge = await takeWalletChallenge(context.db, { id: challengeId, accountId })
   if (!challenge || challenge.expiresAt <= context.now())
-    throw refuseParameters({ challengeId: 'Expected a challenge of this account that is not used and not expired. Ask for a new one.' })
+    throw refuseParameters({
+      challengeId:
+        'Expected a challenge of this account that is not used and not expired. Ask for a new one.',
+    })
   const { address, network, message } = challenge
   const signer = await verifyOwnership(context, { address, network, message, signature })
   if (signer === null)
-    throw refuseParameters({ signature: `Expected the signature of ${address} over the message of the challenge. The challenge is used: ask for a new one.` })
+    throw refuseParameters({
+      signature: `Expected the signature of ${address} over the message of the challenge. The challenge is used: ask for a new one.`,
+    })
   const { owner } = await registerWallet(
     { db: context.db, now: context.now() },
     {
@@ -73,14 +86,23 @@ export async function registerPayoutWallet(
 }
 
 /** Every wallet that the caller's account owns, the oldest first. */
-export async function listPayoutWallets({ db }: Context, { accountId }: Actor): Promise<EndpointReply<'payoutList'>> {
+export async function listPayoutWallets(
+  { db }: Context,
+  { accountId }: Actor,
+): Promise<EndpointReply<'payoutList'>> {
   const owners = await readOwners(db, accountId)
   return { success: true, wallets: owners.map(describeOwned) }
 }
 
 /** @throws `NOT_FOUND`; `FORBIDDEN` (`wallet_managed`) */
-export async function releasePayoutWallet(context: Context, { accountId }: Actor, walletAddress: string): Promise<EndpointReply<'payoutRelease'>> {
-  const released = await releaseWallet({ db: context.db, now: context.now() }, walletAddress, { accountId })
+export async function releasePayoutWallet(
+  context: Context,
+  { accountId }: Actor,
+  walletAddress: string,
+): Promise<EndpointReply<'payoutRelease'>> {
+  const released = await releaseWallet({ db: context.db, now: context.now() }, walletAddress, {
+    accountId,
+  })
   return { success: true, released: released.map(describeOwned) }
 }
 

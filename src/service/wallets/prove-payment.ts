@@ -11,7 +11,10 @@ import { proofTypedData } from '#x402/txid.ts'
 const MAX_TIMEOUT_S = 60
 
 export type Proven = {
-  intent: Pick<PaymentIntent, 'paymentId' | 'network' | 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
+  intent: Pick<
+    PaymentIntent,
+    'paymentId' | 'network' | 'asset' | 'sender' | 'recipient' | 'amountAtomic'
+  >
   signature: string
   resource: string | null
 }
@@ -21,7 +24,10 @@ export type Proven = {
  * over it, the resource and the terms; on Solana its memo, the id of the payment, binds it. Null for tokens: those are proven by what their payer
  * signs for others to carry out, and this payment is made.
  */
-export function provePayment({ intent, signature: txRef, resource: url }: Proven, secret: Uint8Array): string | null {
+export function provePayment(
+  { intent, signature: txRef, resource: url }: Proven,
+  secret: Uint8Array,
+): string | null {
   const { paymentId, network, asset, sender: from, recipient: payTo, amountAtomic } = intent
   if (!asset.native) return null
   const resource = url === null ? {} : { url }
@@ -33,17 +39,39 @@ export function provePayment({ intent, signature: txRef, resource: url }: Proven
     asset: asset.address,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_S,
-    extra: { assetTransferMethod: TXID_METHOD, paymentFlow: UPFRONT_FLOW, ...(!evm && { memo: paymentId }) },
+    extra: {
+      assetTransferMethod: TXID_METHOD,
+      paymentFlow: UPFRONT_FLOW,
+      ...(!evm && { memo: paymentId }),
+    },
   }
-  const terms = { network, from, payTo, asset: asset.address, amountAtomic, maxTimeoutSeconds: MAX_TIMEOUT_S, resource }
+  const terms = {
+    network,
+    from,
+    payTo,
+    asset: asset.address,
+    amountAtomic,
+    maxTimeoutSeconds: MAX_TIMEOUT_S,
+    resource,
+  }
   const payload = evm
-    ? { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from, signature: sign(proofTypedData(terms, txRef), secret) }
+    ? {
+        type: 'payment-proof',
+        alg: 'ES256K',
+        format: 'eip712',
+        txRef,
+        from,
+        signature: sign(proofTypedData(terms, txRef), secret),
+      }
     : { type: 'payment-proof', alg: 'Ed25519', format: 'solana-memo', txRef, from }
   return encodeHeader({ x402Version: 2, ...(url !== null && { resource }), accepted, payload })
 }
 
 /** r, s and the recovery byte; s is the low one. */
 function sign(typedData: TypedDataDefinition, secret: Uint8Array): Hex {
-  const signature = secp256k1.sign(hexToBytes(hashTypedData(typedData)), secret, { prehash: false, format: 'recovered' })
+  const signature = secp256k1.sign(hexToBytes(hashTypedData(typedData)), secret, {
+    prehash: false,
+    format: 'recovered',
+  })
   return bytesToHex(Uint8Array.of(...signature.subarray(1), 27 + (signature[0] ?? 0)))
 }

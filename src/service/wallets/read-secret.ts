@@ -27,5 +27,7 @@ function readSolana(text: string): Uint8Array | undefined {
 
 function readArray(text: string): Uint8Array | undefined {
   const numbers = /^\[([0-9, \n]*)\]$/.exec(text)?.[1]?.split(',').map(Number)
-  return numbers?.every((number) => Number.isInteger(number) && number < 256) ? Uint8Array.from(numbers) : undefined
+  return numbers?.every((number) => Number.isInteger(number) && number < 256)
+    ? Uint8Array.from(numbers)
+    : undefined
 }

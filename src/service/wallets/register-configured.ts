@@ -9,11 +9,17 @@ import { registerWallet } from './ownership.ts'
 export async function registerConfiguredWallets({ config, db, log, now }: Context): Promise<void> {
   for (const { accountId, address } of config.payoutWallets ?? []) {
     try {
-      const { created } = await registerWallet({ db, now: now() }, { accountId, address, network: null, proof: 'operator' })
+      const { created } = await registerWallet(
+        { db, now: now() },
+        { accountId, address, network: null, proof: 'operator' },
+      )
       if (created) log.info({ accountId, wallet: address }, 'payout wallet registered')
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      log.error({ accountId, wallet: address, reason: error.message }, 'PAYOUT_WALLETS: this wallet is not registered')
+      log.error(
+        { accountId, wallet: address, reason: error.message },
+        'PAYOUT_WALLETS: this wallet is not registered',
+      )
     }
   }
 }

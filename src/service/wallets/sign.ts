@@ -18,18 +18,30 @@ export type Signed = { bytes: Uint8Array; signature: string }
  * Signs an unsigned payment, on EVM for the nonce of its lane, and hands it out only when the signed bytes are the intent and nothing else.
  * @throws Error when they are not: a defect, and nothing was sent
  */
-export function signPayment(intent: PaymentIntent, secret: Uint8Array, order: { unsigned: Uint8Array; nonce: number | null }): Signed {
+export function signPayment(
+  intent: PaymentIntent,
+  secret: Uint8Array,
+  order: { unsigned: Uint8Array; nonce: number | null },
+): Signed {
   const evm = familyOf(intent.network) === 'evm'
   const signed = evm ? signEvm(secret, order) : signSolana(secret, order.unsigned)
   const match = evm ? matchEvm(intent, signed.bytes) : matchSolana(intent, signed.bytes)
   if (match.ok) return signed
   const rows = match.rows
     .filter(({ ok }) => !ok)
-    .map(({ field, expected, got }) => `${field}: expected ${renderMatchFact(expected)}, got ${renderMatchFact(got)}`)
-  throw new Error(`The signed transaction is not the payment ${intent.paymentId}. ${rows.join('; ')}`)
+    .map(
+      ({ field, expected, got }) =>
+        `${field}: expected ${renderMatchFact(expected)}, got ${renderMatchFact(got)}`,
+    )
+  throw new Error(
+    `The signed transaction is not the payment ${intent.paymentId}. ${rows.join('; ')}`,
+  )
 }
 
-function signEvm(secret: Uint8Array, { unsigned, nonce }: { unsigned: Uint8Array; nonce: number | null }): Signed {
+function signEvm(
+  secret: Uint8Array,
+  { unsigned, nonce }: { unsigned: Uint8Array; nonce: number | null },
+): Signed {
   const decoded = decodeTransaction(unsigned)
   if (!decoded.ok) throw new Error(decoded.problem)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic } = decoded
@@ -54,5 +66,8 @@ function signEvm(secret: Uint8Array, { unsigned, nonce }: { unsigned: Uint8Array
 function signSolana(secret: Uint8Array, unsigned: Uint8Array): Signed {
   const { message } = readTransaction(unsigned)
   const signature = ed25519.sign(writeMessage(message), secret)
-  return { bytes: writeTransaction({ signatures: [signature], message }), signature: bs58.encode(signature) }
+  return {
+    bytes: writeTransaction({ signatures: [signature], message }),
+    signature: bs58.encode(signature),
+  }
 }

@@ -27,7 +27,10 @@ async function open() {
   const ask = async (key: string, body?: object) => {
     const response = await fetch(`${app.url}/wallets`, {
       method: body ? 'POST' : 'GET',
-      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
@@ -58,7 +61,11 @@ test('a wallet is made on each chain, signs for its address, and its key is neit
   told.push(body)
   expect(body).toEqual({
     success: true,
-    wallets: told.slice(0, 2).map((wallet) => expect.objectContaining({ walletId: (wallet as { walletId: string }).walletId })),
+    wallets: told
+      .slice(0, 2)
+      .map((wallet) =>
+        expect.objectContaining({ walletId: (wallet as { walletId: string }).walletId }),
+      ),
   })
   const rows = await readWallets(app.context.db, owner.accountId)
   expect(rows).toHaveLength(2)
@@ -75,7 +82,15 @@ test('a key brought in over HTTP is refused, and its text is not repeated', asyn
   const { owner, ask, lines } = await open()
   const privateKey = `0x${randomBytes(32).toString('hex')}`
   const { status, body } = await ask(owner.key, { family: 'evm', name: 'x', privateKey })
-  expect([status, body]).toMatchObject([400, { error: { code: 'INVALID_PARAMETERS', details: { privateKey: expect.stringContaining('Unknown field') } } }])
+  expect([status, body]).toMatchObject([
+    400,
+    {
+      error: {
+        code: 'INVALID_PARAMETERS',
+        details: { privateKey: expect.stringContaining('Unknown field') },
+      },
+    },
+  ])
   expect(JSON.stringify([body, lines])).not.toContain(privateKey.slice(2))
 })
 
@@ -84,19 +99,28 @@ test('the scope wallets:manage is needed, and an account sees its own wallets on
   await ask(owner.key, { family: 'evm', name: 'mine' })
   const reader = await createTestKey(app.context.db, { scopes: ['payment:send', 'payment:read'] })
   for (const body of [undefined, { family: 'evm', name: 'x' }]) {
-    expect(await ask(reader.key, body)).toMatchObject({ status: 403, body: { error: { details: { scope: 'wallets:manage' } } } })
+    expect(await ask(reader.key, body)).toMatchObject({
+      status: 403,
+      body: { error: { details: { scope: 'wallets:manage' } } },
+    })
   }
   const stranger = await createTestKey(app.context.db)
   expect((await ask(stranger.key)).body).toEqual({ success: true, wallets: [] })
   const [mine] = await readWallets(app.context.db, owner.accountId)
-  expect(await findWallet(app.context.db, { accountId: stranger.accountId, address: mine?.address ?? '' })).toBeUndefined()
+  expect(
+    await findWallet(app.context.db, {
+      accountId: stranger.accountId,
+      address: mine?.address ?? '',
+    }),
+  ).toBeUndefined()
 })
 
 test('a sealed secret opens in its own row, under its own vault key, and unchanged only', async () => {
   const { app, owner } = await open()
   const { db, vault } = app.context
   const now = new Date()
-  const make = () => createWallet({ db, vault, now }, { accountId: owner.accountId, family: 'evm', name: 'x' })
+  const make = () =>
+    createWallet({ db, vault, now }, { accountId: owner.accountId, family: 'evm', name: 'x' })
   const [first, second] = [await make(), await make()]
   const read = async (id: string) => {
     const [row] = await db.select().from(wallet).where(eq(wallet.id, id))
@@ -106,12 +130,20 @@ test('a sealed secret opens in its own row, under its own vault key, and unchang
   const [one, two] = [await read(first.id), await read(second.id)]
   expect(addressOf('evm', await unseal(vault, one, one))).toBe(one.address)
   await expect(unseal(vault, one, two)).rejects.toThrow('unable to authenticate')
-  await expect(unseal(vault, { ...one, address: two.address }, one)).rejects.toThrow('unable to authenticate')
-  await expect(unseal(vault, one, { ...one, wrappedKey: two.wrappedKey })).rejects.toThrow('unable to authenticate')
+  await expect(unseal(vault, { ...one, address: two.address }, one)).rejects.toThrow(
+    'unable to authenticate',
+  )
+  await expect(unseal(vault, one, { ...one, wrappedKey: two.wrappedKey })).rejects.toThrow(
+    'unable to authenticate',
+  )
   const flipped = Buffer.from(one.sealedSecret, 'base64')
   flipped.writeUInt8((flipped.at(-1) ?? 0) ^ 1, flipped.length - 1)
-  await expect(unseal(vault, one, { ...one, sealedSecret: flipped.toString('base64') })).rejects.toThrow('unable to authenticate')
-  await expect(unseal(createVault(randomBytes(32)), one, one)).rejects.toThrow(/sealed under the vault key .* VAULT_KEY_FILE/)
+  await expect(
+    unseal(vault, one, { ...one, sealedSecret: flipped.toString('base64') }),
+  ).rejects.toThrow('unable to authenticate')
+  await expect(unseal(createVault(randomBytes(32)), one, one)).rejects.toThrow(
+    /sealed under the vault key .* VAULT_KEY_FILE/,
+  )
 })
 
 test('the key file is made once, for its owner alone, and one that others may read is refused', async () => {
@@ -126,10 +158,18 @@ test('the key file is made once, for its owner alone, and one that others may re
   expect(first.keyId).not.toContain(text.slice(0, 8))
   const dataKey = randomBytes(32)
   expect(Buffer.from(await second.unwrap(await first.wrap(dataKey, 'a'), 'a'))).toEqual(dataKey)
-  await expect(second.unwrap(await first.wrap(dataKey, 'a'), 'b')).rejects.toThrow('unable to authenticate')
+  await expect(second.unwrap(await first.wrap(dataKey, 'a'), 'b')).rejects.toThrow(
+    'unable to authenticate',
+  )
   chmodSync(file, 0o640)
-  expect(() => openFileVault(file)).toThrow(/^VAULT_KEY_FILE: expected a file that only its owner may read/)
+  expect(() => openFileVault(file)).toThrow(
+    /^VAULT_KEY_FILE: expected a file that only its owner may read/,
+  )
   writeFileSync(join(folder, 'short'), 'abc', { mode: 0o600 })
-  expect(() => openFileVault(join(folder, 'short'))).toThrow('VAULT_KEY_FILE: expected 64 hex digits')
-  expect(() => openFileVault(join(file, 'vault.key'))).toThrow('VAULT_KEY_FILE: expected a file that can be read or made')
+  expect(() => openFileVault(join(folder, 'short'))).toThrow(
+    'VAULT_KEY_FILE: expected 64 hex digits',
+  )
+  expect(() => openFileVault(join(file, 'vault.key'))).toThrow(
+    'VAULT_KEY_FILE: expected a file that can be read or made',
+  )
 })

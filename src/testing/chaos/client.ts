@@ -6,7 +6,10 @@ import type { Stage, Till } from './stage.ts'
 export type Wish = { key: string; till: Till; amount: string }
 export type Acknowledged = Wish & { paymentId: string }
 
-const Answer = v.object({ paymentId: v.optional(v.string()), error: v.optional(v.object({ code: v.string(), message: v.string() })) })
+const Answer = v.object({
+  paymentId: v.optional(v.string()),
+  error: v.optional(v.object({ code: v.string(), message: v.string() })),
+})
 const PATIENCE_MS = 20_000
 const PAUSE_MS = 50
 const STUCK_AFTER_MS = 600_000
@@ -17,7 +20,11 @@ type Asking = { target: () => string | undefined; prefer: string; onCutOff?: () 
  * A client that asks any process that is there, and asks again what nobody has answered, until it is told the payment.
  * @throws Error when nobody has answered in ten minutes: what was asked is stuck
  */
-export async function askUntilAnswered({ key }: Pick<Stage, 'key'>, wish: Wish, { target, prefer, onCutOff }: Asking): Promise<Acknowledged> {
+export async function askUntilAnswered(
+  { key }: Pick<Stage, 'key'>,
+  wish: Wish,
+  { target, prefer, onCutOff }: Asking,
+): Promise<Acknowledged> {
   const until = performance.now() + STUCK_AFTER_MS
   let last = 'nobody was there'
   for (;;) {
@@ -26,21 +33,32 @@ export async function askUntilAnswered({ key }: Pick<Stage, 'key'>, wish: Wish, 
     if (answer?.paymentId !== undefined) return { ...wish, paymentId: answer.paymentId }
     if (answer?.cutOff) onCutOff?.()
     last = answer?.told ?? last
-    if (performance.now() > until) throw new Error(`The payment of key ${wish.key} from ${wish.till.address} was asked for ten minutes long; last: ${last}`)
+    if (performance.now() > until)
+      throw new Error(
+        `The payment of key ${wish.key} from ${wish.till.address} was asked for ten minutes long; last: ${last}`,
+      )
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }
 
 type Answered = { paymentId?: string | undefined; cutOff?: boolean; told?: string }
 
-async function askOnce(url: string, { apiKey, prefer, wish }: { apiKey: string; prefer: string; wish: Wish }): Promise<Answered> {
+async function askOnce(
+  url: string,
+  { apiKey, prefer, wish }: { apiKey: string; prefer: string; wish: Wish },
+): Promise<Answered> {
   const { key, till, amount } = wish
   let text: string
   let status: number
   try {
     const response = await fetch(`${url}/payment/send`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'idempotency-key': key, prefer },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+        prefer,
+      },
       body: `{"walletAddress":"${till.address}","recipientAddress":"${till.payee}","amount":${amount}}`,
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
@@ -53,7 +71,8 @@ async function askOnce(url: string, { apiKey, prefer, wish }: { apiKey: string; 
   const { paymentId, error } = v.parse(Answer, JSON.parse(text))
   if (status === 200 || status === 202) return { paymentId }
   // Only what a client may repeat is expected here; everything else is a finding.
-  if (status === 409 || status === 429 || status === 503) return { told: `${status} ${error?.code}: ${error?.message}` }
+  if (status === 409 || status === 429 || status === 503)
+    return { told: `${status} ${error?.code}: ${error?.message}` }
   throw new Error(`The service answered ${status} ${error?.code}: ${error?.message}`)
 }
 

@@ -50,10 +50,17 @@ type Run = Case & { order: Order; endedBy?: string | null; kept?: boolean; meanw
 const AT_ONCE = 4
 
 /** All cases under one trouble. Settlements by themselves: what a payer of Solana signed lives for 150 slots, which must not pass while others die. */
-export async function runCases(stage: CrashStage, trouble: Trouble, cases: readonly Case[]): Promise<Finding[]> {
+export async function runCases(
+  stage: CrashStage,
+  trouble: Trouble,
+  cases: readonly Case[],
+): Promise<Finding[]> {
   const sends = cases.filter(({ point }) => isSend(point))
   const settlements = cases.filter(({ point }) => !isSend(point))
-  return [...(await runBatch(stage, trouble, sends)), ...(await runBatch(stage, trouble, settlements))]
+  return [
+    ...(await runBatch(stage, trouble, sends)),
+    ...(await runBatch(stage, trouble, settlements)),
+  ]
 }
 
 function isSend(point: CrashPoint): boolean {
@@ -61,13 +68,19 @@ function isSend(point: CrashPoint): boolean {
 }
 
 /** A process dies in each case, then one process, new or older than the trouble, has to carry all of them to their end. */
-async function runBatch(stage: CrashStage, trouble: Trouble, cases: readonly Case[]): Promise<Finding[]> {
-  const survivor = trouble === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
+async function runBatch(
+  stage: CrashStage,
+  trouble: Trouble,
+  cases: readonly Case[],
+): Promise<Finding[]> {
+  const survivor =
+    trouble === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
   try {
     if (trouble === 'the RPC down') stage.chains.refuse()
     const runs = await inParallel(cases, AT_ONCE, (each) => die(stage, each))
     if (trouble === 'the RPC down') stage.chains.cut()
-    if (survivor) await stage.restartDatabase(() => repeatInTrouble(survivor.url, { runs, away: 'database' }))
+    if (survivor)
+      await stage.restartDatabase(() => repeatInTrouble(survivor.url, { runs, away: 'database' }))
     await using recovering = survivor ?? (await startServiceProcess(stage.env))
     if (trouble === 'the RPC down') await repeatInTrouble(recovering.url, { runs, away: 'chains' })
     stage.chains.mend()
@@ -79,7 +92,9 @@ async function runBatch(stage: CrashStage, trouble: Trouble, cases: readonly Cas
 }
 
 async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
-  const order = await (isSend(point) ? stage.orders.openSend(family) : stage.orders.openSettlement(family))
+  const order = await (isSend(point)
+    ? stage.orders.openSend(family)
+    : stage.orders.openSettlement(family))
   const run: Run = { family, point, order }
   await using dying = await startServiceProcess({ ...stage.env, CRASH_AT: point })
   const answered = await order.ask(dying.url).then(
@@ -98,8 +113,13 @@ async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise
   const ready = await fetch(`${url}/health/ready`)
   const { checks } = (await ready.json()) as { checks: { name: string; ok: boolean }[] }
   // The clock that is compared is the database's.
-  const honest = checks.every(({ name, ok }) => ok === ((name === 'database' || name === 'clock') !== (away === 'database')))
-  if (ready.status !== 503 || !honest) throw new Error(`With the ${away} away, /health/ready answered ${ready.status}: ${JSON.stringify(checks)}`)
+  const honest = checks.every(
+    ({ name, ok }) => ok === ((name === 'database' || name === 'clock') !== (away === 'database')),
+  )
+  if (ready.status !== 503 || !honest)
+    throw new Error(
+      `With the ${away} away, /health/ready answered ${ready.status}: ${JSON.stringify(checks)}`,
+    )
   await Promise.all(runs.map(async (run) => (run.meanwhile = (await askWhenFree(url, run)).status)))
 }
 
@@ -111,7 +131,10 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
     () => askWhenFree(url, run),
     ({ status: told }) => !UNDECIDED.has(told),
   )
-  const rows = status === 200 ? await eventually(() => readRows(stage, run), isOver) : await readRows(stage, run)
+  const rows =
+    status === 200
+      ? await eventually(() => readRows(stage, run), isOver)
+      : await readRows(stage, run)
   const signed = await Promise.all(rows.map(({ id }) => readAttempts(stage.db, id)))
   return {
     family,
@@ -127,10 +150,14 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
   }
 }
 
-const isOver = (rows: { status: string }[]) => rows.length > 0 && rows.every(({ status }) => status === 'confirmed' || status === 'finalized')
+const isOver = (rows: { status: string }[]) =>
+  rows.length > 0 && rows.every(({ status }) => status === 'confirmed' || status === 'finalized')
 
 function readRows({ db }: CrashStage, { order }: Run) {
-  return db.select({ id: payment.id, status: payment.status }).from(payment).where(eq(payment.sender, order.sender))
+  return db
+    .select({ id: payment.id, status: payment.status })
+    .from(payment)
+    .where(eq(payment.sender, order.sender))
 }
 
 /** Under way, not decided, or something is away. */

@@ -63,7 +63,10 @@ export async function openOrders({ evm, solana }: Chains, service: Service): Pro
     networks: [tokens.network, { ...solana.network, assets: [...solana.network.assets, mint] }],
     facilitators: Object.values(sponsors),
     async openSend(family) {
-      const [walletAddress, payee] = [await openFunded(family), await openPayee({ evm, solana }, family)]
+      const [walletAddress, payee] = [
+        await openFunded(family),
+        await openPayee({ evm, solana }, family),
+      ]
       const headers = { 'idempotency-key': randomUUID(), prefer: 'respond-async' }
       const body = { walletAddress, recipientAddress: payee.address, amount: 0.01 }
       return {
@@ -74,23 +77,48 @@ export async function openOrders({ evm, solana }: Chains, service: Service): Pro
       }
     },
     async openSettlement(family) {
-      const { payer, payTo, asset, header, paid } = await (family === 'evm' ? signOnEvm(evm, tokens) : signOnSolana(solana, { mint, sponsor: sponsors.solana }))
-      const body = { walletAddress: payTo, paymentProof: header, expectedAmount: 1.5, asset, timeout: 15 }
-      return { sender: payer, ask: (url) => post(`${url}/payment/receive`, { key: service.key, body }), paid, amount: USDC }
+      const { payer, payTo, asset, header, paid } = await (family === 'evm'
+        ? signOnEvm(evm, tokens)
+        : signOnSolana(solana, { mint, sponsor: sponsors.solana }))
+      const body = {
+        walletAddress: payTo,
+        paymentProof: header,
+        expectedAmount: 1.5,
+        asset,
+        timeout: 15,
+      }
+      return {
+        sender: payer,
+        ask: (url) => post(`${url}/payment/receive`, { key: service.key, body }),
+        paid,
+        amount: USDC,
+      }
     },
   }
 }
 
-async function openPayee({ evm, solana }: Chains, family: Family): Promise<{ address: string; balance: () => Promise<bigint> }> {
+async function openPayee(
+  { evm, solana }: Chains,
+  family: Family,
+): Promise<{ address: string; balance: () => Promise<bigint> }> {
   if (family === 'evm') {
     const { address } = await evm.wallet(0n)
     return { address, balance: () => evm.client.getBalance({ address }) }
   }
   const { publicKey } = Keypair.generate()
-  return { address: publicKey.toBase58(), balance: async () => BigInt(await solana.connection.getBalance(publicKey)) }
+  return {
+    address: publicKey.toBase58(),
+    balance: async () => BigInt(await solana.connection.getBalance(publicKey)),
+  }
 }
 
-type Signed = { payer: string; payTo: string; asset: string; header: string; paid: () => Promise<bigint> }
+type Signed = {
+  payer: string
+  payTo: string
+  asset: string
+  header: string
+  paid: () => Promise<bigint>
+}
 
 const VALID_SECONDS = 600
 
@@ -98,25 +126,60 @@ async function signOnEvm(evm: EvmFixture, { usdc, fund }: EvmTokens): Promise<Si
   const [payer, payee] = [await evm.wallet(ETH), await evm.wallet(0n)]
   await fund(payer.address)
   const extra = { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
-  const header = await payBill(evmPayer(evm, payer), billOf({ network: evm.network.network, asset: usdc, payTo: payee.address, extra }))
-  return { payer: payer.address, payTo: payee.address, asset: usdc.address, header, paid: () => balanceOnEvm(evm, usdc, payee.address) }
+  const header = await payBill(
+    evmPayer(evm, payer),
+    billOf({ network: evm.network.network, asset: usdc, payTo: payee.address, extra }),
+  )
+  return {
+    payer: payer.address,
+    payTo: payee.address,
+    asset: usdc.address,
+    header,
+    paid: () => balanceOnEvm(evm, usdc, payee.address),
+  }
 }
 
-async function signOnSolana(solana: SolanaFixture, { mint, sponsor }: { mint: Asset; sponsor: string }): Promise<Signed> {
+async function signOnSolana(
+  solana: SolanaFixture,
+  { mint, sponsor }: { mint: Asset; sponsor: string },
+): Promise<Signed> {
   const [payer, payee] = [Keypair.generate(), Keypair.generate().publicKey]
   await give(solana, mint, { owner: payer.publicKey, amount: USDC })
   await give(solana, mint, { owner: payee, amount: 0n })
-  const bill = billOf({ network: solana.network.network, asset: mint, payTo: payee.toBase58(), extra: { feePayer: sponsor } })
+  const bill = billOf({
+    network: solana.network.network,
+    asset: mint,
+    payTo: payee.toBase58(),
+    extra: { feePayer: sponsor },
+  })
   const header = await payBill(solanaPayer(solana, payer), bill)
   const account = accountOf(payee, new PublicKey(mint.address), TOKEN)
-  return { payer: payer.publicKey.toBase58(), payTo: payee.toBase58(), asset: mint.address, header, paid: () => balanceOnSolana(solana, account) }
+  return {
+    payer: payer.publicKey.toBase58(),
+    payTo: payee.toBase58(),
+    asset: mint.address,
+    header,
+    paid: () => balanceOnSolana(solana, account),
+  }
 }
 
-function billOf({ asset, ...terms }: Pick<Requirements, 'network' | 'payTo' | 'extra'> & { asset: Asset }): Requirements {
-  return { scheme: 'exact', amount: USDC.toString(), asset: asset.address, maxTimeoutSeconds: VALID_SECONDS, ...terms }
+function billOf({
+  asset,
+  ...terms
+}: Pick<Requirements, 'network' | 'payTo' | 'extra'> & { asset: Asset }): Requirements {
+  return {
+    scheme: 'exact',
+    amount: USDC.toString(),
+    asset: asset.address,
+    maxTimeoutSeconds: VALID_SECONDS,
+    ...terms,
+  }
 }
 
-async function post(url: string, { key, headers, body }: { key: string; headers?: Record<string, string>; body: object }): Promise<Answer> {
+async function post(
+  url: string,
+  { key, headers, body }: { key: string; headers?: Record<string, string>; body: object },
+): Promise<Answer> {
   const answer = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },

@@ -30,15 +30,23 @@ export async function openCrashStage(): Promise<CrashStage> {
   const mining = setInterval(() => void evm.mine().catch(() => {}), evm.network.blockTimeMs)
   stack.defer(() => clearInterval(mining))
   const solana = stack.use(await startSolana({ slotTimeMs: 400 }))
-  const gates = [stack.use(await startGate(evm.rpcUrl)), stack.use(await startGate(solana.rpcUrl))] as const
+  const gates = [
+    stack.use(await startGate(evm.rpcUrl)),
+    stack.use(await startGate(solana.rpcUrl)),
+  ] as const
   const { target, restart } = stack.use(await createOnOwnServer())
   const { db } = stack.use(await openDatabase(target, { ...SERVICE_SCHEMA, onWarning: () => {} }))
   const vaultKeyFile = join(folder, 'vault.key')
   const vault = openFileVault(vaultKeyFile)
   const { key, accountId } = await createTestKey(db, { plan: 'premium' })
 
-  const openWallet = async (family: Family) => (await createWallet({ db, vault, now: new Date() }, { accountId, family, name: 'till' })).address
-  const { networks, facilitators, ...orders } = await openOrders({ evm, solana }, { key, openWallet })
+  const openWallet = async (family: Family) =>
+    (await createWallet({ db, vault, now: new Date() }, { accountId, family, name: 'till' }))
+      .address
+  const { networks, facilitators, ...orders } = await openOrders(
+    { evm, solana },
+    { key, openWallet },
+  )
   const gated = networks.map((network, index) => ({ ...network, rpcUrls: [gates[index]?.url] }))
   const opened = stack.move()
   return {
@@ -51,7 +59,8 @@ export async function openCrashStage(): Promise<CrashStage> {
     },
     orders,
     chains: {
-      refuse: () => void ([gates[0].refuse, gates[1].refuse] = ['eth_sendRawTransaction', 'sendTransaction']),
+      refuse: () =>
+        void ([gates[0].refuse, gates[1].refuse] = ['eth_sendRawTransaction', 'sendTransaction']),
       cut: () => void (gates[0].open = gates[1].open = false),
       mend: () => {
         for (const gate of gates) Object.assign(gate, { open: true, refuse: undefined })

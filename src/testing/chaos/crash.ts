@@ -8,10 +8,13 @@ import { openCrashStage } from './crash-stage.ts'
  */
 const at = process.argv.indexOf('--rounds')
 const rounds = at === -1 ? 1 : Number(process.argv[at + 1])
-if (!Number.isSafeInteger(rounds) || rounds < 1) throw new Error('Expected a whole number after --rounds, for example --rounds 20.')
+if (!Number.isSafeInteger(rounds) || rounds < 1)
+  throw new Error('Expected a whole number after --rounds, for example --rounds 20.')
 
 const points = Object.keys(POINTS) as (keyof typeof POINTS)[]
-const cases = points.flatMap((point) => (['evm', 'solana'] as const).map((family): Case => ({ family, point })))
+const cases = points.flatMap((point) =>
+  (['evm', 'solana'] as const).map((family): Case => ({ family, point })),
+)
 
 let missed = 0
 {
@@ -20,11 +23,17 @@ let missed = 0
     for (const trouble of TROUBLES) {
       const findings = await runCases(stage, trouble, cases)
       const hit = findings.filter(({ endedBy }) => endedBy === 'SIGKILL').length
-      const lost = findings.filter(({ payments, status, difference }) => payments === 0 || status !== 200 || difference < 0n).length
-      const double = findings.filter(({ payments, signed, difference }) => payments > 1 || signed > 1 || difference > 0n).length
+      const lost = findings.filter(
+        ({ payments, status, difference }) => payments === 0 || status !== 200 || difference < 0n,
+      ).length
+      const double = findings.filter(
+        ({ payments, signed, difference }) => payments > 1 || signed > 1 || difference > 0n,
+      ).length
       const ok = hit === cases.length && lost === 0 && double === 0
       if (!ok) missed++
-      console.log(`crash with ${trouble}: ${hit} points hit, ${double} double, ${lost} lost (all ${cases.length} hit, 0 double, 0 lost)${ok ? '' : ' MISSED'}`)
+      console.log(
+        `crash with ${trouble}: ${hit} points hit, ${double} double, ${lost} lost (all ${cases.length} hit, 0 double, 0 lost)${ok ? '' : ' MISSED'}`,
+      )
       if (!ok) console.log(findings)
     }
   }

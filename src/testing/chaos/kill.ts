@@ -11,7 +11,8 @@ import { runStorm } from './storm.ts'
 // The last one counts: the npm script brings one of its own.
 const at = process.argv.lastIndexOf('--kills')
 const kills = at === -1 ? 40 : Number(process.argv[at + 1])
-if (!Number.isSafeInteger(kills) || kills < 1) throw new Error('Expected a whole number after --kills, for example --kills 200.')
+if (!Number.isSafeInteger(kills) || kills < 1)
+  throw new Error('Expected a whole number after --kills, for example --kills 200.')
 
 let missed = 0
 function tell(name: string, value: bigint | number | string, bar: string, ok: boolean): void {
@@ -33,20 +34,65 @@ const RECOVERED_WITHIN_MS = 5_000
   const books = await readBooks(stage)
   const keys = storm.wishes.length
   tell('kills', `${storm.kills} in ${stormS} s`, `at least ${kills}`, storm.kills >= kills)
-  tell('acknowledged payments', `${storm.acknowledged.length} of ${keys} keys`, 'all', storm.acknowledged.length === keys && keys > 0)
+  tell(
+    'acknowledged payments',
+    `${storm.acknowledged.length} of ${keys} keys`,
+    'all',
+    storm.acknowledged.length === keys && keys > 0,
+  )
   // A storm in which nothing is paid, or nobody is hit, proves nothing.
-  tell('payments while processes died', storm.underFire, 'at least one for two kills', storm.underFire * 2 >= storm.kills)
-  tell('requests that a kill cut off', storm.cutOff, 'at least one for four kills', storm.cutOff * 4 >= storm.kills)
+  tell(
+    'payments while processes died',
+    storm.underFire,
+    'at least one for two kills',
+    storm.underFire * 2 >= storm.kills,
+  )
+  tell(
+    'requests that a kill cut off',
+    storm.cutOff,
+    'at least one for four kills',
+    storm.cutOff * 4 >= storm.kills,
+  )
   const ids = new Set(storm.acknowledged.map(({ paymentId }) => paymentId)).size
-  tell('payments', books.paymentsOfKeys, `one for each key: ${keys}`, books.paymentsOfKeys === keys && ids === keys)
+  tell(
+    'payments',
+    books.paymentsOfKeys,
+    `one for each key: ${keys}`,
+    books.paymentsOfKeys === keys && ids === keys,
+  )
   tell('failed payments', books.failed, '0', books.failed === 0)
-  tell('transfers on the chains', books.transfersOnChain, `one for each key: ${keys}`, books.transfersOnChain === keys)
-  tell('ledger and chain differ by', books.ledgerDifference, '0 base units', books.ledgerDifference === 0n)
-  tell('payees and ledger differ by', books.payeeDifference, '0 base units', books.payeeDifference === 0n)
+  tell(
+    'transfers on the chains',
+    books.transfersOnChain,
+    `one for each key: ${keys}`,
+    books.transfersOnChain === keys,
+  )
+  tell(
+    'ledger and chain differ by',
+    books.ledgerDifference,
+    '0 base units',
+    books.ledgerDifference === 0n,
+  )
+  tell(
+    'payees and ledger differ by',
+    books.payeeDifference,
+    '0 base units',
+    books.payeeDifference === 0n,
+  )
   tell('stuck payments', stuck, '0 after 3 min', stuck === 0)
   const { readyMs, movingMs } = await measureRecovery(stage)
   // Two blocks of confirmation are the chain's own time.
-  tell('ready after kill -9', `${Math.round(readyMs)} ms`, `${RECOVERED_WITHIN_MS} ms`, !timed || readyMs <= RECOVERED_WITHIN_MS)
-  tell('open payments confirmed after kill -9', `${Math.round(movingMs)} ms`, 'told, not judged', true)
+  tell(
+    'ready after kill -9',
+    `${Math.round(readyMs)} ms`,
+    `${RECOVERED_WITHIN_MS} ms`,
+    !timed || readyMs <= RECOVERED_WITHIN_MS,
+  )
+  tell(
+    'open payments confirmed after kill -9',
+    `${Math.round(movingMs)} ms`,
+    'told, not judged',
+    true,
+  )
 }
 process.exitCode = missed === 0 ? 0 : 1

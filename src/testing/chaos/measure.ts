@@ -17,13 +17,30 @@ export async function countStuck({ db }: Stage, withinMs: number): Promise<numbe
   }
 }
 
-type Books = { paymentsOfKeys: number; failed: number; transfersOnChain: number; ledgerDifference: bigint; payeeDifference: bigint }
+type Books = {
+  paymentsOfKeys: number
+  failed: number
+  transfersOnChain: number
+  ledgerDifference: bigint
+  payeeDifference: bigint
+}
 
 /** The rows beside the chain, all wallets together: every figure to the base unit. */
 export async function readBooks({ db, tills, payments }: Stage): Promise<Books> {
-  const books: Books = { paymentsOfKeys: 0, failed: 0, transfersOnChain: 0, ledgerDifference: 0n, payeeDifference: 0n }
+  const books: Books = {
+    paymentsOfKeys: 0,
+    failed: 0,
+    transfersOnChain: 0,
+    ledgerDifference: 0n,
+    payeeDifference: 0n,
+  }
   for (const { address, payee, held, balance } of tills) {
-    const { rows } = await db.execute<{ count: number; failed: number; paid: string; spent: string }>(sql`
+    const { rows } = await db.execute<{
+      count: number
+      failed: number
+      paid: string
+      spent: string
+    }>(sql`
       select count(*)::int as count, count(*) filter (where status = 'failed')::int as failed,
         coalesce(sum(amount) filter (where status in ('confirmed', 'finalized')), 0)::text as paid,
         (coalesce(sum(amount) filter (where status in ('confirmed', 'finalized')), 0) + coalesce(sum(fee), 0))::text as spent
@@ -40,11 +57,17 @@ export async function readBooks({ db, tills, payments }: Stage): Promise<Books> 
 }
 
 /** All processes die with payments under way: how long until a new one is ready, and until those payments are confirmed, both from its start. */
-export async function measureRecovery(stage: Stage): Promise<{ readyMs: number; movingMs: number }> {
+export async function measureRecovery(
+  stage: Stage,
+): Promise<{ readyMs: number; movingMs: number }> {
   const wishes = [...stage.tills].map((till) => newWish([till]))
   {
     await using dying = await startServiceProcess(stage.env)
-    await Promise.all(wishes.map((wish) => askUntilAnswered(stage, wish, { target: () => dying.url, prefer: 'respond-async' })))
+    await Promise.all(
+      wishes.map((wish) =>
+        askUntilAnswered(stage, wish, { target: () => dying.url, prefer: 'respond-async' }),
+      ),
+    )
   }
   const startedAt = performance.now()
   await using service = await startServiceProcess(stage.env)

@@ -21,9 +21,22 @@ const SOL = 1_000_000_000n
 const WALLETS_PER_CHAIN = 2
 
 /** A managed wallet, what it held at first, and whom it pays. */
-export type Till = { family: Family; network: NetworkId; address: string; held: bigint; payee: string; balance: (address: string) => Promise<bigint> }
+export type Till = {
+  family: Family
+  network: NetworkId
+  address: string
+  held: bigint
+  payee: string
+  balance: (address: string) => Promise<bigint>
+}
 
-export type Stage = AsyncDisposable & { db: Database; env: Record<string, string>; key: string; tills: Till[]; payments: (address: string) => Promise<number> }
+export type Stage = AsyncDisposable & {
+  db: Database
+  env: Record<string, string>
+  key: string
+  tills: Till[]
+  payments: (address: string) => Promise<number>
+}
 
 /** What all processes of a storm share: two chains, one Postgres server, one vault, an account with funded wallets on each chain. */
 export async function openStage(): Promise<Stage> {
@@ -42,13 +55,21 @@ export async function openStage(): Promise<Stage> {
   const vault = openFileVault(vaultKeyFile)
 
   const { id: accountId } = await createAccount(db, { name: 'Storm', plan: 'premium' })
-  const { key } = await createKey(db, { accountId, name: 'storm', scopes: SCOPES, plan: 'premium', environment: 'test', requestsPerMinute: 1_000_000 })
+  const { key } = await createKey(db, {
+    accountId,
+    name: 'storm',
+    scopes: SCOPES,
+    plan: 'premium',
+    environment: 'test',
+    requestsPerMinute: 1_000_000,
+  })
   const chains = {
     evm: {
       network: evm.network.network,
       held: 1_000n * ETH,
       payee: async () => (await evm.wallet(0n)).address as string,
-      fund: (address: string, value: bigint) => evm.client.setBalance({ address: address as Hex, value }),
+      fund: (address: string, value: bigint) =>
+        evm.client.setBalance({ address: address as Hex, value }),
       balance: (address: string) => evm.client.getBalance({ address: address as Hex }),
     },
     solana: {
@@ -56,14 +77,18 @@ export async function openStage(): Promise<Stage> {
       held: 1_000n * SOL,
       payee: async () => Keypair.generate().publicKey.toBase58(),
       fund: (address: string, lamports: bigint) => solana.setAccount(address, { lamports }),
-      balance: async (address: string) => BigInt(await solana.connection.getBalance(new PublicKey(address))),
+      balance: async (address: string) =>
+        BigInt(await solana.connection.getBalance(new PublicKey(address))),
     },
   }
   const tills: Till[] = []
   for (const family of ['evm', 'solana'] as const) {
     const { network, held, payee, fund, balance } = chains[family]
     for (let count = 0; count < WALLETS_PER_CHAIN; count++) {
-      const { address } = await createWallet({ db, vault, now: new Date() }, { accountId, family, name: `till ${count}` })
+      const { address } = await createWallet(
+        { db, vault, now: new Date() },
+        { accountId, family, name: `till ${count}` },
+      )
       await fund(address, held)
       tills.push({ family, network, address, held, payee: await payee(), balance })
     }
@@ -77,7 +102,9 @@ export async function openStage(): Promise<Stage> {
   const payments = async (address: string) =>
     address.startsWith('0x')
       ? evm.client.getTransactionCount({ address: address as Hex })
-      : (await signaturesOf(solana.connection, address, { from: 0 })).filter(({ err }) => err === null).length
+      : (await signaturesOf(solana.connection, address, { from: 0 })).filter(
+          ({ err }) => err === null,
+        ).length
   const opened = stack.move()
   return { db, env, key, tills, payments, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

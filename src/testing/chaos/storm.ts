@@ -3,7 +3,12 @@ import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
 import { askUntilAnswered, newWish, type Acknowledged, type Wish } from './client.ts'
 import type { Stage } from './stage.ts'
 
-type StormOptions = { kills: number; processes: number; clients: number; pauseMs: readonly [least: number, most: number] }
+type StormOptions = {
+  kills: number
+  processes: number
+  clients: number
+  pauseMs: readonly [least: number, most: number]
+}
 type Storm = {
   kills: number
   acknowledged: Acknowledged[]
@@ -20,7 +25,10 @@ const TELL_EVERY = 100
  * Processes that take payments while, time and again, one of those that listen is killed and started anew. The next one dies a random pause after no more
  * than one is missing: were they killed as fast as they start, none would live long enough to be in the middle of anything.
  */
-export async function runStorm(stage: Stage, { kills, processes, clients, pauseMs }: StormOptions): Promise<Storm> {
+export async function runStorm(
+  stage: Stage,
+  { kills, processes, clients, pauseMs }: StormOptions,
+): Promise<Storm> {
   const storm: Storm = { kills: 0, acknowledged: [], wishes: [], underFire: 0, cutOff: 0 }
   const alive: ServiceProcess[] = []
   const isOver = () => storm.kills >= kills
@@ -28,7 +36,10 @@ export async function runStorm(stage: Stage, { kills, processes, clients, pauseM
 
   const starting: Promise<unknown>[] = []
   const broken = Promise.withResolvers<never>()
-  const start = () => void starting.push(startServiceProcess(stage.env).then((each) => alive.push(each), broken.reject))
+  const start = () =>
+    void starting.push(
+      startServiceProcess(stage.env).then((each) => alive.push(each), broken.reject),
+    )
   async function strike(): Promise<void> {
     while (!isOver()) {
       if (alive.length < processes - 1) {
@@ -39,7 +50,8 @@ export async function runStorm(stage: Stage, { kills, processes, clients, pauseM
       const [victim] = alive.splice(randomInt(alive.length), 1)
       await victim?.kill()
       storm.kills++
-      if (storm.kills % TELL_EVERY === 0) console.log(`… ${storm.kills} kills, ${storm.acknowledged.length} payments`)
+      if (storm.kills % TELL_EVERY === 0)
+        console.log(`… ${storm.kills} kills, ${storm.acknowledged.length} payments`)
       if (!isOver()) start()
     }
   }
@@ -47,14 +59,23 @@ export async function runStorm(stage: Stage, { kills, processes, clients, pauseM
     while (!isOver()) {
       const wish = newWish(stage.tills)
       storm.wishes.push(wish)
-      storm.acknowledged.push(await askUntilAnswered(stage, wish, { target, prefer: 'respond-async', onCutOff: () => storm.cutOff++ }))
+      storm.acknowledged.push(
+        await askUntilAnswered(stage, wish, {
+          target,
+          prefer: 'respond-async',
+          onCutOff: () => storm.cutOff++,
+        }),
+      )
       if (!isOver()) storm.underFire++
     }
   }
   for (let count = 0; count < processes; count++) start()
   try {
     // Who asks when the storm ends is still answered, by those that nobody kills any more.
-    await Promise.race([broken.promise, Promise.all([strike(), ...Array.from({ length: clients }, ask)])])
+    await Promise.race([
+      broken.promise,
+      Promise.all([strike(), ...Array.from({ length: clients }, ask)]),
+    ])
   } finally {
     await Promise.allSettled(starting)
     for (const each of alive) await each.kill()

@@ -51,16 +51,28 @@ export function changeBytes(dice: Dice, bytes: Uint8Array): { how: string; bytes
     case 0:
       return { how: 'a byte set', bytes: bytes.with(at, (here + dice.upTo(255)) & 0xff) }
     case 1:
-      return { how: 'a byte inserted', bytes: Uint8Array.from([...bytes.subarray(0, at), dice.below(256), ...bytes.subarray(at)]) }
+      return {
+        how: 'a byte inserted',
+        bytes: Uint8Array.from([...bytes.subarray(0, at), dice.below(256), ...bytes.subarray(at)]),
+      }
     case 2:
-      return { how: 'a byte removed', bytes: Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + 1)]) }
+      return {
+        how: 'a byte removed',
+        bytes: Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + 1)]),
+      }
     case 3:
       return { how: 'cut off', bytes: bytes.slice(0, at) }
     case 4:
-      return { how: 'bytes appended', bytes: Uint8Array.from([...bytes, ...dice.bytes(dice.upTo(8))]) }
+      return {
+        how: 'bytes appended',
+        bytes: Uint8Array.from([...bytes, ...dice.bytes(dice.upTo(8))]),
+      }
     case 5: {
       const other = dice.below(bytes.length)
-      return { how: 'two bytes swapped', bytes: bytes.with(at, bytes[other] ?? 0).with(other, here) }
+      return {
+        how: 'two bytes swapped',
+        bytes: bytes.with(at, bytes[other] ?? 0).with(other, here),
+      }
     }
     default:
       return { how: 'a bit flipped', bytes: bytes.with(at, here ^ (1 << dice.below(8))) }

@@ -1,5 +1,18 @@
-import { bytesToHex, getAddress, hexToBytes, isAddressEqual, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem'
-import type { Hex, TransactionSerializable, TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
+import {
+  bytesToHex,
+  getAddress,
+  hexToBytes,
+  isAddressEqual,
+  parseTransaction,
+  recoverTransactionAddress,
+  serializeTransaction,
+} from 'viem'
+import type {
+  Hex,
+  TransactionSerializable,
+  TransactionSerializableEIP1559,
+  TransactionSerialized,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'
 import { compareSigned } from '#chains/evm/compare.ts'
@@ -14,13 +27,21 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const PAYER = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
 const STRANGER = privateKeyToAccount(`0x${'bad1'.repeat(16)}`)
 
-export type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'>> & {
+export type Fields = Required<
+  Pick<
+    TransactionSerializableEIP1559,
+    'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'
+  >
+> & {
   to: Hex
   data?: Hex
   type: 'eip1559'
 }
 
-export type Changes = Record<string, (dice: Dice, valid: Fields, intent: PaymentIntent) => TransactionSerializable>
+export type Changes = Record<
+  string,
+  (dice: Dice, valid: Fields, intent: PaymentIntent) => TransactionSerializable
+>
 
 /** A kind of payment under attack. */
 export type Kind = {
@@ -34,20 +55,49 @@ export type Kind = {
 
 /** What an attacker who understands the format changes in any payment. */
 const COMMON_CHANGES: Changes = {
-  'another chain': (dice, valid) => ({ ...valid, chainId: dice.pick([1, 8453, valid.chainId + 1, dice.upTo(1e9)]) }),
-  'a contract created': (dice, valid) => ({ ...valid, to: undefined, data: bytesToHex(dice.bytes(dice.upTo(40))) }),
-  'an access list': (dice, valid) => ({ ...valid, accessList: [{ address: valid.to, storageKeys: dice.below(2) ? [bytesToHex(dice.bytes(32))] : [] }] }),
-  'the fee drained': (dice, valid) => ({ ...valid, maxFeePerGas: valid.maxFeePerGas * BigInt(dice.upTo(100_000)) }),
+  'another chain': (dice, valid) => ({
+    ...valid,
+    chainId: dice.pick([1, 8453, valid.chainId + 1, dice.upTo(1e9)]),
+  }),
+  'a contract created': (dice, valid) => ({
+    ...valid,
+    to: undefined,
+    data: bytesToHex(dice.bytes(dice.upTo(40))),
+  }),
+  'an access list': (dice, valid) => ({
+    ...valid,
+    accessList: [
+      { address: valid.to, storageKeys: dice.below(2) ? [bytesToHex(dice.bytes(32))] : [] },
+    ],
+  }),
+  'the fee drained': (dice, valid) => ({
+    ...valid,
+    maxFeePerGas: valid.maxFeePerGas * BigInt(dice.upTo(100_000)),
+  }),
   'the gas drained': (dice, valid) => ({ ...valid, gas: valid.gas * BigInt(dice.upTo(10_000)) }),
   'the gas cut': (dice, valid) => ({ ...valid, gas: BigInt(dice.below(Number(valid.gas) + 1)) }),
-  'another tip': (dice, valid) => ({ ...valid, maxPriorityFeePerGas: BigInt(dice.below(Number(valid.maxFeePerGas) + 1)) }),
+  'another tip': (dice, valid) => ({
+    ...valid,
+    maxPriorityFeePerGas: BigInt(dice.below(Number(valid.maxFeePerGas) + 1)),
+  }),
   'another nonce': (dice, valid) => ({ ...valid, nonce: dice.upTo(1e6) }),
-  'a legacy transaction': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({ ...valid, type: 'legacy', gasPrice: maxFeePerGas }),
-  'type 1': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({ ...valid, type: 'eip2930', gasPrice: maxFeePerGas, accessList: [] }),
+  'a legacy transaction': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({
+    ...valid,
+    type: 'legacy',
+    gasPrice: maxFeePerGas,
+  }),
+  'type 1': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({
+    ...valid,
+    type: 'eip2930',
+    gasPrice: maxFeePerGas,
+    accessList: [],
+  }),
   'an account delegated': (_, valid) => ({
     ...valid,
     type: 'eip7702',
-    authorizationList: [{ address: valid.to, chainId: valid.chainId, nonce: 0, r: '0x1', s: '0x1', yParity: 0 }],
+    authorizationList: [
+      { address: valid.to, chainId: valid.chainId, nonce: 0, r: '0x1', s: '0x1', yParity: 0 },
+    ],
   }),
 }
 
@@ -56,12 +106,25 @@ const native: Kind = {
   size: { amount: 70, gas: 9_000 },
   changes: {
     'another recipient': (dice, valid) => ({ ...valid, to: bytesToHex(dice.bytes(20)) }),
-    'a look-alike recipient': (dice, valid) => ({ ...valid, to: flipNibble(valid.to, 2 + 6 + dice.below(28)) }),
-    'more or less': (dice, valid) => ({ ...valid, value: dice.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, dice.big(90)]) }),
+    'a look-alike recipient': (dice, valid) => ({
+      ...valid,
+      to: flipNibble(valid.to, 2 + 6 + dice.below(28)),
+    }),
+    'more or less': (dice, valid) => ({
+      ...valid,
+      value: dice.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, dice.big(90)]),
+    }),
     'data added': (dice, valid) => ({ ...valid, data: bytesToHex(dice.bytes(dice.upTo(100))) }),
-    'a token call': (dice, valid) => ({ ...valid, value: 0n, data: `0xa9059cbb${bytesToHex(dice.bytes(64)).slice(2)}` }),
+    'a token call': (dice, valid) => ({
+      ...valid,
+      value: 0n,
+      data: `0xa9059cbb${bytesToHex(dice.bytes(64)).slice(2)}`,
+    }),
   },
-  pays: (intent, { to, value, data }) => isAddressEqual(to, intent.recipient as Hex) && value === intent.amountAtomic && data === undefined,
+  pays: (intent, { to, value, data }) =>
+    isAddressEqual(to, intent.recipient as Hex) &&
+    value === intent.amountAtomic &&
+    data === undefined,
 }
 
 async function attack(kindOf: Kind, dice: Dice): Promise<Attack> {
@@ -72,7 +135,8 @@ async function attack(kindOf: Kind, dice: Dice): Promise<Attack> {
   if (kind < 60) return { ...base, ...changeBytes(dice, reviewed), door: 'review' }
   const how = dice.pick(Object.keys(changes) as [string, ...string[]])
   const changed = changes[how]?.(dice, fields, intent) ?? fields
-  if (kind < 92) return { ...base, how, bytes: hexToBytes(serializeTransaction(changed)), door: 'review' }
+  if (kind < 92)
+    return { ...base, how, bytes: hexToBytes(serializeTransaction(changed)), door: 'review' }
   return { ...base, ...(await signAttack(dice, fields, { how, changed })) }
 }
 
@@ -85,14 +149,30 @@ async function signAttack(
   const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
   switch (dice.below(6)) {
     case 4:
-      return { how: 'not signed at all', bytes: hexToBytes(serializeTransaction(fields)), door: 'signed' }
+      return {
+        how: 'not signed at all',
+        bytes: hexToBytes(serializeTransaction(fields)),
+        door: 'signed',
+      }
     case 0:
-      return { how: 'signed as it was shown', bytes: hexToBytes(await PAYER.signTransaction(fields)), door }
+      return {
+        how: 'signed as it was shown',
+        bytes: hexToBytes(await PAYER.signTransaction(fields)),
+        door,
+      }
     case 1:
-      return { how: 'signed by a stranger', bytes: hexToBytes(await STRANGER.signTransaction(fields)), door }
+      return {
+        how: 'signed by a stranger',
+        bytes: hexToBytes(await STRANGER.signTransaction(fields)),
+        door,
+      }
     case 2: {
       const signed = parseTransaction(await PAYER.signTransaction(fields))
-      const twin = { r: signed.r ?? '0x', s: toHex32(ORDER - BigInt(signed.s ?? '0x0')), yParity: signed.yParity === 0 ? 1 : 0 }
+      const twin = {
+        r: signed.r ?? '0x',
+        s: toHex32(ORDER - BigInt(signed.s ?? '0x0')),
+        yParity: signed.yParity === 0 ? 1 : 0,
+      }
       return { how: 'the high-s twin', bytes: hexToBytes(serializeTransaction(fields, twin)), door }
     }
     case 3: {
@@ -100,11 +180,18 @@ async function signAttack(
       return { how: `signed, then ${tampered.how}`, bytes: tampered.bytes, door }
     }
     default:
-      return { how: `signed with ${how}`, bytes: hexToBytes(await PAYER.signTransaction(changed)), door }
+      return {
+        how: `signed with ${how}`,
+        bytes: hexToBytes(await PAYER.signTransaction(changed)),
+        door,
+      }
   }
 }
 
-function newPayment(kindOf: Kind, dice: Dice): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
+function newPayment(
+  kindOf: Kind,
+  dice: Dice,
+): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
   const chainId = dice.pick([1, 31337, 8453, 11155111])
   const intent = {
     paymentId: dice.paymentId(),
@@ -127,18 +214,34 @@ function newPayment(kindOf: Kind, dice: Dice): { intent: PaymentIntent; fields: 
 }
 
 function accepts({ intent, reviewed, bytes, door }: Attack): boolean {
-  return door === 'review' ? matchTransaction(intent, bytes).ok : compareSigned(intent, reviewed, bytes).ok
+  return door === 'review'
+    ? matchTransaction(intent, bytes).ok
+    : compareSigned(intent, reviewed, bytes).ok
 }
 
-async function isSamePayment(kindOf: Kind, { intent, reviewed, bytes, door }: Attack): Promise<boolean> {
+async function isSamePayment(
+  kindOf: Kind,
+  { intent, reviewed, bytes, door }: Attack,
+): Promise<boolean> {
   const serialized = bytesToHex(bytes) as TransactionSerialized<'eip1559'>
   const got = parseTransaction(serialized)
   const { chainId, to, value, data, accessList = [], gas = 0n, maxFeePerGas = 0n, r, s } = got
-  const pays = got.type === 'eip1559' && `eip155:${chainId}` === intent.network && kindOf.pays(intent, { to: to ?? '0x', value: value ?? 0n, data })
+  const pays =
+    got.type === 'eip1559' &&
+    `eip155:${chainId}` === intent.network &&
+    kindOf.pays(intent, { to: to ?? '0x', value: value ?? 0n, data })
   const plain = accessList.length === 0 && gas * maxFeePerGas <= intent.maxFeeAtomic
   if (!pays || !plain) return false
-  if (r === undefined || s === undefined) return door === 'review' && serializeTransaction(got) === serialized
-  if (BigInt(s) > ORDER / 2n || !isAddressEqual(await recoverTransactionAddress({ serializedTransaction: serialized }), PAYER.address)) return false
+  if (r === undefined || s === undefined)
+    return door === 'review' && serializeTransaction(got) === serialized
+  if (
+    BigInt(s) > ORDER / 2n ||
+    !isAddressEqual(
+      await recoverTransactionAddress({ serializedTransaction: serialized }),
+      PAYER.address,
+    )
+  )
+    return false
   if (door === 'review') return true
   const { r: _r, s: _s, v: _v, yParity: _yParity, ...unsigned } = got
   return serializeTransaction(unsigned) === bytesToHex(reviewed)
@@ -154,7 +257,11 @@ export function flipNibble(hex: Hex, at: number): Hex {
 }
 
 export function attackOn(kindOf: Kind): Chain {
-  return { attack: (dice) => attack(kindOf, dice), accepts, isSamePayment: (made) => isSamePayment(kindOf, made) }
+  return {
+    attack: (dice) => attack(kindOf, dice),
+    accepts,
+    isSamePayment: (made) => isSamePayment(kindOf, made),
+  }
 }
 
 export const evm = attackOn(native)

@@ -42,13 +42,21 @@ export type Draft = {
 export type Change = (dice: Dice, valid: Draft, intent: PaymentIntent) => Partial<Draft>
 
 export const key = (dice: Dice) => new PublicKey(dice.bytes(32))
-export const memo = (text: string | Uint8Array, keys: TransactionInstruction['keys'] = [], programId = MEMO) =>
-  new TransactionInstruction({ programId, keys, data: Buffer.from(text) })
-export const pay = (from: PublicKey, to: PublicKey, lamports: bigint) => SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
+export const memo = (
+  text: string | Uint8Array,
+  keys: TransactionInstruction['keys'] = [],
+  programId = MEMO,
+) => new TransactionInstruction({ programId, keys, data: Buffer.from(text) })
+export const pay = (from: PublicKey, to: PublicKey, lamports: bigint) =>
+  SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
 export const guard = (dice: Dice, tag = 2 + dice.below(15), more: PublicKey[] = []) =>
   new TransactionInstruction({
     programId: LIGHTHOUSE,
-    keys: [PAYER.publicKey, ...more].map((pubkey) => ({ pubkey, isSigner: pubkey === PAYER.publicKey, isWritable: pubkey !== SystemProgram.programId })),
+    keys: [PAYER.publicKey, ...more].map((pubkey) => ({
+      pubkey,
+      isSigner: pubkey === PAYER.publicKey,
+      isWritable: pubkey !== SystemProgram.programId,
+    })),
     data: Buffer.from([tag, ...dice.bytes(dice.upTo(20))]),
   })
 export const u64 = (value: bigint) => BigInt.asUintN(64, value)
@@ -71,25 +79,54 @@ export const COMMON_CHANGES: Record<string, Change> = {
     ],
   }),
   'a memo of another payment': (dice) => ({ memo: memo(dice.paymentId()) }),
-  'a memo with a tail': (dice, _, intent) => ({ memo: memo(intent.paymentId + dice.pick([' ', '\0', '\u200b', 'x'])) }),
+  'a memo with a tail': (dice, _, intent) => ({
+    memo: memo(intent.paymentId + dice.pick([' ', '\0', '\u200b', 'x'])),
+  }),
   'a memo with a byte order mark': (_, __, intent) => ({ memo: memo(`\ufeff${intent.paymentId}`) }),
   'a memo that is not text': (dice) => ({ memo: memo(Uint8Array.from([0xff, ...dice.bytes(8)])) }),
   'two memos': (dice, valid) => ({ after: [dice.pick([valid.memo, memo('more')])] }),
   'the older memo program': (_, __, intent) => ({ memo: memo(intent.paymentId, [], MEMO_V1) }),
-  'a memo signed by the payer': (_, __, intent) => ({ memo: memo(intent.paymentId, [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: false }]) }),
-  'an extra signer': (_, __, intent) => ({ memo: memo(intent.paymentId, [{ pubkey: STRANGER.publicKey, isSigner: true, isWritable: false }]) }),
-  'another limit': (dice) => ({ limit: ComputeBudgetProgram.setComputeUnitLimit({ units: dice.below(dice.pick([60_001, 120_000, 1_400_000])) }) }),
-  'another price': (dice) => ({ price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: u64(dice.big(dice.pick([16, 30, 50, 64]))) }) }),
+  'a memo signed by the payer': (_, __, intent) => ({
+    memo: memo(intent.paymentId, [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: false }]),
+  }),
+  'an extra signer': (_, __, intent) => ({
+    memo: memo(intent.paymentId, [
+      { pubkey: STRANGER.publicKey, isSigner: true, isWritable: false },
+    ]),
+  }),
+  'another limit': (dice) => ({
+    limit: ComputeBudgetProgram.setComputeUnitLimit({
+      units: dice.below(dice.pick([60_001, 120_000, 1_400_000])),
+    }),
+  }),
+  'another price': (dice) => ({
+    price: ComputeBudgetProgram.setComputeUnitPrice({
+      microLamports: u64(dice.big(dice.pick([16, 30, 50, 64]))),
+    }),
+  }),
   'a limit twice': (dice, valid) => ({ after: [dice.pick([valid.limit, valid.price])] }),
-  'a limit left out': (dice, valid) => (dice.below(2) ? { limit: valid.price } : { price: valid.limit }),
+  'a limit left out': (dice, valid) =>
+    dice.below(2) ? { limit: valid.price } : { price: valid.limit },
   'a heap frame': () => ({ before: [ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 })] }),
-  'an account assigned': (dice) => ({ after: [SystemProgram.assign({ accountPubkey: PAYER.publicKey, programId: key(dice) })] }),
+  'an account assigned': (dice) => ({
+    after: [SystemProgram.assign({ accountPubkey: PAYER.publicKey, programId: key(dice) })],
+  }),
   'an account created': (dice) => ({
     after: [
-      SystemProgram.createAccount({ fromPubkey: PAYER.publicKey, newAccountPubkey: STRANGER.publicKey, lamports: 1_000_000, space: 0, programId: key(dice) }),
+      SystemProgram.createAccount({
+        fromPubkey: PAYER.publicKey,
+        newAccountPubkey: STRANGER.publicKey,
+        lamports: 1_000_000,
+        space: 0,
+        programId: key(dice),
+      }),
     ],
   }),
-  'a durable nonce': (dice) => ({ before: [SystemProgram.nonceAdvance({ noncePubkey: key(dice), authorizedPubkey: PAYER.publicKey })] }),
+  'a durable nonce': (dice) => ({
+    before: [
+      SystemProgram.nonceAdvance({ noncePubkey: key(dice), authorizedPubkey: PAYER.publicKey }),
+    ],
+  }),
   'an unknown program': (dice) => ({
     after: [
       new TransactionInstruction({
@@ -104,7 +141,13 @@ export const COMMON_CHANGES: Record<string, Change> = {
     after: Array.from({ length: dice.upTo(2) }, () => guard(dice)),
   }),
   'a guard that writes': (dice) => ({
-    before: [dice.pick([guard(dice, 0, [key(dice)]), guard(dice, 1, [key(dice)]), guard(dice, 2, [SystemProgram.programId])])],
+    before: [
+      dice.pick([
+        guard(dice, 0, [key(dice)]),
+        guard(dice, 1, [key(dice)]),
+        guard(dice, 2, [SystemProgram.programId]),
+      ]),
+    ],
   }),
   'a lookup table': () => ({ shape: 'lookup' }),
   'the legacy format': () => ({ shape: 'legacy' }),
@@ -126,19 +169,41 @@ export function compile({
   shape,
   unordered,
 }: Draft): VersionedTransaction {
-  const ordered = [...before, limit, price, ...open, ...(memoFirst ? [note, transfer] : [transfer, note]), ...after]
-  const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions: unordered ? ordered.reverse() : ordered })
+  const ordered = [
+    ...before,
+    limit,
+    price,
+    ...open,
+    ...(memoFirst ? [note, transfer] : [transfer, note]),
+    ...after,
+  ]
+  const message = new TransactionMessage({
+    payerKey: payer,
+    recentBlockhash: blockhash,
+    instructions: unordered ? ordered.reverse() : ordered,
+  })
   if (shape === 'legacy') return new VersionedTransaction(message.compileToLegacyMessage())
   if (shape === 'v0') return new VersionedTransaction(message.compileToV0Message())
   const addresses = transfer.keys.slice(1).map(({ pubkey }) => pubkey)
-  const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses }
-  return new VersionedTransaction(message.compileToV0Message([new AddressLookupTableAccount({ key: STRANGER.publicKey, state })]))
+  const state = {
+    deactivationSlot: 2n ** 64n - 1n,
+    lastExtendedSlot: 0,
+    lastExtendedSlotStartIndex: 0,
+    addresses,
+  }
+  return new VersionedTransaction(
+    message.compileToV0Message([new AddressLookupTableAccount({ key: STRANGER.publicKey, state })]),
+  )
 }
 
 export type Payment = { intent: PaymentIntent; draft: Draft; reviewed: Uint8Array }
 
 /** One attack on a payment: bytes changed blindly, parts changed with understanding, or a wallet that lies. */
-export function attackPayment(dice: Dice, { intent, draft, reviewed }: Payment, changes: Record<string, Change>): Attack {
+export function attackPayment(
+  dice: Dice,
+  { intent, draft, reviewed }: Payment,
+  changes: Record<string, Change>,
+): Attack {
   const kind = dice.below(100)
   if (kind < 55) return { intent, reviewed, ...changeBytes(dice, reviewed), door: 'review' }
   const how = dice.pick(Object.keys(changes) as [string, ...string[]])
@@ -161,7 +226,10 @@ function signAttack(
       sign(valid)
       return { how: 'signed as it was shown', bytes: valid.serialize(), door }
     case 1:
-      valid.signatures = [bs58.decode(bs58.encode(new Uint8Array(64).fill(1))), ...valid.signatures.slice(1)]
+      valid.signatures = [
+        bs58.decode(bs58.encode(new Uint8Array(64).fill(1))),
+        ...valid.signatures.slice(1),
+      ]
       return { how: 'a signature made up', bytes: valid.serialize(), door }
     case 2: {
       sign(valid)
@@ -178,11 +246,18 @@ function signAttack(
 function sign(transaction: VersionedTransaction): void {
   const { staticAccountKeys, header } = transaction.message
   const signers = staticAccountKeys.slice(0, header.numRequiredSignatures)
-  transaction.sign([PAYER, STRANGER].filter(({ publicKey }) => signers.some((signer) => signer.equals(publicKey))))
+  transaction.sign(
+    [PAYER, STRANGER].filter(({ publicKey }) => signers.some((signer) => signer.equals(publicKey))),
+  )
 }
 
 /** OpenSSL's verdict. */
 export function isSignedBy(signer: PublicKey, message: Uint8Array, signature: Uint8Array): boolean {
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), signer.toBytes()])
-  return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
+  return verify(
+    null,
+    message,
+    createPublicKey({ key: der, format: 'der', type: 'spki' }),
+    signature,
+  )
 }

@@ -2,9 +2,29 @@ import { ComputeBudgetProgram, PublicKey, SystemProgram } from '@solana/web3.js'
 import { buildPayment } from '#chains/solana/build.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { SOLANA_DEVNET } from '#contract/network.ts'
-import { accountOf, openAccount, TOKEN, TOKEN_2022, tokenInstruction, transferChecked, type CheckedTransfer } from '../token-instructions.ts'
+import {
+  accountOf,
+  openAccount,
+  TOKEN,
+  TOKEN_2022,
+  tokenInstruction,
+  transferChecked,
+  type CheckedTransfer,
+} from '../token-instructions.ts'
 import type { Dice } from './dice.ts'
-import { attackPayment, COMMON_CHANGES, key, memo, pay, PAYER, STRANGER, u64, type Change, type Draft, type Payment } from './solana-draft.ts'
+import {
+  attackPayment,
+  COMMON_CHANGES,
+  key,
+  memo,
+  pay,
+  PAYER,
+  STRANGER,
+  u64,
+  type Change,
+  type Draft,
+  type Payment,
+} from './solana-draft.ts'
 import { accepts, isSamePayment } from './solana-judge.ts'
 import type { Chain } from './tamper.ts'
 
@@ -13,9 +33,19 @@ const stranger = STRANGER.publicKey
 
 /** The transfer of the intent, with something else in one place. */
 function transfer(valid: Draft, change: Partial<CheckedTransfer>) {
-  const [source = payer, mint = payer, destination = payer, authority = payer] = valid.transfer.keys.map(({ pubkey }) => pubkey)
+  const [source = payer, mint = payer, destination = payer, authority = payer] =
+    valid.transfer.keys.map(({ pubkey }) => pubkey)
   const { programId: program, data } = valid.transfer
-  return transferChecked({ source, mint, destination, authority, amount: data.readBigUInt64LE(1), decimals: data[9] ?? 0, program, ...change })
+  return transferChecked({
+    source,
+    mint,
+    destination,
+    authority,
+    amount: data.readBigUInt64LE(1),
+    decimals: data[9] ?? 0,
+    program,
+    ...change,
+  })
 }
 
 const sourceOf = (valid: Draft) => valid.transfer.keys[0]?.pubkey ?? payer
@@ -38,15 +68,27 @@ const overSource = (valid: Draft, data: number[], other: PublicKey) =>
 const changes: Record<string, Change> = {
   ...COMMON_CHANGES,
   'another account': (dice, valid) => ({ transfer: transfer(valid, { destination: key(dice) }) }),
-  'another owner’s account': (dice, valid) => ({ transfer: transfer(valid, { destination: accountOf(key(dice), mintOf(valid), valid.transfer.programId) }) }),
-  'the wallet as account': (_, valid, intent) => ({ transfer: transfer(valid, { destination: new PublicKey(intent.recipient) }) }),
-  'back to the payer': (_, valid) => ({ transfer: transfer(valid, { destination: sourceOf(valid) }) }),
+  'another owner’s account': (dice, valid) => ({
+    transfer: transfer(valid, {
+      destination: accountOf(key(dice), mintOf(valid), valid.transfer.programId),
+    }),
+  }),
+  'the wallet as account': (_, valid, intent) => ({
+    transfer: transfer(valid, { destination: new PublicKey(intent.recipient) }),
+  }),
+  'back to the payer': (_, valid) => ({
+    transfer: transfer(valid, { destination: sourceOf(valid) }),
+  }),
   'the account under the other program': (_, valid, intent) => ({
-    transfer: transfer(valid, { destination: accountOf(new PublicKey(intent.recipient), mintOf(valid), otherProgram(valid)) }),
+    transfer: transfer(valid, {
+      destination: accountOf(new PublicKey(intent.recipient), mintOf(valid), otherProgram(valid)),
+    }),
   }),
   'everything under the other program': (_, valid, intent) => {
     const program = otherProgram(valid)
-    const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) => accountOf(owner, mintOf(valid), program))
+    const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) =>
+      accountOf(owner, mintOf(valid), program),
+    )
     return { transfer: transfer(valid, { program, source, destination }), open: [] }
   },
   'another source': (dice, valid) => ({ transfer: transfer(valid, { source: key(dice) }) }),
@@ -54,38 +96,104 @@ const changes: Record<string, Change> = {
   'another mint': (dice, valid) => ({ transfer: transfer(valid, { mint: key(dice) }) }),
   'another mint’s accounts': (dice, valid, intent) => {
     const [mint, program] = [key(dice), valid.transfer.programId]
-    const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) => accountOf(owner, mint, program))
+    const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) =>
+      accountOf(owner, mint, program),
+    )
     return { transfer: transfer(valid, { mint, source, destination }), open: [] }
   },
   'another amount': (dice, valid, { amountAtomic: amount }) => ({
-    transfer: transfer(valid, { amount: u64(dice.pick([amount + 1n, amount - 1n, amount * 1000n, 0n, dice.big(64)])) }),
+    transfer: transfer(valid, {
+      amount: u64(dice.pick([amount + 1n, amount - 1n, amount * 1000n, 0n, dice.big(64)])),
+    }),
   }),
   'other decimals': (dice, valid) => ({ transfer: transfer(valid, { decimals: dice.below(256) }) }),
   'further accounts': (dice, valid) => ({ transfer: transfer(valid, { more: [key(dice)] }) }),
-  'a second token transfer': (dice, valid) => ({ after: [transfer(valid, { destination: key(dice), amount: u64(dice.big(40)) })] }),
+  'a second token transfer': (dice, valid) => ({
+    after: [transfer(valid, { destination: key(dice), amount: u64(dice.big(40)) })],
+  }),
   'SOL beside it': (dice) => ({ after: [pay(payer, key(dice), dice.big(40))] }),
-  'SOL instead': (_, __, intent) => ({ transfer: pay(payer, new PublicKey(intent.recipient), u64(intent.amountAtomic)) }),
-  'an unchecked transfer': (dice, valid) => ({ transfer: overSource(valid, [3, ...dice.bytes(8)], key(dice)) }),
-  'an approval': (dice, valid) => ({ after: [overSource(valid, [dice.pick([4, 13]), ...dice.bytes(dice.pick([8, 9]))], key(dice))] }),
-  'an account given away': (dice, valid) => ({ after: [overSource(valid, [6, 2, 1, ...dice.bytes(32)], key(dice))] }),
+  'SOL instead': (_, __, intent) => ({
+    transfer: pay(payer, new PublicKey(intent.recipient), u64(intent.amountAtomic)),
+  }),
+  'an unchecked transfer': (dice, valid) => ({
+    transfer: overSource(valid, [3, ...dice.bytes(8)], key(dice)),
+  }),
+  'an approval': (dice, valid) => ({
+    after: [overSource(valid, [dice.pick([4, 13]), ...dice.bytes(dice.pick([8, 9]))], key(dice))],
+  }),
+  'an account given away': (dice, valid) => ({
+    after: [overSource(valid, [6, 2, 1, ...dice.bytes(32)], key(dice))],
+  }),
   'an account closed': (dice, valid) => ({ after: [overSource(valid, [9], key(dice))] }),
-  'tokens burned': (dice, valid) => ({ before: [overSource(valid, [dice.pick([8, 15]), ...dice.bytes(8)], mintOf(valid))] }),
-  'any token instruction': (dice, valid) => ({ after: [overSource(valid, [...dice.bytes(dice.upTo(12))], key(dice))] }),
+  'tokens burned': (dice, valid) => ({
+    before: [overSource(valid, [dice.pick([8, 15]), ...dice.bytes(8)], mintOf(valid))],
+  }),
+  'any token instruction': (dice, valid) => ({
+    after: [overSource(valid, [...dice.bytes(dice.upTo(12))], key(dice))],
+  }),
   'the account opened or not': (_, valid, intent) => ({
-    open: valid.open.length > 0 ? [] : [openAccount({ payer, owner: new PublicKey(intent.recipient), mint: mintOf(valid), program: valid.transfer.programId })],
+    open:
+      valid.open.length > 0
+        ? []
+        : [
+            openAccount({
+              payer,
+              owner: new PublicKey(intent.recipient),
+              mint: mintOf(valid),
+              program: valid.transfer.programId,
+            }),
+          ],
   }),
   'another’s account opened': (dice, valid) => ({
-    open: [openAccount({ payer, owner: key(dice), mint: mintOf(valid), program: valid.transfer.programId })],
+    open: [
+      openAccount({
+        payer,
+        owner: key(dice),
+        mint: mintOf(valid),
+        program: valid.transfer.programId,
+      }),
+    ],
   }),
   'an account opened at another address': (dice, valid, intent) => ({
-    open: [openAccount({ payer, owner: new PublicKey(intent.recipient), mint: mintOf(valid), program: valid.transfer.programId, account: key(dice) })],
+    open: [
+      openAccount({
+        payer,
+        owner: new PublicKey(intent.recipient),
+        mint: mintOf(valid),
+        program: valid.transfer.programId,
+        account: key(dice),
+      }),
+    ],
   }),
   'an account of another mint opened': (dice, valid, intent) => ({
-    open: [openAccount({ payer, owner: new PublicKey(intent.recipient), mint: key(dice), program: valid.transfer.programId })],
+    open: [
+      openAccount({
+        payer,
+        owner: new PublicKey(intent.recipient),
+        mint: key(dice),
+        program: valid.transfer.programId,
+      }),
+    ],
   }),
-  'two accounts opened': (dice, valid) => ({ after: [openAccount({ payer, owner: key(dice), mint: mintOf(valid), program: valid.transfer.programId })] }),
+  'two accounts opened': (dice, valid) => ({
+    after: [
+      openAccount({
+        payer,
+        owner: key(dice),
+        mint: mintOf(valid),
+        program: valid.transfer.programId,
+      }),
+    ],
+  }),
   'an account opened at a stranger’s cost': (_, valid, intent) => ({
-    open: [openAccount({ payer: stranger, owner: new PublicKey(intent.recipient), mint: mintOf(valid), program: valid.transfer.programId })],
+    open: [
+      openAccount({
+        payer: stranger,
+        owner: new PublicKey(intent.recipient),
+        mint: mintOf(valid),
+        program: valid.transfer.programId,
+      }),
+    ],
   }),
   'another kind of opening': (dice, valid, intent) => ({
     open: [
@@ -124,13 +232,24 @@ function newPayment(dice: Dice): Payment {
     amountAtomic: dice.big(60),
     maxFeeAtomic: maxFeeAtomic(),
   }
-  const [source, destination] = [accountOf(payer, mint, program), accountOf(recipient, mint, program)]
+  const [source, destination] = [
+    accountOf(payer, mint, program),
+    accountOf(recipient, mint, program),
+  ]
   const draft: Draft = {
     payer,
     blockhash,
     limit: ComputeBudgetProgram.setComputeUnitLimit({ units: unitLimit }),
     price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPriceMicroLamports }),
-    transfer: transferChecked({ source, mint, destination, authority: payer, amount: intent.amountAtomic, decimals, program }),
+    transfer: transferChecked({
+      source,
+      mint,
+      destination,
+      authority: payer,
+      amount: intent.amountAtomic,
+      decimals,
+      program,
+    }),
     open: opensAccount ? [openAccount({ payer, owner: recipient, mint, program })] : [],
     memo: memo(intent.paymentId),
     memoFirst: true,
@@ -140,7 +259,11 @@ function newPayment(dice: Dice): Payment {
     unordered: false,
   }
   const token = { program: program.toBase58(), opensAccount }
-  return { intent, draft, reviewed: buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports, token }) }
+  return {
+    intent,
+    draft,
+    reviewed: buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports, token }),
+  }
 }
 
 export const solanaToken: Chain = {
@@ -151,9 +274,28 @@ export const solanaToken: Chain = {
       // The chain takes a mint's transfer under the mint's own program alone, so either of the two may stand here.
       [TOKEN, TOKEN_2022].some((program) => {
         const mint = new PublicKey(asset.address)
-        const [source, destination] = [sender, recipient].map((owner) => accountOf(new PublicKey(owner), mint, program).toBase58())
-        const paid = tokens.join() === [program.toBase58(), source, asset.address, destination, sender, amountAtomic, asset.decimals].join(' ')
-        const opening = [sender, destination, recipient, asset.address, SystemProgram.programId.toBase58(), program.toBase58()].join(' ')
+        const [source, destination] = [sender, recipient].map((owner) =>
+          accountOf(new PublicKey(owner), mint, program).toBase58(),
+        )
+        const paid =
+          tokens.join() ===
+          [
+            program.toBase58(),
+            source,
+            asset.address,
+            destination,
+            sender,
+            amountAtomic,
+            asset.decimals,
+          ].join(' ')
+        const opening = [
+          sender,
+          destination,
+          recipient,
+          asset.address,
+          SystemProgram.programId.toBase58(),
+          program.toBase58(),
+        ].join(' ')
         return paid && sol.length === 0 && (opened.length === 0 || opened.join() === opening)
       }),
     ),

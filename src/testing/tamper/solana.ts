@@ -3,17 +3,37 @@ import { buildPayment } from '#chains/solana/build.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import type { Dice } from './dice.ts'
-import { attackPayment, COMMON_CHANGES, key, memo, pay, PAYER, STRANGER, u64, type Change, type Draft, type Payment } from './solana-draft.ts'
+import {
+  attackPayment,
+  COMMON_CHANGES,
+  key,
+  memo,
+  pay,
+  PAYER,
+  STRANGER,
+  u64,
+  type Change,
+  type Draft,
+  type Payment,
+} from './solana-draft.ts'
 import { accepts, isSamePayment } from './solana-judge.ts'
 import type { Chain } from './tamper.ts'
 
 /** What an attacker changes in a transfer of SOL. */
 const changes: Record<string, Change> = {
-  'another recipient': (dice, _, intent) => ({ transfer: pay(PAYER.publicKey, key(dice), intent.amountAtomic) }),
-  'another amount': (dice, _, intent) => ({
-    transfer: pay(PAYER.publicKey, new PublicKey(intent.recipient), u64(dice.pick([intent.amountAtomic + 1n, intent.amountAtomic - 1n, 0n, dice.big(60)]))),
+  'another recipient': (dice, _, intent) => ({
+    transfer: pay(PAYER.publicKey, key(dice), intent.amountAtomic),
   }),
-  'another payer of the amount': (dice, _, intent) => ({ transfer: pay(STRANGER.publicKey, new PublicKey(intent.recipient), intent.amountAtomic) }),
+  'another amount': (dice, _, intent) => ({
+    transfer: pay(
+      PAYER.publicKey,
+      new PublicKey(intent.recipient),
+      u64(dice.pick([intent.amountAtomic + 1n, intent.amountAtomic - 1n, 0n, dice.big(60)])),
+    ),
+  }),
+  'another payer of the amount': (dice, _, intent) => ({
+    transfer: pay(STRANGER.publicKey, new PublicKey(intent.recipient), intent.amountAtomic),
+  }),
   ...COMMON_CHANGES,
 }
 
@@ -44,7 +64,11 @@ function newPayment(dice: Dice): Payment {
     shape: 'v0',
     unordered: false,
   }
-  return { intent, draft, reviewed: buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports }) }
+  return {
+    intent,
+    draft,
+    reviewed: buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports }),
+  }
 }
 
 export const solana: Chain = {
@@ -54,6 +78,8 @@ export const solana: Chain = {
     isSamePayment(
       attack,
       ({ sender, recipient, amountAtomic }, { sol, tokens, opened }) =>
-        sol.join() === `${sender} ${recipient} ${amountAtomic}` && tokens.length === 0 && opened.length === 0,
+        sol.join() === `${sender} ${recipient} ${amountAtomic}` &&
+        tokens.length === 0 &&
+        opened.length === 0,
     ),
 }

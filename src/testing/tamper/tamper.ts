@@ -25,7 +25,12 @@ export type Chain = {
   isSamePayment(attack: Attack): Promise<boolean>
 }
 
-export type Tally = { blocked: number; equal: number; leaked: Attack[]; ways: Map<string, { blocked: number; equal: number }> }
+export type Tally = {
+  blocked: number
+  equal: number
+  leaked: Attack[]
+  ways: Map<string, { blocked: number; equal: number }>
+}
 
 /** Bytes that we accept and the chain's own library cannot even read are not proven to be anything. */
 async function isProvenSame(chain: Chain, attack: Attack): Promise<boolean> {

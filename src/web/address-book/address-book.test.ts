@@ -2,15 +2,31 @@ import { expect, test } from 'vitest'
 import { readEntry, isForNetwork, type Entry } from '../local-data/address-book/entry.ts'
 import { exportBook, importBook } from '../local-data/address-book/exchange.ts'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
-import { findEntry, getAddressBook, removeEntry, saveEntry } from '../local-data/address-book/store.ts'
+import {
+  findEntry,
+  getAddressBook,
+  removeEntry,
+  saveEntry,
+} from '../local-data/address-book/store.ts'
 
 const evm = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const solana = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
 const acme: Entry = { name: 'Acme', address: evm, family: 'evm', networks: [] }
-const bob: Entry = { name: 'Bob', address: solana, family: 'solana', networks: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'] }
+const bob: Entry = {
+  name: 'Bob',
+  address: solana,
+  family: 'solana',
+  networks: ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+}
 
 test('an entry is kept in the normal form of its address', () => {
-  expect(readEntry({ name: '  Acme\u202e  Ltd ', address: evm.toLowerCase(), networks: ['eip155:1', 'eip155:1', 'solana:x'] })).toEqual({
+  expect(
+    readEntry({
+      name: '  Acme\u202e  Ltd ',
+      address: evm.toLowerCase(),
+      networks: ['eip155:1', 'eip155:1', 'solana:x'],
+    }),
+  ).toEqual({
     ok: true,
     entry: { name: 'Acme Ltd', address: evm, family: 'evm', networks: ['eip155:1'] },
   })
@@ -28,7 +44,11 @@ test.each([
 })
 
 test('an entry without networks is for all of its family', () => {
-  expect([isForNetwork(acme, 'eip155:31337'), isForNetwork(acme, 'solana:x'), isForNetwork(bob, 'solana:x')]).toEqual([true, false, false])
+  expect([
+    isForNetwork(acme, 'eip155:31337'),
+    isForNetwork(acme, 'solana:x'),
+    isForNetwork(bob, 'solana:x'),
+  ]).toEqual([true, false, false])
 })
 
 test('the same ends on another address are a look-alike, the address itself is not', () => {
@@ -52,7 +72,10 @@ test('a removed entry comes back by its undo, and the book stays in the order of
 })
 
 test('a book that was written out reads back as it was; what is wrong in a file is named and the rest taken', () => {
-  expect(importBook(exportBook([acme, bob]), [])).toEqual({ ok: true, result: { entries: [acme, bob], added: 2, changed: 0, refused: [] } })
+  expect(importBook(exportBook([acme, bob]), [])).toEqual({
+    ok: true,
+    result: { entries: [acme, bob], added: 2, changed: 0, refused: [] },
+  })
   const file = JSON.stringify({
     format: 'paydesk-address-book',
     entries: [
@@ -62,7 +85,13 @@ test('a book that was written out reads back as it was; what is wrong in a file 
   })
   expect(importBook(file, [acme, bob])).toEqual({
     ok: true,
-    result: { entries: [acme, { ...bob, name: 'Robert' }], added: 0, changed: 1, refused: [{ line: 1, problem: 'not_an_address' }] },
+    result: {
+      entries: [acme, { ...bob, name: 'Robert' }],
+      added: 0,
+      changed: 1,
+      refused: [{ line: 1, problem: 'not_an_address' }],
+    },
   })
-  for (const text of ['', '{}', '[]', '{"format":"other","entries":[]}']) expect(importBook(text, [])).toEqual({ ok: false })
+  for (const text of ['', '{}', '[]', '{"format":"other","entries":[]}'])
+    expect(importBook(text, [])).toEqual({ ok: false })
 })

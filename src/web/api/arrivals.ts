@@ -12,7 +12,10 @@ export function useArrivals(): readonly PaymentStatusBody[] {
 }
 
 export function addArrival(payment: PaymentStatusBody): void {
-  arrivals = [payment, ...arrivals.filter((each) => each.paymentId !== payment.paymentId)].slice(0, KEPT)
+  arrivals = [payment, ...arrivals.filter((each) => each.paymentId !== payment.paymentId)].slice(
+    0,
+    KEPT,
+  )
   for (const listener of listeners) listener()
 }
 

@@ -1,7 +1,17 @@
 import * as v from 'valibot'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { CONFIRM_HEADER, deskEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
-import type { EndpointName, EndpointRequest, EndpointResponse, endpoints } from '#contract/endpoints.ts'
+import {
+  CONFIRM_HEADER,
+  deskEndpoints,
+  REQUESTED_BY,
+  type BrowserEndpoint,
+} from '#contract/desk-endpoints.ts'
+import type {
+  EndpointName,
+  EndpointRequest,
+  EndpointResponse,
+  endpoints,
+} from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
 import { notePause, pauseOver } from './pause.ts'
@@ -38,33 +48,60 @@ export type CallOptions = {
  * Calls one of the service's endpoints through the proxy.
  * @throws ApiError for every outcome but a response that its schema accepts
  */
-export async function call<K extends EndpointName>(name: K, request: EndpointRequest<K>, options: CallOptions = {}): Promise<EndpointResponse<K>> {
+export async function call<K extends EndpointName>(
+  name: K,
+  request: EndpointRequest<K>,
+  options: CallOptions = {},
+): Promise<EndpointResponse<K>> {
   const { method, path, response } = (await loadTables()).endpoints[name]
   const { params, query, body }: Parts = request
   const values = new Map(entries(params))
-  const filled = path.replace(/:([a-zA-Z]+)/g, (_, key: string) => encodeURIComponent(String(values.get(key) ?? '')))
-  return read(response, await exchange({ method, path: `/api${filled}${queryText(query)}`, body }, options))
+  const filled = path.replace(/:([a-zA-Z]+)/g, (_, key: string) =>
+    encodeURIComponent(String(values.get(key) ?? '')),
+  )
+  return read(
+    response,
+    await exchange({ method, path: `/api${filled}${queryText(query)}`, body }, options),
+  )
 }
 
 export type BrowserEndpointName = keyof typeof browserEndpoints
-type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends { body: infer S extends v.GenericSchema }
+type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends {
+  body: infer S extends v.GenericSchema
+}
   ? { body: v.InferInput<S> }
   : { body?: undefined }
 type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
 
 /** Calls one of the proxy's own endpoints. Same promises as `call`. */
-export async function callProxy<K extends BrowserEndpointName>(name: K, request: Body<K>, options: CallOptions = {}): Promise<Reply<K>> {
+export async function callProxy<K extends BrowserEndpointName>(
+  name: K,
+  request: Body<K>,
+  options: CallOptions = {},
+): Promise<Reply<K>> {
   const table: { readonly [K in BrowserEndpointName]?: (typeof browserEndpoints)[K] } =
     name in deskEndpoints ? deskEndpoints : (await loadTables()).browserEndpoints
   const endpoint: (BrowserEndpoint & (typeof browserEndpoints)[K]) | undefined = table[name]
   if (!endpoint) throw new Error(`The proxy has no endpoint ${name}.`)
-  return read(endpoint.response, await exchange({ method: endpoint.method, path: `/api${endpoint.path}`, body: request.body }, options))
+  return read(
+    endpoint.response,
+    await exchange(
+      { method: endpoint.method, path: `/api${endpoint.path}`, body: request.body },
+      options,
+    ),
+  )
 }
 
 /** What only pages with payments ask is a file of its own, so that the first page of a stranger does without it. */
-async function loadTables(): Promise<{ endpoints: typeof endpoints; browserEndpoints: typeof browserEndpoints }> {
+async function loadTables(): Promise<{
+  endpoints: typeof endpoints
+  browserEndpoints: typeof browserEndpoints
+}> {
   try {
-    const [service, proxy] = await Promise.all([import('#contract/endpoints.ts'), import('#contract/browser-endpoints.ts')])
+    const [service, proxy] = await Promise.all([
+      import('#contract/endpoints.ts'),
+      import('#contract/browser-endpoints.ts'),
+    ])
     return { endpoints: service.endpoints, browserEndpoints: proxy.browserEndpoints }
   } catch (error) {
     throw new ApiError({ code: 'OFFLINE', cause: error })
@@ -76,11 +113,15 @@ type Parts = { params?: unknown; query?: unknown; body?: unknown }
 /** What does not fit its schema is the proxy's fault, never the reader's. */
 function read<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value)
-  if (!result.success) throw new ApiError({ code: 'BAD_RESPONSE', cause: new v.ValiError(result.issues) })
+  if (!result.success)
+    throw new ApiError({ code: 'BAD_RESPONSE', cause: new v.ValiError(result.issues) })
   return result.output
 }
 
-async function exchange({ method, path, body }: { method: string; path: string; body: unknown }, options: CallOptions): Promise<unknown> {
+async function exchange(
+  { method, path, body }: { method: string; path: string; body: unknown },
+  options: CallOptions,
+): Promise<unknown> {
   // Asking during a pause is one more refusal. What a person does is not held back: the proxy keeps a budget for it.
   if (method === 'GET') await pauseOver(options.signal)
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
@@ -97,7 +138,9 @@ async function exchange({ method, path, body }: { method: string; path: string; 
         [REQUESTED_BY.name]: REQUESTED_BY.value,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(options.idempotencyKey && { 'Idempotency-Key': options.idempotencyKey }),
-        ...(options.confirmation !== undefined && { [CONFIRM_HEADER]: encodeURIComponent(options.confirmation) }),
+        ...(options.confirmation !== undefined && {
+          [CONFIRM_HEADER]: encodeURIComponent(options.confirmation),
+        }),
         ...(options.approval !== undefined && { 'X-Approval': options.approval }),
       },
       body: body === undefined ? undefined : stringifyJson(body),

@@ -26,7 +26,15 @@ export class ApiError extends Error {
   readonly retryAfter: number | undefined
   readonly requestId: string | undefined
 
-  constructor({ code, status = 0, message, details = {}, retryAfter, requestId, cause }: ApiErrorFacts) {
+  constructor({
+    code,
+    status = 0,
+    message,
+    details = {},
+    retryAfter,
+    requestId,
+    cause,
+  }: ApiErrorFacts) {
     super(message ?? code, { cause })
     this.code = code
     this.status = status
@@ -52,12 +60,21 @@ const Envelope = v.object({
 })
 
 /** Reads a refusal. Anything but our envelope (a gateway's page, an empty body) still becomes an error with its status. */
-export function readProblem(response: Pick<Response, 'status' | 'headers'>, text: string): ApiError {
+export function readProblem(
+  response: Pick<Response, 'status' | 'headers'>,
+  text: string,
+): ApiError {
   const { status, headers } = response
   const retryAfter = readSeconds(headers.get('Retry-After'))
   const requestId = headers.get('X-Request-Id') ?? undefined
   const envelope = readEnvelope(text)
-  if (!envelope) return new ApiError({ code: status === 429 ? 'RATE_LIMIT' : status >= 500 ? 'INTERNAL' : 'BAD_RESPONSE', status, retryAfter, requestId })
+  if (!envelope)
+    return new ApiError({
+      code: status === 429 ? 'RATE_LIMIT' : status >= 500 ? 'INTERNAL' : 'BAD_RESPONSE',
+      status,
+      retryAfter,
+      requestId,
+    })
   const { code, message, details } = envelope.error
   return new ApiError({
     code: isProblemCode(code) ? code : status >= 500 ? 'INTERNAL' : 'BAD_RESPONSE',

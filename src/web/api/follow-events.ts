@@ -21,7 +21,10 @@ export function startEvents(who: string): () => void {
   signal('start')
   const stream = new OneStream({
     name: `paydesk-events:${who}`,
-    open: (after) => new EventSource(`${proxyAddress(EVENTS_PATH)}${after ? `?lastEventId=${after}` : ''}`, { withCredentials: true }),
+    open: (after) =>
+      new EventSource(`${proxyAddress(EVENTS_PATH)}${after ? `?lastEventId=${after}` : ''}`, {
+        withCredentials: true,
+      }),
     locks: isSecureContext ? navigator.locks : undefined,
     visible,
     listener: {
@@ -69,8 +72,12 @@ function readJson(text: string): unknown {
 
 /** Brings one payment's news to every reading that holds it. */
 function applyPayment(payment: PaymentStatusBody): void {
-  queryClient.setQueryData(paymentQuery(payment.paymentId).queryKey, (known) => newerPayment(known, payment))
-  queryClient.setQueriesData({ queryKey: ['paymentList'] }, (page: PaymentPage | undefined) => updateRow(page, payment))
+  queryClient.setQueryData(paymentQuery(payment.paymentId).queryKey, (known) =>
+    newerPayment(known, payment),
+  )
+  queryClient.setQueriesData({ queryKey: ['paymentList'] }, (page: PaymentPage | undefined) =>
+    updateRow(page, payment),
+  )
   // What a visitor only had prepared is no payment that came in.
   if (!payment.draft) addArrival(payment)
   refreshSummary()

@@ -20,9 +20,12 @@ export function nextLiveState(state: LiveState, signal: LiveSignal, now: number)
     case 'stop':
       return { kind: 'off' }
     case 'lost':
-      return state.kind === 'live' || state.kind === 'connecting' ? { kind: 'reconnecting', since: now } : state
+      return state.kind === 'live' || state.kind === 'connecting'
+        ? { kind: 'reconnecting', since: now }
+        : state
     case 'tick':
-      return (state.kind === 'reconnecting' || state.kind === 'connecting') && now - state.since >= STALE_AFTER_MS
+      return (state.kind === 'reconnecting' || state.kind === 'connecting') &&
+        now - state.since >= STALE_AFTER_MS
         ? { kind: 'stale', since: state.since }
         : state
   }

@@ -42,13 +42,29 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
     refundReason: null,
     refundNote: null,
     attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
-    events: path.slice(0, path.indexOf(status) + 1).map((each, index) => ({ status: each, at: index, blockHeight: null, source: 'service' })),
+    events: path
+      .slice(0, path.indexOf(status) + 1)
+      .map((each, index) => ({ status: each, at: index, blockHeight: null, source: 'service' })),
     ...change,
   }
 }
 
 function row(paymentId: string, timestamp: number): PaymentRow {
-  const { amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, metadata, refundOf, refund, draft } = payment()
+  const {
+    amount,
+    amountAtomic,
+    network,
+    asset,
+    symbol,
+    decimals,
+    sender,
+    recipient,
+    resource,
+    metadata,
+    refundOf,
+    refund,
+    draft,
+  } = payment()
   return {
     paymentId,
     type: 'received',
@@ -72,8 +88,16 @@ function row(paymentId: string, timestamp: number): PaymentRow {
   }
 }
 
-const page = (...rows: PaymentRow[]): PaymentPage => ({ success: true, total: rows.length, limit: 50, offset: 0, nextCursor: null, payments: rows })
-const matches = (what: PaymentStatusBody, viewer: View['viewer'], filter: View['filter']) => matchesFilter(what, { viewer, filter, zone: 'utc', now: 1000 })
+const page = (...rows: PaymentRow[]): PaymentPage => ({
+  success: true,
+  total: rows.length,
+  limit: 50,
+  offset: 0,
+  nextCursor: null,
+  payments: rows,
+})
+const matches = (what: PaymentStatusBody, viewer: View['viewer'], filter: View['filter']) =>
+  matchesFilter(what, { viewer, filter, zone: 'utc', now: 1000 })
 
 test('news in any order ends in the latest state', () => {
   const confirmed = payment({ status: 'confirmed', confirmations: 3 })
@@ -89,7 +113,10 @@ test('a rolled back payment overtakes its confirmation although its confirmation
   const back = payment({
     status: 'rolled_back',
     confirmations: 0,
-    events: [...confirmed.events, { status: 'rolled_back', at: 9, blockHeight: 7, source: 'watcher' }],
+    events: [
+      ...confirmed.events,
+      { status: 'rolled_back', at: 9, blockHeight: 7, source: 'watcher' },
+    ],
   })
   expect(newerPayment(confirmed, back)).toBe(back)
 })
@@ -107,7 +134,9 @@ test('a row gets its new status in place; a list without it stays the very same'
 test('an arrival is offered only to a list it belongs to', () => {
   const mine = { wallets: [me] }
   expect(matches(payment(), mine, {})).toBe(true)
-  expect(matches(payment(), mine, { type: 'received', network: 'eip155:31337', status: 'pending' })).toBe(true)
+  expect(
+    matches(payment(), mine, { type: 'received', network: 'eip155:31337', status: 'pending' }),
+  ).toBe(true)
   expect(matches(payment(), mine, { type: 'sent' })).toBe(false)
   expect(matches(payment(), mine, { status: 'confirmed' })).toBe(false)
   expect(matches(payment(), mine, { network: 'eip155:1' })).toBe(false)
@@ -119,9 +148,19 @@ test('an arrival has the direction that the service says, whatever its mode', ()
   const returned = payment({ direction: 'sent', mode: 'local' })
   expect(matches(returned, { wallets: 'all' }, { type: 'received' })).toBe(false)
   expect(matches(returned, { wallets: 'all' }, { type: 'sent' })).toBe(true)
-  expect(matches(payment({ direction: 'internal' }), { wallets: 'all' }, { type: 'received' })).toBe(false)
-  expect(matches(payment({ direction: 'internal' }), { wallets: 'all' }, { type: 'internal' })).toBe(true)
-  expect(matches(payment({ mode: 'hosted', direction: 'received' }), { wallets: 'all' }, { type: 'received' })).toBe(true)
+  expect(
+    matches(payment({ direction: 'internal' }), { wallets: 'all' }, { type: 'received' }),
+  ).toBe(false)
+  expect(
+    matches(payment({ direction: 'internal' }), { wallets: 'all' }, { type: 'internal' }),
+  ).toBe(true)
+  expect(
+    matches(
+      payment({ mode: 'hosted', direction: 'received' }),
+      { wallets: 'all' },
+      { type: 'received' },
+    ),
+  ).toBe(true)
 })
 
 test('an arrival between two wallets of the viewer is internal, not received', () => {
@@ -132,8 +171,15 @@ test('an arrival between two wallets of the viewer is internal, not received', (
 })
 
 test('a draft of a visitor is no arrival in any list', () => {
-  for (const filter of [{}, { type: 'received' }, { status: 'created' }, { status: 'incomplete' }] as const) {
-    expect(matches(payment({ status: 'created', draft: true }), { wallets: 'all' }, filter)).toBe(false)
+  for (const filter of [
+    {},
+    { type: 'received' },
+    { status: 'created' },
+    { status: 'incomplete' },
+  ] as const) {
+    expect(matches(payment({ status: 'created', draft: true }), { wallets: 'all' }, filter)).toBe(
+      false,
+    )
   }
 })
 

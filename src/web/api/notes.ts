@@ -5,7 +5,12 @@ import { queryClient } from './query-client.ts'
 
 /** What the reader's side wrote beside payments. The proxy keeps it. */
 
-export type NoteChange = { addLabels?: string[]; removeLabels?: string[]; note?: string; reconciled?: boolean }
+export type NoteChange = {
+  addLabels?: string[]
+  removeLabels?: string[]
+  note?: string
+  reconciled?: boolean
+}
 
 /** As many as the proxy takes at once; a session that does not run the desk writes fewer. */
 export const MOST_AT_ONCE = 500
@@ -25,17 +30,26 @@ export const labelsQuery = queryOptions({
   staleTime: 60_000,
 })
 
-export async function readNotes(paymentIds: readonly string[], options: CallOptions = {}): Promise<ReadonlyMap<string, PaymentNote>> {
+export async function readNotes(
+  paymentIds: readonly string[],
+  options: CallOptions = {},
+): Promise<ReadonlyMap<string, PaymentNote>> {
   if (paymentIds.length === 0) return new Map()
   const { notes } = await callProxy('noteRead', { body: { paymentIds: [...paymentIds] } }, options)
   return new Map(notes.map((note) => [note.paymentId, note]))
 }
 
 /** Changes what is named on all of them, in as many calls as it takes. @throws ApiError; what was written before it stays */
-export async function writeNotes(paymentIds: readonly string[], change: NoteChange, atOnce = MOST_AT_ONCE): Promise<void> {
+export async function writeNotes(
+  paymentIds: readonly string[],
+  change: NoteChange,
+  atOnce = MOST_AT_ONCE,
+): Promise<void> {
   try {
     for (let from = 0; from < paymentIds.length; from += atOnce) {
-      await callProxy('noteWrite', { body: { paymentIds: paymentIds.slice(from, from + atOnce), ...change } })
+      await callProxy('noteWrite', {
+        body: { paymentIds: paymentIds.slice(from, from + atOnce), ...change },
+      })
     }
   } finally {
     void queryClient.invalidateQueries({ queryKey: ['notes'] })

@@ -28,7 +28,9 @@ class Connection implements Source {
 
   /** `live`: whether the service behind the proxy tells of payments. */
   beat(live: boolean, lastEventId = '10'): void {
-    this.#target.dispatchEvent(new MessageEvent('beat', { data: JSON.stringify({ live }), lastEventId }))
+    this.#target.dispatchEvent(
+      new MessageEvent('beat', { data: JSON.stringify({ live }), lastEventId }),
+    )
   }
 
   fail(final: boolean): void {
@@ -37,7 +39,9 @@ class Connection implements Source {
   }
 
   say(type: 'payment' | 'reset' | 'beat', lastEventId: string): void {
-    this.#target.dispatchEvent(new MessageEvent(type, { data: `data of ${lastEventId}`, lastEventId }))
+    this.#target.dispatchEvent(
+      new MessageEvent(type, { data: `data of ${lastEventId}`, lastEventId }),
+    )
   }
 }
 
@@ -218,6 +222,7 @@ test('a tab that someone looks at takes the stream from one that was frozen; a h
 })
 
 test('without locks every tab reads for itself', async () => {
-  for (const tab of [new Tab({ locked: false }), new Tab({ locked: false })]) expect(tab.heard).toEqual([])
+  for (const tab of [new Tab({ locked: false }), new Tab({ locked: false })])
+    expect(tab.heard).toEqual([])
   await latest(2)
 })

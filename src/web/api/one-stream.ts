@@ -10,7 +10,10 @@ import { Beat } from '#contract/event.ts'
 export type Source = {
   readonly readyState: number
   addEventListener(type: 'open' | 'error', listener: () => void): void
-  addEventListener(type: 'payment' | 'reset' | 'beat', listener: (event: MessageEvent<string>) => void): void
+  addEventListener(
+    type: 'payment' | 'reset' | 'beat',
+    listener: (event: MessageEvent<string>) => void,
+  ): void
   close(): void
 }
 
@@ -76,7 +79,8 @@ export class OneStream {
   /** Every few seconds. */
   tick(now: number): void {
     if (this.#leads) {
-      if (this.#source && this.#source.readyState !== CLOSED && now - this.#heardAt > SILENT_MS) this.#reopen()
+      if (this.#source && this.#source.readyState !== CLOSED && now - this.#heardAt > SILENT_MS)
+        this.#reopen()
       return
     }
     if (!this.#parts.visible()) return
@@ -157,7 +161,10 @@ export class OneStream {
       missed ||= this.#position === undefined
       if (source.readyState !== CLOSED) return
       this.#tell({ kind: 'refused' })
-      this.#retry = setTimeout(() => this.#connect(), Math.min(MAX_BACKOFF_MS, 1000 * 2 ** this.#failures++) * (0.75 + Math.random() / 2))
+      this.#retry = setTimeout(
+        () => this.#connect(),
+        Math.min(MAX_BACKOFF_MS, 1000 * 2 ** this.#failures++) * (0.75 + Math.random() / 2),
+      )
     })
   }
 
@@ -174,7 +181,13 @@ export class OneStream {
 
   #hear(news: News): void {
     if (news.kind === 'ping') {
-      if (this.#leads) this.#channel.postMessage({ kind: 'state', live: this.#live, missed: false, id: this.#position } satisfies News)
+      if (this.#leads)
+        this.#channel.postMessage({
+          kind: 'state',
+          live: this.#live,
+          missed: false,
+          id: this.#position,
+        } satisfies News)
       return
     }
     this.#unanswered = 0

@@ -39,7 +39,10 @@ test('a refusal that names no time is not answered with a storm', async () => {
 })
 
 test('a request of ours that still runs is waited for; anything else is told at once', async () => {
-  const running = asked(1, () => new ApiError({ code: 'IDEMPOTENCY_IN_PROGRESS', status: 409, retryAfter: 2 }))
+  const running = asked(
+    1,
+    () => new ApiError({ code: 'IDEMPOTENCY_IN_PROGRESS', status: 409, retryAfter: 2 }),
+  )
   const answer = askPatiently(running.ask)
   await vi.advanceTimersByTimeAsync(2_000)
   expect(await answer).toBe('answer')

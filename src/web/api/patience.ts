@@ -17,8 +17,10 @@ export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {
       return await ask()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      if (error.code === 'IDEMPOTENCY_IN_PROGRESS' && waits++ < WAITS) await sleep((error.retryAfter ?? 0) * 1000 || WAIT_MS)
-      else if (error.code === 'RATE_LIMIT' && pauses++ < PAUSES) await (error.retryAfter ? pauseOver() : sleep(WAIT_MS))
+      if (error.code === 'IDEMPOTENCY_IN_PROGRESS' && waits++ < WAITS)
+        await sleep((error.retryAfter ?? 0) * 1000 || WAIT_MS)
+      else if (error.code === 'RATE_LIMIT' && pauses++ < PAUSES)
+        await (error.retryAfter ? pauseOver() : sleep(WAIT_MS))
       else throw error
     }
   }

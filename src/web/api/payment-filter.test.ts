@@ -13,7 +13,11 @@ test.each([
   [{ when: '30d' }, '2026-01-31T00:00:00.000Z', undefined],
   [{ when: 'month' }, '2026-03-01T00:00:00.000Z', undefined],
   [{ when: 'last-month' }, '2026-02-01T00:00:00.000Z', '2026-02-28T23:59:59.999Z'],
-  [{ from: '2026-02-28', to: '2026-02-28' }, '2026-02-28T00:00:00.000Z', '2026-02-28T23:59:59.999Z'],
+  [
+    { from: '2026-02-28', to: '2026-02-28' },
+    '2026-02-28T00:00:00.000Z',
+    '2026-02-28T23:59:59.999Z',
+  ],
   [{ to: '2025-12-31' }, undefined, '2025-12-31T23:59:59.999Z'],
   [{}, undefined, undefined],
 ] as const)('%j begins and ends with whole days', (filter, since, until) => {
@@ -21,7 +25,13 @@ test.each([
 })
 
 test('the service is asked for what is set and nothing else', () => {
-  expect(listQueryOf({ type: 'sent', status: 'failed,expired', min: '0.5', from: '2026-02-01' }, 'utc', now)).toEqual({
+  expect(
+    listQueryOf(
+      { type: 'sent', status: 'failed,expired', min: '0.5', from: '2026-02-01' },
+      'utc',
+      now,
+    ),
+  ).toEqual({
     type: 'sent',
     status: 'failed,expired',
     minAmount: '0.5',

@@ -35,11 +35,16 @@ export type NoteFilter = Pick<PaymentFilter, 'label' | 'reconciled'>
 
 /** Undefined where nothing is asked of them. */
 export function noteFilterOf({ label, reconciled }: PaymentFilter): NoteFilter | undefined {
-  return label || reconciled ? { ...(label && { label }), ...(reconciled && { reconciled }) } : undefined
+  return label || reconciled
+    ? { ...(label && { label }), ...(reconciled && { reconciled }) }
+    : undefined
 }
 
 /** Whether a payment with this note, or with none, is asked for. */
-export function matchesNotes({ label, reconciled }: NoteFilter, note: Pick<PaymentNote, 'labels' | 'reconciledAt'> | undefined): boolean {
+export function matchesNotes(
+  { label, reconciled }: NoteFilter,
+  note: Pick<PaymentNote, 'labels' | 'reconciledAt'> | undefined,
+): boolean {
   if (label && !note?.labels.includes(label)) return false
   const marked = note !== undefined && note.reconciledAt !== null
   return !reconciled || marked === (reconciled === 'yes')
@@ -62,7 +67,11 @@ export function statusesOf(filter: PaymentFilter): PaymentStatus[] {
 }
 
 /** Unix milliseconds, both inclusive. */
-export function rangeOf({ when, from, to }: PaymentFilter, zone: Zone, now: number): { since: number | undefined; until: number | undefined } {
+export function rangeOf(
+  { when, from, to }: PaymentFilter,
+  zone: Zone,
+  now: number,
+): { since: number | undefined; until: number | undefined } {
   const today = partsOf(now, zone)
   const start = (year: number, month: number, day: number) => momentOf({ year, month, day }, zone)
   switch (when) {
@@ -75,10 +84,16 @@ export function rangeOf({ when, from, to }: PaymentFilter, zone: Zone, now: numb
     case 'month':
       return { since: start(today.year, today.month, 1), until: undefined }
     case 'last-month':
-      return { since: start(today.year, today.month - 1, 1), until: start(today.year, today.month, 1) - 1 }
+      return {
+        since: start(today.year, today.month - 1, 1),
+        until: start(today.year, today.month, 1) - 1,
+      }
     case undefined: {
       const [first, last] = [dayParts(from), dayParts(to)]
-      return { since: first && momentOf(first, zone), until: last && momentOf({ ...last, day: last.day + 1 }, zone) - 1 }
+      return {
+        since: first && momentOf(first, zone),
+        until: last && momentOf({ ...last, day: last.day + 1 }, zone) - 1,
+      }
     }
   }
 }

@@ -41,7 +41,11 @@ export type PageAt = {
 }
 
 /** One page of a long list. Only those near the reader are kept. */
-export function paymentPageQuery(viewer: Viewer, query: ListQuery, { index, until, cursor }: PageAt) {
+export function paymentPageQuery(
+  viewer: Viewer,
+  query: ListQuery,
+  { index, until, cursor }: PageAt,
+) {
   return queryOptions({
     queryKey: ['paymentList', viewer, query, 'page', index],
     queryFn: ({ signal }) =>
@@ -50,7 +54,9 @@ export function paymentPageQuery(viewer: Viewer, query: ListQuery, { index, unti
         {
           query: {
             ...query,
-            ...(until !== undefined && { until: String(Math.min(until, Number(query.until ?? until))) }),
+            ...(until !== undefined && {
+              until: String(Math.min(until, Number(query.until ?? until))),
+            }),
             wallets: walletsOf(viewer),
             limit: String(PAGE_SIZE),
             ...(cursor ? { cursor } : index > 0 && { offset: String(index * PAGE_SIZE) }),
@@ -67,7 +73,12 @@ export function paymentPageQuery(viewer: Viewer, query: ListQuery, { index, unti
 export function newestQuery(viewer: Viewer, query: ListQuery, limit: number) {
   return queryOptions({
     queryKey: ['paymentList', viewer, query, 'newest', limit],
-    queryFn: ({ signal }) => call('paymentList', { query: { ...query, wallets: walletsOf(viewer), limit: String(limit) } }, { signal }),
+    queryFn: ({ signal }) =>
+      call(
+        'paymentList',
+        { query: { ...query, wallets: walletsOf(viewer), limit: String(limit) } },
+        { signal },
+      ),
     staleTime: 15_000,
   })
 }
@@ -83,7 +94,12 @@ export function paymentQuery(paymentId: string) {
 export function summaryQuery(viewer: Viewer, days: number) {
   return queryOptions({
     queryKey: ['paymentSummary', viewer, days],
-    queryFn: ({ signal }) => call('paymentSummary', { query: { wallets: walletsOf(viewer), days: String(days) } }, { signal }),
+    queryFn: ({ signal }) =>
+      call(
+        'paymentSummary',
+        { query: { wallets: walletsOf(viewer), days: String(days) } },
+        { signal },
+      ),
     staleTime: 30_000,
   })
 }

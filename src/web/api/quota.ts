@@ -9,9 +9,18 @@ const listeners = new Set<() => void>()
 /** Reads the rate-limit headers of an answer; one without them says nothing. `X-RateLimit-Reset` is in Unix seconds. */
 export function noteQuota(headers: Headers, readAt = Date.now()): void {
   const read = (name: string) => Number(headers.get(name) ?? Number.NaN)
-  const [limit, remaining, reset] = [read('X-RateLimit-Limit'), read('X-RateLimit-Remaining'), read('X-RateLimit-Reset')]
+  const [limit, remaining, reset] = [
+    read('X-RateLimit-Limit'),
+    read('X-RateLimit-Remaining'),
+    read('X-RateLimit-Reset'),
+  ]
   if (!Number.isFinite(limit) || limit <= 0 || !Number.isFinite(remaining)) return
-  quota = { limit, remaining: Math.max(0, Math.min(limit, remaining)), resetAt: Number.isFinite(reset) ? reset * 1000 : readAt, readAt }
+  quota = {
+    limit,
+    remaining: Math.max(0, Math.min(limit, remaining)),
+    resetAt: Number.isFinite(reset) ? reset * 1000 : readAt,
+    readAt,
+  }
   for (const listener of listeners) listener()
 }
 

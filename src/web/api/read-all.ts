@@ -23,7 +23,9 @@ export async function* readAllPayments(
           {
             query: {
               ...query,
-              ...(until !== undefined && { until: String(Math.min(until, Number(query.until ?? until))) }),
+              ...(until !== undefined && {
+                until: String(Math.min(until, Number(query.until ?? until))),
+              }),
               wallets: walletsOf(viewer),
               limit: String(MOST_ROWS),
               cursor,
@@ -32,7 +34,10 @@ export async function* readAllPayments(
           { signal },
         ),
       gcTime: 0,
-      retry: (failures, error) => !signal.aborted && error instanceof ApiError && (error.code === 'RATE_LIMIT' || (error.retryable && failures < 3)),
+      retry: (failures, error) =>
+        !signal.aborted &&
+        error instanceof ApiError &&
+        (error.code === 'RATE_LIMIT' || (error.retryable && failures < 3)),
     })
     yield page
     cursor = page.nextCursor ?? undefined

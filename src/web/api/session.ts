@@ -33,7 +33,9 @@ export async function signOut(): Promise<void> {
 /** Nothing that one session read stays in view of another. */
 export async function changeSession(session: Session | null): Promise<void> {
   await queryClient.cancelQueries()
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'config' && queryKey[0] !== 'session' })
+  queryClient.removeQueries({
+    predicate: ({ queryKey }) => queryKey[0] !== 'config' && queryKey[0] !== 'session',
+  })
   queryClient.setQueryData(sessionQuery.queryKey, session)
   clearSessionEnd()
 }

@@ -21,7 +21,9 @@ test.each([
   [{ label: 'rent', reconciled: 'no' }, note(['rent']), true],
   [{ label: 'rent', reconciled: 'no' }, note(['rent'], 5), false],
 ] as const)('%j asks for %j: %j', (filter, of, expected) => {
-  expect(matchesNotes(filter, of && { labels: [...of.labels], reconciledAt: of.reconciledAt })).toBe(expected)
+  expect(
+    matchesNotes(filter, of && { labels: [...of.labels], reconciledAt: of.reconciledAt }),
+  ).toBe(expected)
 })
 
 test('nothing is asked of notes where the address says nothing of them', () => {
@@ -30,8 +32,14 @@ test('nothing is asked of notes where the address says nothing of them', () => {
 })
 
 test('what has just come has no label, and is in no books', () => {
-  const payment = { status: 'confirmed', timestamp: 1, mode: 'local', events: [] } as unknown as Parameters<typeof matchesFilter>[0]
-  const arrives = (filter: object) => matchesFilter(payment, { viewer: { wallets: 'all' }, filter, zone: 'utc', now: 2 })
+  const payment = {
+    status: 'confirmed',
+    timestamp: 1,
+    mode: 'local',
+    events: [],
+  } as unknown as Parameters<typeof matchesFilter>[0]
+  const arrives = (filter: object) =>
+    matchesFilter(payment, { viewer: { wallets: 'all' }, filter, zone: 'utc', now: 2 })
   expect(arrives({ reconciled: 'no' })).toBe(true)
   expect(arrives({ reconciled: 'yes' })).toBe(false)
   expect(arrives({ label: 'rent' })).toBe(false)
@@ -71,19 +79,40 @@ function stubDesk(asked: string[]): void {
     const { pathname, searchParams } = new URL(url)
     asked.push(`${pathname} ${searchParams.get('cursor') ?? ''}`.trim())
     const answer = (value: object) => Promise.resolve(new Response(JSON.stringify(value)))
-    if (pathname === '/api/notes/labels') return answer({ labels: [{ label: 'rent', payments: 12 }] })
+    if (pathname === '/api/notes/labels')
+      return answer({ labels: [{ label: 'rent', payments: 12 }] })
     if (pathname === '/api/notes/read') {
       const { paymentIds } = JSON.parse(init.body ?? '') as { paymentIds: string[] }
       const notes = paymentIds.flatMap((paymentId) => {
         const index = indexOf(paymentId)
-        return index % 100 === 0 ? [{ paymentId, labels: ['rent'], note: '', reconciledAt: index % 200 === 0 ? 5 : null, updatedAt: 1 }] : []
+        return index % 100 === 0
+          ? [
+              {
+                paymentId,
+                labels: ['rent'],
+                note: '',
+                reconciledAt: index % 200 === 0 ? 5 : null,
+                updatedAt: 1,
+              },
+            ]
+          : []
       })
       return answer({ notes })
     }
     const from = Number(searchParams.get('cursor') ?? 0)
-    const rows = Array.from({ length: Math.min(500, 1_200 - from) }, (_, place) => ({ ...rowOf(from + place), amount: 1 }))
+    const rows = Array.from({ length: Math.min(500, 1_200 - from) }, (_, place) => ({
+      ...rowOf(from + place),
+      amount: 1,
+    }))
     const next = from + 500
-    return answer({ success: true, total: 1_200, limit: 500, offset: 0, nextCursor: next < 1_200 ? String(next) : null, payments: rows })
+    return answer({
+      success: true,
+      total: 1_200,
+      limit: 500,
+      offset: 0,
+      nextCursor: next < 1_200 ? String(next) : null,
+      payments: rows,
+    })
   })
 }
 
@@ -91,7 +120,9 @@ function indexOf(id: string): number {
   return Number(id.slice(4).replace(/^A+/, ''))
 }
 
-async function sift(noted: Parameters<typeof siftPayments>[1]['noted']): Promise<{ ids: string[]; looked: number }> {
+async function sift(
+  noted: Parameters<typeof siftPayments>[1]['noted'],
+): Promise<{ ids: string[]; looked: number }> {
   const ids: string[] = []
   let looked = 0
   const options = { until: undefined, signal: new AbortController().signal }
@@ -108,7 +139,11 @@ test('every page is looked through by its cursor, and exactly what is asked for 
   const { ids, looked } = await sift({ label: 'rent', reconciled: 'yes' })
   expect(ids).toEqual([0, 200, 400, 600, 800, 1_000].map(idOf))
   expect(looked).toBe(1_200)
-  expect(asked.filter((path) => path.startsWith('/api/payments'))).toEqual(['/api/payments', '/api/payments 500', '/api/payments 1000'])
+  expect(asked.filter((path) => path.startsWith('/api/payments'))).toEqual([
+    '/api/payments',
+    '/api/payments 500',
+    '/api/payments 1000',
+  ])
 })
 
 test('the rest is everything else', async () => {

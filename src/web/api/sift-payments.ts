@@ -23,9 +23,16 @@ export async function* siftPayments(
   for await (const { payments, total } of readAllPayments(viewer, query, options)) {
     const ids = payments.map(({ paymentId }) => paymentId)
     const notes = await readNotes(ids, { signal: options.signal })
-    if (noted.label) left -= payments.filter(({ paymentId }) => notes.get(paymentId)?.labels.includes(noted.label ?? '')).length
+    if (noted.label)
+      left -= payments.filter(({ paymentId }) =>
+        notes.get(paymentId)?.labels.includes(noted.label ?? ''),
+      ).length
     looked += payments.length
-    yield { rows: payments.filter(({ paymentId }) => matchesNotes(noted, notes.get(paymentId))), looked, of: Math.max(total, looked) }
+    yield {
+      rows: payments.filter(({ paymentId }) => matchesNotes(noted, notes.get(paymentId))),
+      looked,
+      of: Math.max(total, looked),
+    }
     if (left <= 0) return
   }
 }
@@ -35,5 +42,7 @@ async function labelled({ label }: NoteFilter): Promise<number> {
   if (!label) return Infinity
   const labels = await queryClient.fetchQuery({ ...labelsQuery, staleTime: 0 })
   // The list names the hundred most used: beyond them nobody knows when a label has no payment left.
-  return labels.find((each) => each.label === label)?.payments ?? (labels.length < 100 ? 0 : Infinity)
+  return (
+    labels.find((each) => each.label === label)?.payments ?? (labels.length < 100 ? 0 : Infinity)
+  )
 }

@@ -4,7 +4,9 @@ import { routes, type RouteMatch } from '../router/paths.ts'
 import { PageBoundary } from './PageBoundary.tsx'
 import { pageOf } from './pages.ts'
 
-const NotFoundPage = lazy(async () => ({ default: (await import('../shell/NotFoundPage.tsx')).NotFoundPage }))
+const NotFoundPage = lazy(async () => ({
+  default: (await import('../shell/NotFoundPage.tsx')).NotFoundPage,
+}))
 
 export type OutletProps = {
   match: RouteMatch | undefined

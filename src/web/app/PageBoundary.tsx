@@ -34,7 +34,12 @@ export class PageBoundary extends Component<Props, { error: Error | null }> {
             </Button>
           </>
         }
-        body={<Trans>Your payments are not touched by this. If it stays after a reload, tell the operator what you did.</Trans>}
+        body={
+          <Trans>
+            Your payments are not touched by this. If it stays after a reload, tell the operator
+            what you did.
+          </Trans>
+        }
         detail={this.state.error.message}
         title={<Trans>This page could not be shown</Trans>}
       />

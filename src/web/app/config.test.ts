@@ -8,7 +8,10 @@ test('the proxy may be elsewhere, or a path of this host', () => {
     ok: true,
     config: { proxyUrl: 'https://pay-api.example.org/', title: 'Shop' },
   })
-  expect(readConfig('{"proxyUrl":"/pay"}', url)).toEqual({ ok: true, config: { proxyUrl: 'https://shop.example.org/pay' } })
+  expect(readConfig('{"proxyUrl":"/pay"}', url)).toEqual({
+    ok: true,
+    config: { proxyUrl: 'https://shop.example.org/pay' },
+  })
 })
 
 test.each([
@@ -16,5 +19,8 @@ test.each([
   ['{}', 'proxyUrl'],
   ['{"proxyUrl":"http://"}', 'Expected an address'],
 ])('%s is refused with what is missing', (text, words) => {
-  expect(readConfig(text, url)).toMatchObject({ ok: false, problem: expect.stringContaining(words) })
+  expect(readConfig(text, url)).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining(words),
+  })
 })

@@ -6,7 +6,10 @@ export const WebConfig = v.object({
   /** Where the proxy answers: absolute, or a path on this host. */
   proxyUrl: v.pipe(
     v.string(),
-    v.check((text) => URL.canParse(text, 'https://example.org'), 'Expected an address such as https://pay-api.example.org.'),
+    v.check(
+      (text) => URL.canParse(text, 'https://example.org'),
+      'Expected an address such as https://pay-api.example.org.',
+    ),
   ),
   title: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(60))),
 })
@@ -35,8 +38,13 @@ export function readConfig(text: string, url: URL): ConfigResult {
   }
   const result = v.safeParse(WebConfig, value)
   if (!result.success) {
-    const problems = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'config.json'}: ${issue.message}`)
+    const problems = result.issues.map(
+      (issue) => `${v.getDotPath(issue) ?? 'config.json'}: ${issue.message}`,
+    )
     return { ok: false, problem: problems.join(' ') }
   }
-  return { ok: true, config: { ...result.output, proxyUrl: new URL(result.output.proxyUrl, url).href } }
+  return {
+    ok: true,
+    config: { ...result.output, proxyUrl: new URL(result.output.proxyUrl, url).href },
+  }
 }

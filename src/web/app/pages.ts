@@ -4,16 +4,36 @@ import { matchPath, type RouteName } from '../router/paths.ts'
 
 /** The code of each page, fetched when it is first needed. */
 const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType }>>> = {
-  overview: () => import('../pages/overview/OverviewPage.tsx').then((module) => ({ default: module.OverviewPage })),
-  checkout: () => import('../pages/checkout/CheckoutPage.tsx').then((module) => ({ default: module.CheckoutPage })),
-  payLink: () => import('../pages/checkout/PayLinkPage.tsx').then((module) => ({ default: module.PayLinkPage })),
-  links: () => import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
-  payments: () => import('../pages/payments/PaymentsPage.tsx').then((module) => ({ default: module.PaymentsPage })),
-  payment: () => import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
-  developers: () => import('../pages/developers/DevelopersPage.tsx').then((module) => ({ default: module.DevelopersPage })),
-  verify: () => import('../pages/verify/VerifyPage.tsx').then((module) => ({ default: module.VerifyPage })),
-  explore: () => import('../pages/explore/ExplorePage.tsx').then((module) => ({ default: module.ExplorePage })),
-  settings: () => import('../pages/settings/SettingsPage.tsx').then((module) => ({ default: module.SettingsPage })),
+  overview: () =>
+    import('../pages/overview/OverviewPage.tsx').then((module) => ({
+      default: module.OverviewPage,
+    })),
+  checkout: () =>
+    import('../pages/checkout/CheckoutPage.tsx').then((module) => ({
+      default: module.CheckoutPage,
+    })),
+  payLink: () =>
+    import('../pages/checkout/PayLinkPage.tsx').then((module) => ({ default: module.PayLinkPage })),
+  links: () =>
+    import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
+  payments: () =>
+    import('../pages/payments/PaymentsPage.tsx').then((module) => ({
+      default: module.PaymentsPage,
+    })),
+  payment: () =>
+    import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
+  developers: () =>
+    import('../pages/developers/DevelopersPage.tsx').then((module) => ({
+      default: module.DevelopersPage,
+    })),
+  verify: () =>
+    import('../pages/verify/VerifyPage.tsx').then((module) => ({ default: module.VerifyPage })),
+  explore: () =>
+    import('../pages/explore/ExplorePage.tsx').then((module) => ({ default: module.ExplorePage })),
+  settings: () =>
+    import('../pages/settings/SettingsPage.tsx').then((module) => ({
+      default: module.SettingsPage,
+    })),
 }
 
 /** Catalogs a page needs beside its own and the desk's. */
@@ -29,7 +49,10 @@ const words: Partial<Record<RouteName, readonly string[]>> = {
 }
 
 async function load(name: RouteName): Promise<{ default: ComponentType }> {
-  const [page] = await Promise.all([loaders[name](), ...[name, ...(words[name] ?? [])].map(loadMessages)])
+  const [page] = await Promise.all([
+    loaders[name](),
+    ...[name, ...(words[name] ?? [])].map(loadMessages),
+  ])
   return page
 }
 

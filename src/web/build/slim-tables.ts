@@ -16,10 +16,20 @@ export function slimTables(): ReturnType<typeof babel> {
   return babel({ include: [/\/src\/contract\/([a-z-]*endpoints|problem)\.ts$/], plugins: [slim] })
 }
 
-type Node = { type: string; value?: unknown; name?: string; expression?: Node; properties?: Property[]; key?: Node }
+type Node = {
+  type: string
+  value?: unknown
+  name?: string
+  expression?: Node
+  properties?: Property[]
+  key?: Node
+}
 type Property = Node & { value: Node }
 type Path = { type: string; node: Node & { specifiers?: unknown[] }; remove: () => void }
-type Program = { scope: { crawl: () => void; bindings: Record<string, { referenced: boolean; path: Path }> }; get: (key: 'body') => Path[] }
+type Program = {
+  scope: { crawl: () => void; bindings: Record<string, { referenced: boolean; path: Path }> }
+  get: (key: 'body') => Path[]
+}
 
 /** Babel: acts on `const endpoints = { row: { … } }`, `const …Endpoints = …` and `const problems = …`, whatever type assertions stand after it. */
 function slim() {
@@ -28,14 +38,18 @@ function slim() {
       VariableDeclarator({ node }: { node: { id: Node; init: Node | null } }) {
         const { name = '' } = node.id
         if (!/^problems$|ndpoints$/.test(name) || !node.init) return
-        for (const row of withoutTypes(node.init).properties ?? []) if (row.type === 'ObjectProperty') slimRow(withoutTypes(row.value), name)
+        for (const row of withoutTypes(node.init).properties ?? [])
+          if (row.type === 'ObjectProperty') slimRow(withoutTypes(row.value), name)
       },
       Program: {
         // An import that nothing needs any more still draws its module into the first load.
         exit(program: Program) {
           program.scope.crawl()
-          for (const { referenced, path } of Object.values(program.scope.bindings)) if (!referenced && path.type === 'ImportSpecifier') path.remove()
-          for (const statement of program.get('body')) if (statement.node.type === 'ImportDeclaration' && !statement.node.specifiers?.length) statement.remove()
+          for (const { referenced, path } of Object.values(program.scope.bindings))
+            if (!referenced && path.type === 'ImportSpecifier') path.remove()
+          for (const statement of program.get('body'))
+            if (statement.node.type === 'ImportDeclaration' && !statement.node.specifiers?.length)
+              statement.remove()
         },
       },
     },
@@ -45,7 +59,9 @@ function slim() {
 function slimRow(row: Node, table: string): void {
   const audience = row.properties?.find((property) => nameOf(property) === 'audience')?.value.value
   const read = READ[table === 'problems' ? 'problem' : audience === 'key' ? 'key' : 'browser']
-  row.properties = row.properties?.filter((property) => property.type !== 'ObjectProperty' || read.has(nameOf(property)))
+  row.properties = row.properties?.filter(
+    (property) => property.type !== 'ObjectProperty' || read.has(nameOf(property)),
+  )
 }
 
 function nameOf({ key }: Property): string {

@@ -21,8 +21,10 @@ export function staticPages(paths: PagePaths): Plugin {
         const index = bundle['index.html']
         if (index?.type !== 'asset') return
         const html = String(index.source)
-        if (!html.includes(BESIDE)) throw new Error(`index.html holds no ${BESIDE}: the other pages cannot be made from it.`)
-        const emit = (fileName: string, source: string) => this.emitFile({ type: 'asset', fileName, source })
+        if (!html.includes(BESIDE))
+          throw new Error(`index.html holds no ${BESIDE}: the other pages cannot be made from it.`)
+        const emit = (fileName: string, source: string) =>
+          this.emitFile({ type: 'asset', fileName, source })
         for (const path of paths) if (/^\/[a-z-]+$/.test(path)) emit(`${path.slice(1)}.html`, html)
         emit('nested.html', html.replace(BESIDE, '<base href="../" />'))
         emit('404.html', notFound(paths))

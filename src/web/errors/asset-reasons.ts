@@ -14,7 +14,10 @@ export const assetReasons: Readonly<Record<AssetReason['code'], ErrorRow>> = {
   asset_decimals_differ: {
     ...operator,
     title: msg({ message: '{symbol} is configured incorrectly' }),
-    body: msg({ message: 'The token has {onChain} decimals, not {configured}. Choose another currency, or tell the merchant. Nothing was sent.' }),
+    body: msg({
+      message:
+        'The token has {onChain} decimals, not {configured}. Choose another currency, or tell the merchant. Nothing was sent.',
+    }),
   },
   asset_not_transferable: {
     ...operator,
@@ -29,11 +32,16 @@ export const assetReasons: Readonly<Record<AssetReason['code'], ErrorRow>> = {
   asset_keeps_part: {
     ...operator,
     title: msg({ message: '{symbol} keeps a part of every transfer' }),
-    body: msg({ message: 'Of {sent}, only {arrives} would arrive. Choose another currency. Nothing was sent.' }),
+    body: msg({
+      message: 'Of {sent}, only {arrives} would arrive. Choose another currency. Nothing was sent.',
+    }),
   },
   asset_gas_too_high: {
     ...operator,
     title: msg({ message: '{symbol} needs too much gas' }),
-    body: msg({ message: 'A transfer of it needs more than {maxGas} gas. Choose another currency. Nothing was sent.' }),
+    body: msg({
+      message:
+        'A transfer of it needs more than {maxGas} gas. Choose another currency. Nothing was sent.',
+    }),
   },
 }

@@ -25,18 +25,25 @@ export const balanceReasons: Readonly<Record<BalanceReason['code'], ErrorRow>> =
   network_fee: {
     ...addFunds,
     title: msg({ message: 'Not enough {symbol} for the network fee' }),
-    body: msg({ message: 'The wallet holds {available}. The network fee is up to {required}. It lacks {missing}: add funds. Nothing was sent.' }),
+    body: msg({
+      message:
+        'The wallet holds {available}. The network fee is up to {required}. It lacks {missing}: add funds. Nothing was sent.',
+    }),
   },
   network_fee_and_rent: {
     ...addFunds,
     title: msg({ message: 'Not enough {symbol} for the network fee' }),
     body: msg({
-      message: 'The wallet holds {available} and must keep {rent}. The network fee is up to {fee}. It lacks {missing}: add funds. Nothing was sent.',
+      message:
+        'The wallet holds {available} and must keep {rent}. The network fee is up to {fee}. It lacks {missing}: add funds. Nothing was sent.',
     }),
   },
   token_amount: {
     ...addFunds,
     title: msg({ message: 'Not enough {symbol} in this wallet' }),
-    body: msg({ message: 'The wallet holds {available}. The payment needs {required}. It lacks {missing}: add funds or pay less. Nothing was sent.' }),
+    body: msg({
+      message:
+        'The wallet holds {available}. The payment needs {required}. It lacks {missing}: add funds or pay less. Nothing was sent.',
+    }),
   },
 }

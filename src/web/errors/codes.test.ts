@@ -20,19 +20,28 @@ test.each(names)('%s offers what its policy allows', (code) => {
 })
 
 test('a countdown and the request id reach the reader', () => {
-  const words = describeError(new ApiError({ code: 'RATE_LIMIT', retryAfter: 27, requestId: 'req_1' }))
+  const words = describeError(
+    new ApiError({ code: 'RATE_LIMIT', retryAfter: 27, requestId: 'req_1' }),
+  )
   expect(words.body).toContain('27 s')
   expect(words.detail).toBe('RATE_LIMIT · req_1')
 })
 
 test('a fault of this page never shows its insides', () => {
-  expect(describeError(new TypeError('x is undefined'))).toMatchObject({ title: 'Something went wrong in this page', action: 'retry' })
+  expect(describeError(new TypeError('x is undefined'))).toMatchObject({
+    title: 'Something went wrong in this page',
+    action: 'retry',
+  })
 })
 
-const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers: new Headers(headers) })
+const answer = (status: number, headers: Record<string, string> = {}) => ({
+  status,
+  headers: new Headers(headers),
+})
 
 test('a refusal is read from its envelope', () => {
-  const text = '{"success":false,"error":{"code":"INSUFFICIENT_BALANCE","message":"Too little.","details":{"required":"1"},"requestId":"req_2"},"timestamp":1}'
+  const text =
+    '{"success":false,"error":{"code":"INSUFFICIENT_BALANCE","message":"Too little.","details":{"required":"1"},"requestId":"req_2"},"timestamp":1}'
   expect(readProblem(answer(400), text)).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
     status: 400,
@@ -48,6 +57,11 @@ test.each([
   [404, 'not json', 'BAD_RESPONSE'],
   [400, '{"error":{"code":"constructor","message":"m"}}', 'BAD_RESPONSE'],
   [500, '{"error":{"code":"NEW_CODE","message":"m"}}', 'INTERNAL'],
-])('an answer %i that is no envelope of ours is still an error with its status', (status, text, code) => {
-  expect(readProblem(answer(status, { 'Retry-After': '3', 'X-Request-Id': 'req_3' }), text)).toMatchObject({ code, status, retryAfter: 3, requestId: 'req_3' })
-})
+])(
+  'an answer %i that is no envelope of ours is still an error with its status',
+  (status, text, code) => {
+    expect(
+      readProblem(answer(status, { 'Retry-After': '3', 'X-Request-Id': 'req_3' }), text),
+    ).toMatchObject({ code, status, retryAfter: 3, requestId: 'req_3' })
+  },
+)

@@ -44,7 +44,13 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
     action: 'none',
     retry: 'never',
   },
-  UNAUTHORIZED: { who: 'you', title: msg`You are signed out`, body: msg`Sign in with your wallet to go on.`, action: 'sign_in', retry: 'after_change' },
+  UNAUTHORIZED: {
+    who: 'you',
+    title: msg`You are signed out`,
+    body: msg`Sign in with your wallet to go on.`,
+    action: 'sign_in',
+    retry: 'after_change',
+  },
   FORBIDDEN: {
     who: 'you',
     title: msg`This is not yours to see`,
@@ -124,7 +130,13 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
     action: 'retry',
     retry: 'safe',
   },
-  TIMEOUT: { who: 'network', title: msg`No answer in time`, body: msg`The payment desk took too long. Try again.`, action: 'retry', retry: 'safe' },
+  TIMEOUT: {
+    who: 'network',
+    title: msg`No answer in time`,
+    body: msg`The payment desk took too long. Try again.`,
+    action: 'retry',
+    retry: 'safe',
+  },
   BAD_RESPONSE: {
     who: 'operator',
     title: msg`The answer could not be read`,
@@ -152,5 +164,9 @@ export function describeError(error: unknown): ToldWords {
   const detail = [error.code, error.requestId].filter(Boolean).join(' · ')
   if (error.code !== 'RATE_LIMIT' || !error.retryAfter) return { ...words, detail }
   const seconds = error.retryAfter
-  return { ...words, body: t`The service limits how often it is asked. It goes on in ${seconds} s.`, detail }
+  return {
+    ...words,
+    body: t`The service limits how often it is asked. It goes on in ${seconds} s.`,
+    detail,
+  }
 }

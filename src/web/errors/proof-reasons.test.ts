@@ -27,7 +27,10 @@ test.each([
   ['invalid_exact_svm_payload_mint_mismatch', 'asset_mismatch'],
   ['invalid_exact_svm_payload_memo_mismatch', 'memo_mismatch'],
   ['invalid_exact_svm_payload_unknown_fifth_instruction', 'unexpected_instruction'],
-  ['invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high', 'compute_limits'],
+  [
+    'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high',
+    'compute_limits',
+  ],
   ['invalid_exact_svm_payload_transaction_fee_payer_transferring_funds', 'sponsor_at_risk'],
   ['invalid_exact_svm_fee_payer_not_managed_by_facilitator', 'fee_payer_mismatch'],
   ['invalid_exact_svm_payload_excessive_signers', 'too_many_signers'],

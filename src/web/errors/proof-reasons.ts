@@ -10,25 +10,61 @@ const bad = { who: 'payer', action: 'none', retry: 'never' } as const
 
 /** The table's part for proofs. A missing reason does not compile. */
 export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
-  malformed: { ...bad, title: msg`It cannot be read as a payment`, body: msg`Something is missing or misspelt in it. Ask for it again, as a whole.` },
-  unsupported_scheme: { ...bad, title: msg`It pays by an unknown scheme`, body: msg`Only the scheme “exact” is understood here.` },
+  malformed: {
+    ...bad,
+    title: msg`It cannot be read as a payment`,
+    body: msg`Something is missing or misspelt in it. Ask for it again, as a whole.`,
+  },
+  unsupported_scheme: {
+    ...bad,
+    title: msg`It pays by an unknown scheme`,
+    body: msg`Only the scheme “exact” is understood here.`,
+  },
   unsupported_method: {
     ...bad,
     title: msg`It moves money in a way that is not accepted here`,
     body: msg`The method is not one of this network and currency.`,
   },
-  network_mismatch: { ...bad, title: msg`It pays on another network`, body: msg`Money on one network is not money on another.` },
-  asset_mismatch: { ...bad, title: msg`It pays in another currency`, body: msg`Not the one that was asked for.` },
-  amount_mismatch: { ...bad, title: msg`It pays another amount`, body: msg`The amount must be exact. What was really sent can be sent back.` },
-  recipient_mismatch: { ...bad, title: msg`It pays somebody else`, body: msg`The payee is not the wallet that was asked for.` },
-  resource_mismatch: { ...bad, title: msg`It pays for something else`, body: msg`A payment for one page buys no other.` },
-  payer_mismatch: { ...bad, title: msg`It was paid by somebody else`, body: msg`Who signed is not who paid, so it may be another person’s payment.` },
+  network_mismatch: {
+    ...bad,
+    title: msg`It pays on another network`,
+    body: msg`Money on one network is not money on another.`,
+  },
+  asset_mismatch: {
+    ...bad,
+    title: msg`It pays in another currency`,
+    body: msg`Not the one that was asked for.`,
+  },
+  amount_mismatch: {
+    ...bad,
+    title: msg`It pays another amount`,
+    body: msg`The amount must be exact. What was really sent can be sent back.`,
+  },
+  recipient_mismatch: {
+    ...bad,
+    title: msg`It pays somebody else`,
+    body: msg`The payee is not the wallet that was asked for.`,
+  },
+  resource_mismatch: {
+    ...bad,
+    title: msg`It pays for something else`,
+    body: msg`A payment for one page buys no other.`,
+  },
+  payer_mismatch: {
+    ...bad,
+    title: msg`It was paid by somebody else`,
+    body: msg`Who signed is not who paid, so it may be another person’s payment.`,
+  },
   memo_mismatch: {
     ...bad,
     title: msg`Its memo is another one`,
     body: msg`The memo binds a payment to what was asked; this one is bound to something else.`,
   },
-  spender_mismatch: { ...bad, title: msg`It lets a stranger move the tokens`, body: msg`Only the contract that pays them on to the payee may be named.` },
+  spender_mismatch: {
+    ...bad,
+    title: msg`It lets a stranger move the tokens`,
+    body: msg`Only the contract that pays them on to the payee may be named.`,
+  },
   permit2_allowance_required: {
     ...bad,
     retry: 'after_change',
@@ -40,24 +76,56 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
     title: msg`Its signature is not valid`,
     body: msg`It does not belong to the account it names, or something in it was changed afterwards.`,
   },
-  signature_missing: { ...bad, title: msg`It is not signed`, body: msg`A signature that is needed is missing.` },
+  signature_missing: {
+    ...bad,
+    title: msg`It is not signed`,
+    body: msg`A signature that is needed is missing.`,
+  },
   fee_payer_mismatch: {
     ...bad,
     title: msg`Somebody else would pay the network fee`,
     body: msg`The account that pays the fee is not the one that was agreed on.`,
   },
-  too_many_signers: { ...bad, title: msg`It needs too many signatures`, body: msg`A plain payment needs two at most.` },
-  unexpected_instruction: { ...bad, title: msg`It does more than pay`, body: msg`It would do something else beside the payment, so it is not touched.` },
-  compute_limits: { ...bad, title: msg`It asks for too much work of the network`, body: msg`Its compute limits are above what a payment needs.` },
+  too_many_signers: {
+    ...bad,
+    title: msg`It needs too many signatures`,
+    body: msg`A plain payment needs two at most.`,
+  },
+  unexpected_instruction: {
+    ...bad,
+    title: msg`It does more than pay`,
+    body: msg`It would do something else beside the payment, so it is not touched.`,
+  },
+  compute_limits: {
+    ...bad,
+    title: msg`It asks for too much work of the network`,
+    body: msg`Its compute limits are above what a payment needs.`,
+  },
   sponsor_at_risk: {
     ...bad,
     title: msg`It reaches for the account that pays the fee`,
     body: msg`It names the fee payer’s account where no payment has to.`,
   },
-  simulation_failed: { ...bad, title: msg`The network would refuse it`, body: msg`Tried out, it does not go through.` },
-  transaction_failed: { ...bad, title: msg`It failed on the chain`, body: msg`It moved nothing but the fee, or it can no longer land.` },
-  outside_window: { ...bad, title: msg`It is not from the right time`, body: msg`It was made before it was asked for, or it is too old.` },
-  already_used: { ...bad, title: msg`It was used before`, body: msg`A proof buys one thing, once.` },
+  simulation_failed: {
+    ...bad,
+    title: msg`The network would refuse it`,
+    body: msg`Tried out, it does not go through.`,
+  },
+  transaction_failed: {
+    ...bad,
+    title: msg`It failed on the chain`,
+    body: msg`It moved nothing but the fee, or it can no longer land.`,
+  },
+  outside_window: {
+    ...bad,
+    title: msg`It is not from the right time`,
+    body: msg`It was made before it was asked for, or it is too old.`,
+  },
+  already_used: {
+    ...bad,
+    title: msg`It was used before`,
+    body: msg`A proof buys one thing, once.`,
+  },
   insufficient_funds: {
     ...bad,
     retry: 'after_change',
@@ -71,7 +139,12 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
     title: msg`It is on its way`,
     body: msg`Nothing is decided yet. Ask again with the same proof.`,
   },
-  unexpected: { ...bad, retry: 'safe', title: msg`It was not accepted`, body: msg`The reason given is not one of x402’s own words.` },
+  unexpected: {
+    ...bad,
+    retry: 'safe',
+    title: msg`It was not accepted`,
+    body: msg`The reason given is not one of x402’s own words.`,
+  },
 }
 
 /** What other facilitators call the same things: the names of the specifications and of the official packages. */

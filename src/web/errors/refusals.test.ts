@@ -1,7 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { ApiError } from '../api/errors.ts'
-import { describeRefusal, refusalOf, refusals, tellRefusal, type RefusalReason } from './refusals.ts'
+import {
+  describeRefusal,
+  refusalOf,
+  refusals,
+  tellRefusal,
+  type RefusalReason,
+} from './refusals.ts'
 
 const reasons = Object.keys(refusals) as RefusalReason[]
 
@@ -10,25 +16,40 @@ test.each(reasons)('%s is told by its own words', (reason) => {
   const { retry } = refusals[reason]
   // A refusal says what did not happen; only where something may have is there no such promise.
   expect(/(nothing was (sent|changed)|no key was made)/i.test(body)).toBe(retry !== 'look_first')
-  expect(describeRefusal(new ApiError({ code: 'FORBIDDEN', details: { reason } }))).toMatchObject({ code: 'FORBIDDEN', title, body, action })
+  expect(describeRefusal(new ApiError({ code: 'FORBIDDEN', details: { reason } }))).toMatchObject({
+    code: 'FORBIDDEN',
+    title,
+    body,
+    action,
+  })
 })
 
 test('what has no reason, or one nobody knows, is told by its code', () => {
   for (const details of [{}, { reason: 'constructor' }, { reason: 7 }]) {
     expect(refusalOf(new ApiError({ code: 'NOT_FOUND', details }))).toBeUndefined()
-    expect(describeRefusal(new ApiError({ code: 'NOT_FOUND', details })).title).toBe('Nothing here under this name')
+    expect(describeRefusal(new ApiError({ code: 'NOT_FOUND', details })).title).toBe(
+      'Nothing here under this name',
+    )
   }
   expect(describeRefusal(new TypeError('x')).code).toBe('UNEXPECTED')
 })
 
 test('every reason the proxy gives for links, managed payments and keys has its row', async () => {
   const bff = new URL('../../bff/', import.meta.url)
-  const files = (await readdir(bff, { recursive: true })).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.startsWith('db/'))
+  const files = (await readdir(bff, { recursive: true })).filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.startsWith('db/'),
+  )
   const given = new Set<string>()
   for (const file of files) {
     const text = await readFile(new URL(file, bff), 'utf8')
-    for (const [, reason = ''] of text.matchAll(/(?<!startsWith\(')\b((?:link|hosted|approval)_[a-z_]+)(?=: '[A-Z]|'\))/g)) given.add(reason)
-    for (const [, reason = ''] of text.matchAll(/reason: '((?:link|hosted|approval)_[a-z_]+|own_key|operator_required|payee_required)'/g)) given.add(reason)
+    for (const [, reason = ''] of text.matchAll(
+      /(?<!startsWith\(')\b((?:link|hosted|approval)_[a-z_]+)(?=: '[A-Z]|'\))/g,
+    ))
+      given.add(reason)
+    for (const [, reason = ''] of text.matchAll(
+      /reason: '((?:link|hosted|approval)_[a-z_]+|own_key|operator_required|payee_required)'/g,
+    ))
+      given.add(reason)
   }
   expect(given.size).toBeGreaterThan(15)
   expect([...given].filter((reason) => !Object.hasOwn(refusals, reason))).toEqual([])

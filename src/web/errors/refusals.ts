@@ -21,7 +21,11 @@ export const refusals = {
     title: msg`The link and the desk do not say the same`,
     body: msg`What stands in the link is not what this desk asks for. Nothing was sent. Do not pay; tell the seller.`,
   },
-  link_expired: { ...link, title: msg`This payment link has expired`, body: msg`Nothing was sent. Ask the seller for a new one.` },
+  link_expired: {
+    ...link,
+    title: msg`This payment link has expired`,
+    body: msg`Nothing was sent. Ask the seller for a new one.`,
+  },
   link_used: {
     ...link,
     title: msg`This payment link is already paid`,
@@ -49,7 +53,11 @@ export const refusals = {
     title: msg`This desk no longer takes payments on that network`,
     body: msg`Nothing was sent. Ask the seller for a new link.`,
   },
-  link_unknown: { ...link, title: msg`This desk does not know this payment link`, body: msg`Nothing was sent. Ask the seller for a new one.` },
+  link_unknown: {
+    ...link,
+    title: msg`This desk does not know this payment link`,
+    body: msg`Nothing was sent. Ask the seller for a new one.`,
+  },
 
   hosted_off: {
     ...hosted,
@@ -186,10 +194,18 @@ export type RefusalReason = keyof typeof refusals
 /** The reason of a refusal, where the proxy names one that this page knows. */
 export function refusalOf(error: unknown): RefusalReason | undefined {
   const reason = error instanceof ApiError ? error.details['reason'] : undefined
-  return typeof reason === 'string' && Object.hasOwn(refusals, reason) ? (reason as RefusalReason) : undefined
+  return typeof reason === 'string' && Object.hasOwn(refusals, reason)
+    ? (reason as RefusalReason)
+    : undefined
 }
 
-export type Told = { code: string; title: string; body: string; action: ErrorRow['action']; detail?: string | undefined }
+export type Told = {
+  code: string
+  title: string
+  body: string
+  action: ErrorRow['action']
+  detail?: string | undefined
+}
 
 /** What to tell of any error: its reason's words where it has some, its code's otherwise. */
 export function describeRefusal(error: unknown): Told {

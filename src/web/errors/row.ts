@@ -11,7 +11,15 @@ export type ErrorRow = {
   title: MessageDescriptor
   body: MessageDescriptor
   /** The one thing offered; `wait` and `none` offer nothing to press. */
-  action: 'retry' | 'sign_in' | 'sign_again' | 'connect' | 'prepare_again' | 'change' | 'wait' | 'none'
+  action:
+    | 'retry'
+    | 'sign_in'
+    | 'sign_again'
+    | 'connect'
+    | 'prepare_again'
+    | 'change'
+    | 'wait'
+    | 'none'
   retry: RetryPolicy
 }
 

@@ -19,6 +19,8 @@ export const senderReasons: Readonly<Record<SenderReason['code'], ErrorRow>> = {
   sender_token_account_frozen: {
     ...change,
     title: msg({ message: 'The {symbol} account that pays is frozen' }),
-    body: msg({ message: 'The issuer of {symbol} froze it. Pay with another wallet. Nothing was sent.' }),
+    body: msg({
+      message: 'The issuer of {symbol} froze it. Pay with another wallet. Nothing was sent.',
+    }),
   },
 }

@@ -23,11 +23,26 @@ const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {
 }
 /** A text for every name that a row leaves a place for. */
 const values = Object.fromEntries(
-  ['wallet', 'symbol', 'minimum', 'answer', 'maxGas', 'available', 'required', 'missing', 'fee', 'rent', 'sent', 'arrives', 'configured', 'onChain'].map(
-    (name) => [name, 'something'],
-  ),
+  [
+    'wallet',
+    'symbol',
+    'minimum',
+    'answer',
+    'maxGas',
+    'available',
+    'required',
+    'missing',
+    'fee',
+    'rent',
+    'sent',
+    'arrives',
+    'configured',
+    'onChain',
+  ].map((name) => [name, 'something']),
 )
-const rows = Object.entries(parts).flatMap(([part, table]) => Object.entries(table).map(([name, row]) => ({ name: `${part}.${name}`, row })))
+const rows = Object.entries(parts).flatMap(([part, table]) =>
+  Object.entries(table).map(([name, row]) => ({ name: `${part}.${name}`, row })),
+)
 
 test.each(rows)('$name says in plain words what happened and what to do', ({ row }) => {
   const title = i18n._(row.title, values)
@@ -49,22 +64,30 @@ test.each(rows)('$name offers only what its policy allows', ({ row: { action, re
 
 test('within a part no two rows sound the same', () => {
   for (const [part, table] of Object.entries(parts)) {
-    const said = [...new Set(Object.values(table))].map(({ title, body }) => `${i18n._(title)} ${i18n._(body)}`)
-    expect({ part, twice: said.filter((words, index) => said.indexOf(words) !== index) }).toEqual({ part, twice: [] })
+    const said = [...new Set(Object.values(table))].map(
+      ({ title, body }) => `${i18n._(title)} ${i18n._(body)}`,
+    )
+    expect({ part, twice: said.filter((words, index) => said.indexOf(words) !== index) }).toEqual({
+      part,
+      twice: [],
+    })
   }
 })
 
 test('no other file has a table of its own', async () => {
   const web = new URL('../', import.meta.url)
   const files = (await readdir(web, { recursive: true })).filter(
-    (file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file) && !/^errors\/|\/testing\//.test(file),
+    (file) =>
+      /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file) && !/^errors\/|\/testing\//.test(file),
   )
   expect(files.length).toBeGreaterThan(200)
   for (const file of files) {
     const text = await readFile(new URL(file, web), 'utf8')
     expect({
       file,
-      own: /retry: '(by_itself|safe|after_change|look_first|never)'|code: '[A-Z_]+',\s*title:|case '(?:link|hosted|approval)_\w+'/.exec(text)?.[0],
+      own: /retry: '(by_itself|safe|after_change|look_first|never)'|code: '[A-Z_]+',\s*title:|case '(?:link|hosted|approval)_\w+'/.exec(
+        text,
+      )?.[0],
     }).toEqual({ file, own: undefined })
   }
 })

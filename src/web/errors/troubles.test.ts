@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { actionFor, describeTrouble, describeUnsigned, troubles, type TroubleName, type WalletSignal } from './troubles.ts'
+import {
+  actionFor,
+  describeTrouble,
+  describeUnsigned,
+  troubles,
+  type TroubleName,
+  type WalletSignal,
+} from './troubles.ts'
 
 const names = Object.keys(troubles) as TroubleName[]
 
@@ -10,17 +17,29 @@ test.each(names)('%s says that nothing was sent exactly where that is certain', 
   expect(`${title} ${body}`).not.toMatch(/undefined|\{\w+\}/)
   expect(actionFor(code)).toBe(action)
   // Of what may have left, nobody is told that nothing was sent.
-  expect(/nothing was (built and nothing was )?(signed and nothing was )?sent/i.test(body)).toBe(retry !== 'look_first')
+  expect(/nothing was (built and nothing was )?(signed and nothing was )?sent/i.test(body)).toBe(
+    retry !== 'look_first',
+  )
 })
 
 test('a wallet that was asked for a signature alone has sent nothing, however it failed', () => {
-  for (const name of ['rejected', 'timeout', 'unclear', 'rpc_down', 'unauthorized'] satisfies WalletSignal[]) {
+  for (const name of [
+    'rejected',
+    'timeout',
+    'unclear',
+    'rpc_down',
+    'unauthorized',
+  ] satisfies WalletSignal[]) {
     const { code, title, body } = describeUnsigned(name, 'Phantom')
-    expect({ code, title }).toEqual({ code: name.toUpperCase(), title: describeTrouble(name, 'Phantom').title })
+    expect({ code, title }).toEqual({
+      code: name.toUpperCase(),
+      title: describeTrouble(name, 'Phantom').title,
+    })
     expect(body).toContain('Nothing was sent.')
   }
 })
 
 test('a code of the service has no action here', () => {
-  for (const code of ['INVALID_RECIPIENT', 'constructor', '']) expect(actionFor(code)).toBeUndefined()
+  for (const code of ['INVALID_RECIPIENT', 'constructor', ''])
+    expect(actionFor(code)).toBeUndefined()
 })

@@ -65,7 +65,9 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
   wrong_chain: {
     ...afterwards,
     title: msg({ message: '{wallet} is on another network' }),
-    body: msg({ message: 'Switch {wallet} to the network of this payment, then sign again. Nothing was sent.' }),
+    body: msg({
+      message: 'Switch {wallet} to the network of this payment, then sign again. Nothing was sent.',
+    }),
   },
   add_chain_failed: {
     ...afterwards,
@@ -123,7 +125,10 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     action: 'wait',
     retry: 'look_first',
     title: msg({ message: '{wallet} did not answer' }),
-    body: msg({ message: 'It may still send the payment. Look into {wallet}; this page keeps checking the chain.' }),
+    body: msg({
+      message:
+        'It may still send the payment. Look into {wallet}; this page keeps checking the chain.',
+    }),
   },
   unclear: {
     who: 'you',
@@ -199,7 +204,12 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
 export function describeTrouble(name: TroubleName, walletName = '', detail?: string): Trouble {
   const { title, body } = troubles[name]
   const values = { wallet: walletName }
-  return { code: name.toUpperCase(), title: i18n._({ ...title, values }), body: i18n._({ ...body, values }), ...(detail && { detail }) }
+  return {
+    code: name.toUpperCase(),
+    title: i18n._({ ...title, values }),
+    body: i18n._({ ...body, values }),
+    ...(detail && { detail }),
+  }
 }
 
 /** The same of a wallet that was not asked to send yet, or asked for nothing but a signature: whatever went wrong, no byte has left. */
@@ -215,7 +225,9 @@ export function isNothingSent(signal: WalletSignal): boolean {
 
 /** What to offer for a trouble that a payment holds; of codes that are not of this table, nothing more than the page offers anyway. */
 export function actionFor(code: string): ErrorRow['action'] | undefined {
-  return isTroubleName(code.toLowerCase()) ? troubles[code.toLowerCase() as TroubleName].action : undefined
+  return isTroubleName(code.toLowerCase())
+    ? troubles[code.toLowerCase() as TroubleName].action
+    : undefined
 }
 
 function isTroubleName(name: string): name is TroubleName {

@@ -7,7 +7,11 @@ test('a payment over its cap is named with what is still allowed', () => {
   expect(findBreach(key, 10n ** 30n, 0n)).toBeUndefined()
   setCap(key, { perPayment: '100', perDay: '150' })
   expect(findBreach(key, 100n, 0n)).toBeUndefined()
-  expect(findBreach(key, 101n, 0n)).toEqual({ limit: 'per_payment', capAtomic: 100n, leftAtomic: 100n })
+  expect(findBreach(key, 101n, 0n)).toEqual({
+    limit: 'per_payment',
+    capAtomic: 100n,
+    leftAtomic: 100n,
+  })
   expect(findBreach(key, 60n, 90n)).toBeUndefined()
   expect(findBreach(key, 61n, 90n)).toEqual({ limit: 'per_day', capAtomic: 150n, leftAtomic: 60n })
   expect(findBreach(key, 1n, 400n)).toEqual({ limit: 'per_day', capAtomic: 150n, leftAtomic: 0n })

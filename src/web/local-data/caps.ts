@@ -19,7 +19,9 @@ export function useCaps(): Caps {
 export function setCap(key: string, cap: Cap): () => void {
   const before = store.get()
   const { [key]: _, ...others } = before
-  store.set(cap.perPayment === undefined && cap.perDay === undefined ? others : { ...others, [key]: cap })
+  store.set(
+    cap.perPayment === undefined && cap.perDay === undefined ? others : { ...others, [key]: cap },
+  )
   return () => store.set(before)
 }
 
@@ -28,13 +30,21 @@ export function capKey(network: string, assetAddress: string): string {
   return `${network}/${assetAddress}`
 }
 
-export type CapBreach = { limit: 'per_payment' | 'per_day'; capAtomic: bigint; /** What would still be allowed now. */ leftAtomic: bigint }
+export type CapBreach = {
+  limit: 'per_payment' | 'per_day'
+  capAtomic: bigint
+  /** What would still be allowed now. */ leftAtomic: bigint
+}
 
 /**
  * Whether a payment would go over its owner's cap. `spentTodayAtomic`: what left this browser in the last 24 hours and did not certainly fail,
  * so that a payment whose end is unknown counts as spent.
  */
-export function findBreach(key: string, amountAtomic: bigint, spentTodayAtomic: bigint): CapBreach | undefined {
+export function findBreach(
+  key: string,
+  amountAtomic: bigint,
+  spentTodayAtomic: bigint,
+): CapBreach | undefined {
   const { perPayment, perDay } = store.get()[key] ?? {}
   if (perPayment !== undefined && amountAtomic > BigInt(perPayment)) {
     return { limit: 'per_payment', capAtomic: BigInt(perPayment), leftAtomic: BigInt(perPayment) }

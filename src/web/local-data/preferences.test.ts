@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { parsePreferences } from './preferences.ts'
 
-const defaults = { theme: 'system', language: 'auto', hideAmounts: false, timeZone: 'local', numbers: 'auto', dates: 'auto', hours: 'auto', rpcUrls: {} }
+const defaults = {
+  theme: 'system',
+  language: 'auto',
+  hideAmounts: false,
+  timeZone: 'local',
+  numbers: 'auto',
+  dates: 'auto',
+  hours: 'auto',
+  rpcUrls: {},
+}
 
 test('what was stored comes back', () => {
   const stored = {

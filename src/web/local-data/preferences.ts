@@ -78,7 +78,11 @@ export function parsePreferences(text: string | null): Preferences {
 
 function readRpcUrls(value: unknown): Record<string, string> {
   if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1])))
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1]),
+    ),
+  )
 }
 
 function read(): Preferences {

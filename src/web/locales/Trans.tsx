@@ -1,4 +1,10 @@
-import { cloneElement, Fragment, useSyncExternalStore, type ReactElement, type ReactNode } from 'react'
+import {
+  cloneElement,
+  Fragment,
+  useSyncExternalStore,
+  type ReactElement,
+  type ReactNode,
+} from 'react'
 import { i18n } from './i18n.ts'
 
 /**
@@ -59,7 +65,15 @@ function weave(text: string, elements: Elements): ReactNode {
     parts.push(rest.slice(0, match.index))
     const element = elements[pair ?? single ?? '']
     const children = inside === undefined ? element?.props.children : weave(inside, elements)
-    parts.push(element ? cloneElement(element, { key: parts.length }, ...(children === undefined ? [] : [children])) : children)
+    parts.push(
+      element
+        ? cloneElement(
+            element,
+            { key: parts.length },
+            ...(children === undefined ? [] : [children]),
+          )
+        : children,
+    )
     rest = rest.slice(match.index + whole.length)
   }
   return parts.length === 0 ? text : [...parts, rest]

@@ -8,10 +8,14 @@ const config = getConfig({ configPath: new URL('lingui.config.ts', import.meta.u
 const catalogs = await getCatalogs(config)
 
 /** A plural's words stand inside braces; a value's name is all that its braces hold. */
-const valuesIn = (message: string) => new Set([...message.matchAll(/\{(\w+)(?:, plural|\})/g)].map(([, name]) => name))
-const elementsIn = (message: string) => [...message.matchAll(/<\/?\w+\/?>/g)].map(([tag]) => tag).toSorted()
+const valuesIn = (message: string) =>
+  new Set([...message.matchAll(/\{(\w+)(?:, plural|\})/g)].map(([, name]) => name))
+const elementsIn = (message: string) =>
+  [...message.matchAll(/<\/?\w+\/?>/g)].map(([tag]) => tag).toSorted()
 
-test.each(catalogs.map((catalog) => [catalog.name ?? catalog.path.split('/').at(-1), catalog] as const))(
+test.each(
+  catalogs.map((catalog) => [catalog.name ?? catalog.path.split('/').at(-1), catalog] as const),
+)(
   'the catalogs %s hold every message of the code, and no other, in every language',
   async (_, catalog) => {
     const found = await catalog.collect({})
@@ -20,12 +24,28 @@ test.each(catalogs.map((catalog) => [catalog.name ?? catalog.path.split('/').at(
     for (const locale of config.locales) {
       const messages = written[locale] ?? {}
       const kept = Object.entries(messages).filter(([, { obsolete }]) => !obsolete)
-      expect({ locale, ids: kept.map(([id]) => id).toSorted() }).toEqual({ locale, ids: Object.keys(found ?? {}).toSorted() })
+      expect({ locale, ids: kept.map(([id]) => id).toSorted() }).toEqual({
+        locale,
+        ids: Object.keys(found ?? {}).toSorted(),
+      })
       if (locale === config.sourceLocale || locale === config.pseudoLocale.locale) continue
       for (const [, { message = '', translation = '' }] of kept) {
-        expect({ locale, message, missing: translation === '' }).toEqual({ locale, message, missing: false })
-        expect({ locale, message, elements: elementsIn(translation) }).toEqual({ locale, message, elements: elementsIn(message) })
-        if (!message.includes('plural')) expect({ locale, message, values: valuesIn(translation) }).toEqual({ locale, message, values: valuesIn(message) })
+        expect({ locale, message, missing: translation === '' }).toEqual({
+          locale,
+          message,
+          missing: false,
+        })
+        expect({ locale, message, elements: elementsIn(translation) }).toEqual({
+          locale,
+          message,
+          elements: elementsIn(message),
+        })
+        if (!message.includes('plural'))
+          expect({ locale, message, values: valuesIn(translation) }).toEqual({
+            locale,
+            message,
+            values: valuesIn(message),
+          })
       }
     }
   },
@@ -42,5 +62,7 @@ test('a message that several catalogs hold is the same in all of them: whichever
       }
     }
   }
-  expect([...translations].filter(([, said]) => said.size > 1).map(([key, said]) => [key, ...said])).toEqual([])
+  expect(
+    [...translations].filter(([, said]) => said.size > 1).map(([key, said]) => [key, ...said]),
+  ).toEqual([])
 })

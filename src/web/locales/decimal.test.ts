@@ -37,6 +37,21 @@ test.each([
   expect(readDecimal(typed, locale)).toEqual({ ok: false, problem: 'ambiguous' })
 })
 
-test.each(['', '.', ',', '1e5', '-1', '1,23,4', '1.2.3', '1,234.5,6', '0x10', '1 2', '٣', '1,,2', '12,345.678.9'])('%j is no number', (typed) => {
-  for (const locale of ['en', 'es-ES']) expect(readDecimal(typed, locale)).toEqual({ ok: false, problem: 'not_a_number' })
+test.each([
+  '',
+  '.',
+  ',',
+  '1e5',
+  '-1',
+  '1,23,4',
+  '1.2.3',
+  '1,234.5,6',
+  '0x10',
+  '1 2',
+  '٣',
+  '1,,2',
+  '12,345.678.9',
+])('%j is no number', (typed) => {
+  for (const locale of ['en', 'es-ES'])
+    expect(readDecimal(typed, locale)).toEqual({ ok: false, problem: 'not_a_number' })
 })

@@ -1,5 +1,7 @@
 /** A decimal as a person typed it, in plain digits with a point; or why it cannot be told what they mean. */
-export type TypedDecimal = { ok: true; plain: string } | { ok: false; problem: 'not_a_number' | 'ambiguous' }
+export type TypedDecimal =
+  | { ok: true; plain: string }
+  | { ok: false; problem: 'not_a_number' | 'ambiguous' }
 
 /**
  * Reads `1.234,5` or `1,234.5` by the reader's own separators. The other way round is understood where it can mean only one thing (`0.5` in
@@ -17,15 +19,20 @@ export function readDecimal(text: string, locale: string): TypedDecimal {
   const last = marks.at(-1) ?? ''
   const first = marks[0] ?? ''
   if (marks.slice(0, -1).replaceAll(first, '') !== '') return { ok: false, problem: 'not_a_number' }
-  const [whole, fraction] = last === first ? [typed, ''] : [typed.slice(0, typed.lastIndexOf(last)), typed.slice(typed.lastIndexOf(last) + 1)]
+  const [whole, fraction] =
+    last === first
+      ? [typed, '']
+      : [typed.slice(0, typed.lastIndexOf(last)), typed.slice(typed.lastIndexOf(last) + 1)]
   const grouped = first === '.' ? /^[1-9][0-9]{0,2}(\.[0-9]{3})+$/ : /^[1-9][0-9]{0,2}(,[0-9]{3})+$/
-  if (!grouped.test(whole) || (first === point && first === group)) return { ok: false, problem: 'not_a_number' }
+  if (!grouped.test(whole) || (first === point && first === group))
+    return { ok: false, problem: 'not_a_number' }
   return plain(whole.replaceAll(first, ''), fraction)
 }
 
 function readOneMark(typed: string, mark: string, point: string): TypedDecimal {
   const [whole = '', fraction = ''] = typed.split(mark)
-  if (mark !== point && /^[1-9][0-9]{0,2}$/.test(whole) && fraction.length === 3) return { ok: false, problem: 'ambiguous' }
+  if (mark !== point && /^[1-9][0-9]{0,2}$/.test(whole) && fraction.length === 3)
+    return { ok: false, problem: 'ambiguous' }
   return plain(whole, fraction)
 }
 
@@ -37,8 +44,15 @@ function plain(whole: string, fraction: string): TypedDecimal {
 export function separators(locale: string): { group: string; point: string } {
   const known = separatorsOf.get(locale)
   if (known) return known
-  const parts = new Intl.NumberFormat(locale, { useGrouping: true, minimumFractionDigits: 1, numberingSystem: 'latn' }).formatToParts(1234567.5)
-  const found = { group: parts.find((part) => part.type === 'group')?.value ?? '', point: parts.find((part) => part.type === 'decimal')?.value ?? '.' }
+  const parts = new Intl.NumberFormat(locale, {
+    useGrouping: true,
+    minimumFractionDigits: 1,
+    numberingSystem: 'latn',
+  }).formatToParts(1234567.5)
+  const found = {
+    group: parts.find((part) => part.type === 'group')?.value ?? '',
+    point: parts.find((part) => part.type === 'decimal')?.value ?? '.',
+  }
   separatorsOf.set(locale, found)
   return found
 }

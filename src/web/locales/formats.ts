@@ -16,30 +16,57 @@ export function languageLocale(): string {
 /** A count or a measure, never money: `12,345`. */
 export function formatNumber(value: number, options?: Intl.NumberFormatOptions): string {
   const locale = numberLocale()
-  return memo(`number ${locale} ${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)).format(value)
+  return memo(
+    `number ${locale} ${JSON.stringify(options)}`,
+    () => new Intl.NumberFormat(locale, options),
+  ).format(value)
 }
 
 /** A day or a time as the reader chose to have them written; ui/format-time.ts knows the usual ways. `locale` is for tests. */
-export function formatDate(at: number | Date, options: Intl.DateTimeFormatOptions, locale?: string): string {
+export function formatDate(
+  at: number | Date,
+  options: Intl.DateTimeFormatOptions,
+  locale?: string,
+): string {
   const { dates, hours } = getPreferences()
-  const chosen = { ...options, ...(hours !== 'auto' && (options.hour || options.timeStyle) && { hourCycle: hours }) }
+  const chosen = {
+    ...options,
+    ...(hours !== 'auto' && (options.hour || options.timeStyle) && { hourCycle: hours }),
+  }
   // Sweden writes its dates as ISO 8601 does; month names go, as the standard has none.
   const iso = dates === 'iso' && !locale
   const tag = iso ? 'sv-SE' : (locale ?? languageLocale())
-  const asked = iso && chosen.month ? ({ ...chosen, year: 'numeric', month: '2-digit', day: '2-digit' } as const) : chosen
+  const asked =
+    iso && chosen.month
+      ? ({ ...chosen, year: 'numeric', month: '2-digit', day: '2-digit' } as const)
+      : chosen
   return memo(
     `date ${tag} ${JSON.stringify(asked)}`,
-    () => new Intl.DateTimeFormat(tag, iso && asked.dateStyle ? { ...asked, dateStyle: 'short' } : asked),
+    () =>
+      new Intl.DateTimeFormat(
+        tag,
+        iso && asked.dateStyle ? { ...asked, dateStyle: 'short' } : asked,
+      ),
   ).format(at)
 }
 
 /** `2 hr. ago`, `in 40 sec.` */
-export function formatDistance(value: number, unit: Intl.RelativeTimeFormatUnit, locale: string = languageLocale()): string {
-  return memo(`distance ${locale}`, () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })).format(value, unit)
+export function formatDistance(
+  value: number,
+  unit: Intl.RelativeTimeFormatUnit,
+  locale: string = languageLocale(),
+): string {
+  return memo(
+    `distance ${locale}`,
+    () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
+  ).format(value, unit)
 }
 
 /** `GitHub, npm and x402`. */
-export function formatList(items: readonly string[], type: Intl.ListFormatType = 'conjunction'): string {
+export function formatList(
+  items: readonly string[],
+  type: Intl.ListFormatType = 'conjunction',
+): string {
   const locale = languageLocale()
   return memo(`list ${locale} ${type}`, () => new Intl.ListFormat(locale, { type })).format(items)
 }

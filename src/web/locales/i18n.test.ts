@@ -4,12 +4,20 @@ import { i18n } from './i18n.ts'
 
 afterEach(() => i18n.activate('en'))
 
-const said = (count: number) => t`${plural(count, { offset: 0, 0: 'no payment', one: '# payment', other: '# payments' })} today`
+const said = (count: number) =>
+  t`${plural(count, { offset: 0, 0: 'no payment', one: '# payment', other: '# payments' })} today`
 
 test('plurals choose by exact value, then by the rules of the language, and write the count in its way', () => {
-  expect([0, 1, 2, 12345].map(said)).toEqual(['no payment today', '1 payment today', '2 payments today', '12,345 payments today'])
+  expect([0, 1, 2, 12345].map(said)).toEqual([
+    'no payment today',
+    '1 payment today',
+    '2 payments today',
+    '12,345 payments today',
+  ])
   const place = 3
-  expect(t`${selectOrdinal(place, { one: '#st', two: '#nd', few: '#rd', other: '#th' })}`).toBe('3rd')
+  expect(t`${selectOrdinal(place, { one: '#st', two: '#nd', few: '#rd', other: '#th' })}`).toBe(
+    '3rd',
+  )
   const who = 'seller'
   expect(t`${select(who, { seller: 'yours', other: 'theirs' })}`).toBe('yours')
 })

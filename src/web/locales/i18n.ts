@@ -7,7 +7,11 @@ import type { MessageDescriptor } from '@lingui/core'
 
 type Values = Readonly<Record<string, unknown>>
 /** A value's name alone, or with the branches of a choice by it. */
-type Place = readonly [name: string, kind?: string, branches?: Readonly<Record<string, Words | number | undefined>>]
+type Place = readonly [
+  name: string,
+  kind?: string,
+  branches?: Readonly<Record<string, Words | number | undefined>>,
+]
 type Words = string | readonly (string | Place)[]
 /** Compiled messages by their ids. */
 export type Catalog = Readonly<Record<string, Words>>
@@ -18,10 +22,19 @@ const catalogs = new Map<string, Catalog>()
 const listeners = new Set<() => void>()
 
 /** The words of a message in the language of now; English where a catalog does not have it. */
-function say(message: string | MessageDescriptor, values?: Values, options?: { message?: string }): string {
+function say(
+  message: string | MessageDescriptor,
+  values?: Values,
+  options?: { message?: string },
+): string {
   // A macro that was handed on as an argument is no macro any more, and its words are in no catalog.
-  if (Array.isArray(message)) throw new Error(`"${message.join('…')}" was not compiled: import t where it is used.`)
-  const { id, message: english, values: own } = typeof message === 'string' ? { id: message, message: options?.message, values } : message
+  if (Array.isArray(message))
+    throw new Error(`"${message.join('…')}" was not compiled: import t where it is used.`)
+  const {
+    id,
+    message: english,
+    values: own,
+  } = typeof message === 'string' ? { id: message, message: options?.message, values } : message
   const words = catalogs.get(locale)?.[id ?? ''] ?? compiled(english)
   return words === undefined ? (id ?? '') : fill(words, own ?? values ?? {})
 }
@@ -45,15 +58,25 @@ function fill(words: Words, values: Values, count = '#'): string {
 function fillPlace([name, kind, branches]: Place, values: Values, count: string): string {
   const value = values[name]
   if (!kind) return value === undefined || value === null ? '' : String(value)
-  if (typeof branches !== 'object') throw new Error(`A message formats ${name} by itself; formats.ts does that.`)
-  if (kind === 'select') return fillBranch(branches[String(value)] ?? branches['other'], values, count)
+  if (typeof branches !== 'object')
+    throw new Error(`A message formats ${name} by itself; formats.ts does that.`)
+  if (kind === 'select')
+    return fillBranch(branches[String(value)] ?? branches['other'], values, count)
   const number = Number(value) - Number(branches['offset'] ?? 0)
-  const rule = new Intl.PluralRules(region, { type: kind === 'selectordinal' ? 'ordinal' : 'cardinal' }).select(number)
-  return fillBranch(branches[String(value)] ?? branches[rule] ?? branches['other'], values, new Intl.NumberFormat(region).format(number))
+  const rule = new Intl.PluralRules(region, {
+    type: kind === 'selectordinal' ? 'ordinal' : 'cardinal',
+  }).select(number)
+  return fillBranch(
+    branches[String(value)] ?? branches[rule] ?? branches['other'],
+    values,
+    new Intl.NumberFormat(region).format(number),
+  )
 }
 
 function fillBranch(branch: Words | number | undefined, values: Values, count: string): string {
-  return branch === undefined ? '' : fill(typeof branch === 'number' ? String(branch) : branch, values, count)
+  return branch === undefined
+    ? ''
+    : fill(typeof branch === 'number' ? String(branch) : branch, values, count)
 }
 
 export const i18n = {

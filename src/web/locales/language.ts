@@ -3,7 +3,12 @@ import { i18n, type Catalog } from './i18n.ts'
 import { pickLanguage, regionOf, type Language } from '../local-data/languages.ts'
 
 /** Where the catalogs of each language are; English has its words in the code. */
-const languages: Readonly<Record<string, () => Promise<{ catalogs: Readonly<Record<string, () => Promise<{ messages: Catalog }>>> }>>> = {
+const languages: Readonly<
+  Record<
+    string,
+    () => Promise<{ catalogs: Readonly<Record<string, () => Promise<{ messages: Catalog }>>> }>
+  >
+> = {
   es: () => import('./es-catalogs.ts'),
   'zh-CN': () => import('./zh-cn-catalogs.ts'),
   pseudo: () => import('./pseudo-catalogs.ts'),

@@ -2,9 +2,14 @@ import { defineConfig } from '@lingui/cli'
 import { formatter } from '@lingui/format-po'
 
 const test = '**/*.test.*'
-const PAYING = ['payment-flow/**', 'payment-order/**', 'wallet/**', 'errors/troubles.ts', 'errors/refusals.ts', 'errors/*-reasons.ts'].map(
-  (path) => `<rootDir>/src/web/${path}`,
-)
+const PAYING = [
+  'payment-flow/**',
+  'payment-order/**',
+  'wallet/**',
+  'errors/troubles.ts',
+  'errors/refusals.ts',
+  'errors/*-reasons.ts',
+].map((path) => `<rootDir>/src/web/${path}`)
 
 /**
  * The words of the dashboard. English stands in the code; `npm run i18n:extract` writes what is to translate beside this file.
@@ -25,8 +30,16 @@ export default defineConfig({
       exclude: [test, ...PAYING, '<rootDir>/src/web/payment-view/**', '<rootDir>/src/web/pages/**'],
     },
     { path: '<rootDir>/src/web/locales/{locale}/paying', include: PAYING, exclude: [test] },
-    { path: '<rootDir>/src/web/locales/{locale}/payment-view', include: ['<rootDir>/src/web/payment-view'], exclude: [test] },
-    { path: '<rootDir>/src/web/locales/{locale}/{name}', include: ['<rootDir>/src/web/pages/{name}'], exclude: [test] },
+    {
+      path: '<rootDir>/src/web/locales/{locale}/payment-view',
+      include: ['<rootDir>/src/web/payment-view'],
+      exclude: [test],
+    },
+    {
+      path: '<rootDir>/src/web/locales/{locale}/{name}',
+      include: ['<rootDir>/src/web/pages/{name}'],
+      exclude: [test],
+    },
   ],
   // Every file's words come from the one instance that has a language from its first line on: tests and tables need no provider.
   runtimeConfigModule: {

@@ -11,14 +11,28 @@ const configPath = new URL('lingui.config.ts', import.meta.url).pathname
  * second file and no parser in the browser.
  */
 export function translations(): PluginOption[] {
-  const preset = linguiTransformerBabelPreset({ descriptorFields: 'message', linguiConfig: getConfig({ configPath }) }, { configPath })
+  const preset = linguiTransformerBabelPreset(
+    { descriptorFields: 'message', linguiConfig: getConfig({ configPath }) },
+    { configPath },
+  )
   // Babel looks for plugins from where the process was started; `npm start` may be told from anywhere.
   const named: [name: string, options: object][] = preset.preset.plugins
-  const found = named.map(([name, options]) => [new URL(import.meta.resolve(name)).pathname, options])
-  return [babel({ presets: [{ ...preset, preset: { plugins: [...found, compileEnglish] } }] }), lingui({ configPath, failOnCompileError: true })]
+  const found = named.map(([name, options]) => [
+    new URL(import.meta.resolve(name)).pathname,
+    options,
+  ])
+  return [
+    babel({ presets: [{ ...preset, preset: { plugins: [...found, compileEnglish] } }] }),
+    lingui({ configPath, failOnCompileError: true }),
+  ]
 }
 
-type Node = { type: string; value?: unknown; key?: { name?: string; value?: string }; leadingComments?: readonly { value: string }[] | null }
+type Node = {
+  type: string
+  value?: unknown
+  key?: { name?: string; value?: string }
+  leadingComments?: readonly { value: string }[] | null
+}
 type Message = Node & { properties: (Node & { value: Node })[] }
 type Visitor = { traverse: (visitor: Record<string, (path: { node: Message }) => void>) => void }
 
@@ -30,8 +44,15 @@ function compileEnglish({ types }: { types: { valueToNode: (value: unknown) => N
         exit(program: Visitor) {
           program.traverse({
             ObjectExpression({ node }) {
-              if (!node.leadingComments?.some((comment) => comment.value.replace('*', '').trim() === 'i18n')) return
-              const message = node.properties.find((property) => property.key?.name === 'message' || property.key?.value === 'message')
+              if (
+                !node.leadingComments?.some(
+                  (comment) => comment.value.replace('*', '').trim() === 'i18n',
+                )
+              )
+                return
+              const message = node.properties.find(
+                (property) => property.key?.name === 'message' || property.key?.value === 'message',
+              )
               if (message?.value.type !== 'StringLiteral') return
               message.value = types.valueToNode(compile(String(message.value.value)))
             },

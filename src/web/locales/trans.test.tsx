@@ -30,7 +30,9 @@ test('a translation moves the elements, and a tag that names none loses its mark
   const id = 'moved'
   i18n.load('es', { [id]: ['<1>fin</1> y <0>principio ', ['who'], '</0> <9>nada</9>'] })
   i18n.activate('es')
-  expect(renderToStaticMarkup(<Placed components={{ 0: <b />, 1: <i /> }} id={id} message="x" values={{ who: 'Ada' }} />)).toBe(
-    '<i>fin</i> y <b>principio Ada</b> nada',
-  )
+  expect(
+    renderToStaticMarkup(
+      <Placed components={{ 0: <b />, 1: <i /> }} id={id} message="x" values={{ who: 'Ada' }} />,
+    ),
+  ).toBe('<i>fin</i> y <b>principio Ada</b> nada')
 })

@@ -16,7 +16,12 @@ import { reportEvidence, signEvidence } from './confirm-payer.ts'
 import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-order/evidence.ts'
 
 /** A payment that nothing ties to its payer: what this page knows of it, and what the service asks to be signed. */
-export type OpenEvidence = { gap: EvidenceGap; transaction: string; intent: EvidenceIntent; request: PayerEvidenceRequest }
+export type OpenEvidence = {
+  gap: EvidenceGap
+  transaction: string
+  intent: EvidenceIntent
+  request: PayerEvidenceRequest
+}
 
 export type EvidenceCardProps = {
   evidence: OpenEvidence
@@ -61,7 +66,12 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
   async function report(signature: string) {
     setStep({ name: 'reporting' })
     try {
-      await reportEvidence({ paymentId: intent.paymentId, signature: transaction, payerSignature: signature, payerNonce: intent.nonce })
+      await reportEvidence({
+        paymentId: intent.paymentId,
+        signature: transaction,
+        payerSignature: signature,
+        payerNonce: intent.nonce,
+      })
       setStep({ name: 'reported' })
     } catch {
       setStep({ name: 'unreported', signature })
@@ -72,14 +82,19 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
     return (
       <Frame heading={heading} title={<Trans>Confirmed as yours</Trans>}>
         <p className="mt-1 text-sm text-muted" role="status">
-          <Trans>The shop has your confirmation and looks the payment up. This takes a few seconds.</Trans>
+          <Trans>
+            The shop has your confirmation and looks the payment up. This takes a few seconds.
+          </Trans>
         </p>
       </Frame>
     )
   }
 
   return (
-    <Frame heading={heading} title={step.name === 'later' ? <Trans>Not confirmed to be yours yet</Trans> : title}>
+    <Frame
+      heading={heading}
+      title={step.name === 'later' ? <Trans>Not confirmed to be yours yet</Trans> : title}
+    >
       <p className="mt-1 text-sm">
         <Reason gap={gap} />
       </p>
@@ -94,19 +109,36 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
       )}
       {step.name === 'unreported' && (
         <Banner className="mt-3" role="alert" tone="warn">
-          <Trans>You signed, and the shop could not be told. Your signature is not lost while this page is open.</Trans>
+          <Trans>
+            You signed, and the shop could not be told. Your signature is not lost while this page
+            is open.
+          </Trans>
         </Banner>
       )}
       <div className="mt-4 flex flex-wrap gap-2">
         {step.name === 'unreported' ? (
-          <Button className="max-sm:w-full" icon={<Icon name="refresh" />} onClick={() => void report(step.signature)} variant="primary">
+          <Button
+            className="max-sm:w-full"
+            icon={<Icon name="refresh" />}
+            onClick={() => void report(step.signature)}
+            variant="primary"
+          >
             <Trans>Tell the shop again</Trans>
           </Button>
         ) : (
-          <SignButton account={account} onSign={() => void sign(text.data)} sender={intent.sender} step={step.name} />
+          <SignButton
+            account={account}
+            onSign={() => void sign(text.data)}
+            sender={intent.sender}
+            step={step.name}
+          />
         )}
         {step.name === 'asked' && (
-          <Button className="max-sm:w-full" onClick={() => setStep({ name: 'later' })} variant="quiet">
+          <Button
+            className="max-sm:w-full"
+            onClick={() => setStep({ name: 'later' })}
+            variant="quiet"
+          >
             <Trans>Later</Trans>
           </Button>
         )}
@@ -116,7 +148,10 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
 }
 
 /** What is signed, field by field. */
-function Signed({ intent, asset }: Pick<OpenEvidence, 'intent'> & Pick<EvidenceCardProps, 'asset'>) {
+function Signed({
+  intent,
+  asset,
+}: Pick<OpenEvidence, 'intent'> & Pick<EvidenceCardProps, 'asset'>) {
   const { t } = useLingui()
   const network = useNetwork(intent.network)
   return (
@@ -131,7 +166,12 @@ function Signed({ intent, asset }: Pick<OpenEvidence, 'intent'> & Pick<EvidenceC
         <Address full value={intent.recipient} />
       </Fact>
       <Fact name={t`Amount`}>
-        <Amount atomic={intent.amountAtomic} decimals={asset.decimals} exact symbol={asset.symbol} />
+        <Amount
+          atomic={intent.amountAtomic}
+          decimals={asset.decimals}
+          exact
+          symbol={asset.symbol}
+        />
       </Fact>
       <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
       <Fact name={t`Transaction number`}>{intent.nonce}</Fact>
@@ -139,27 +179,55 @@ function Signed({ intent, asset }: Pick<OpenEvidence, 'intent'> & Pick<EvidenceC
   )
 }
 
-type SignButtonProps = { account: ConnectedAccount | undefined; sender: string; step: Step['name']; onSign: () => void }
+type SignButtonProps = {
+  account: ConnectedAccount | undefined
+  sender: string
+  step: Step['name']
+  onSign: () => void
+}
 
 /** Only the account that paid can sign. */
 function SignButton({ account, sender, step, onSign }: SignButtonProps) {
   if (account?.address !== sender) {
     const paid = shortAddress(sender)
     return (
-      <Button className="max-sm:w-full" icon={<Icon name="wallet" />} onClick={() => openConnectDialog('evm')} variant="primary">
+      <Button
+        className="max-sm:w-full"
+        icon={<Icon name="wallet" />}
+        onClick={() => openConnectDialog('evm')}
+        variant="primary"
+      >
         <Trans>Connect {paid}, which paid</Trans>
       </Button>
     )
   }
   const { walletName } = account
   return (
-    <Button busy={step === 'signing' || step === 'reporting'} className="max-sm:w-full" icon={<Icon name="wallet" />} onClick={onSign} variant="primary">
-      {step === 'signing' ? <Trans>Sign in {walletName}</Trans> : <Trans>Confirm with {walletName}</Trans>}
+    <Button
+      busy={step === 'signing' || step === 'reporting'}
+      className="max-sm:w-full"
+      icon={<Icon name="wallet" />}
+      onClick={onSign}
+      variant="primary"
+    >
+      {step === 'signing' ? (
+        <Trans>Sign in {walletName}</Trans>
+      ) : (
+        <Trans>Confirm with {walletName}</Trans>
+      )}
     </Button>
   )
 }
 
-function Frame({ heading: Heading, title, children }: { heading: 'h2' | 'h3'; title: ReactNode; children: ReactNode }) {
+function Frame({
+  heading: Heading,
+  title,
+  children,
+}: {
+  heading: 'h2' | 'h3'
+  title: ReactNode
+  children: ReactNode
+}) {
   return (
     <section className="no-print mt-6 rounded-lg border border-edge p-4 text-start">
       <Heading className="text-base font-semibold">{title}</Heading>
@@ -169,8 +237,16 @@ function Frame({ heading: Heading, title, children }: { heading: 'h2' | 'h3'; ti
 }
 
 function Reason({ gap }: { gap: EvidenceGap }) {
-  if (gap === 'fees_replaced') return <Trans>Your wallet changed the network fee, so the shop cannot recognise the payment.</Trans>
-  if (gap === 'no_fingerprint') return <Trans>This payment carries no mark in its network fee, so the shop cannot recognise it.</Trans>
+  if (gap === 'fees_replaced')
+    return (
+      <Trans>Your wallet changed the network fee, so the shop cannot recognise the payment.</Trans>
+    )
+  if (gap === 'no_fingerprint')
+    return (
+      <Trans>
+        This payment carries no mark in its network fee, so the shop cannot recognise it.
+      </Trans>
+    )
   return <Trans>The shop received a payment like this one and cannot tell that it is yours.</Trans>
 }
 
@@ -178,8 +254,16 @@ function Reason({ gap }: { gap: EvidenceGap }) {
 function Mismatch({ fields }: { fields: readonly string[] }) {
   const names = formatList(fields)
   return (
-    <Banner className="mt-6 text-start" role="alert" title={<Trans>Nothing to sign here: the request does not match</Trans>} tone="bad">
-      <Trans>The payment service asks you to sign other values than this page shows: {names}. Your payment was sent. Ask the shop to look it up.</Trans>
+    <Banner
+      className="mt-6 text-start"
+      role="alert"
+      title={<Trans>Nothing to sign here: the request does not match</Trans>}
+      tone="bad"
+    >
+      <Trans>
+        The payment service asks you to sign other values than this page shows: {names}. Your
+        payment was sent. Ask the shop to look it up.
+      </Trans>
     </Banner>
   )
 }

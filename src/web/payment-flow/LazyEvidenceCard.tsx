@@ -3,7 +3,10 @@ import { loadMessages } from '../locales/language.ts'
 import type { EvidenceCardProps } from './EvidenceCard.tsx'
 
 const Card = lazy(async () => {
-  const [EvidenceCard] = await Promise.all([import('./EvidenceCard.tsx').then((module) => module.EvidenceCard), loadMessages('paying')])
+  const [EvidenceCard] = await Promise.all([
+    import('./EvidenceCard.tsx').then((module) => module.EvidenceCard),
+    loadMessages('paying'),
+  ])
   return { default: EvidenceCard }
 })
 

@@ -7,7 +7,11 @@ import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
-export async function buildPayment(ports: Ports, order: PaymentOrder, key: string): Promise<PaymentEvent> {
+export async function buildPayment(
+  ports: Ports,
+  order: PaymentOrder,
+  key: string,
+): Promise<PaymentEvent> {
   const { service, chain, reader, journal, clock } = ports
   try {
     const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
@@ -15,7 +19,8 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
     const chainKnown = await chain.knows(order, reply.bytes)
     const attempt = { paymentId: reply.paymentId, maxFeeAtomic }
     const match = reader.match(order, { ...attempt, chainKnown }, reply.bytes)
-    const byHeight = clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
+    const byHeight =
+      clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
     const built: Built = {
       paymentId: reply.paymentId,
       bytes: reply.bytes,
@@ -31,7 +36,9 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
     const review = reviewPayment({
       match,
       steps: reader.describe(order, attempt, reply.bytes),
-      simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: t`it is not the payment you asked for.` },
+      simulation: match.ok
+        ? { state: 'running' }
+        : { state: 'unavailable', reason: t`it is not the payment you asked for.` },
       chainKnown,
       ...history(await journal.list(), order, ports.known?.() ?? []),
     })
@@ -42,21 +49,42 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
 }
 
 /** The review with the outcome of the trial run through the user's RPC. */
-export async function simulatePayment(ports: Ports, { order, built, review }: { order: PaymentOrder; built: Built; review: Review }): Promise<Review> {
-  return review.simulation.state === 'running' ? withSimulation(review, await ports.chain.simulate(order, built.bytes)) : review
+export async function simulatePayment(
+  ports: Ports,
+  { order, built, review }: { order: PaymentOrder; built: Built; review: Review },
+): Promise<Review> {
+  return review.simulation.state === 'running'
+    ? withSimulation(review, await ports.chain.simulate(order, built.bytes))
+    : review
 }
 
 /** What this browser remembers about the recipient. */
-function history(entries: readonly JournalEntry[], order: PaymentOrder, known: readonly string[]): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
+function history(
+  entries: readonly JournalEntry[],
+  order: PaymentOrder,
+  known: readonly string[],
+): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
   if (order.deed) return { openTwin: false, firstTime: false, lookAlike: null }
-  const paid = entries.filter(({ state }) => isPaid(state) && !state.order.deed).map(({ state }) => state.order.recipient)
+  const paid = entries
+    .filter(({ state }) => isPaid(state) && !state.order.deed)
+    .map(({ state }) => state.order.recipient)
   const addresses = [...known, ...paid].map((address) => ({ address }))
   const toThem = entries.filter(
-    ({ id, state }) => id !== order.id && !state.order.deed && state.order.recipient === order.recipient && state.order.network === order.network,
+    ({ id, state }) =>
+      id !== order.id &&
+      !state.order.deed &&
+      state.order.recipient === order.recipient &&
+      state.order.network === order.network,
   )
   return {
-    openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && isSameAmount(state.order, order)),
+    openTwin: toThem.some(
+      ({ open, state }) =>
+        open === 1 &&
+        mayHaveLeft(state) &&
+        state.step !== 'confirmed' &&
+        isSameAmount(state.order, order),
+    ),
     lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
     firstTime: !toThem.some(({ state }) => isPaid(state)),
   }

@@ -8,26 +8,50 @@ import { loadStack } from '../wallet/stack.ts'
 import type { ConnectedAccount } from '../wallet/state/accounts.ts'
 import { askWallet } from './tab-runs.ts'
 
-export type EvidenceAnswer = { kind: 'signed'; signature: string } | { kind: 'rejected' } | { kind: 'not_signed'; why: string }
+export type EvidenceAnswer =
+  | { kind: 'signed'; signature: string }
+  | { kind: 'rejected' }
+  | { kind: 'not_signed'; why: string }
 
 /** Has the payer's wallet sign that a payment is theirs. It moves nothing, and no way in which it can fail says anything about the payment. */
-export async function signEvidence(network: Network, account: ConnectedAccount, data: PayerEvidenceRequest): Promise<EvidenceAnswer> {
+export async function signEvidence(
+  network: Network,
+  account: ConnectedAccount,
+  data: PayerEvidenceRequest,
+): Promise<EvidenceAnswer> {
   const { walletName } = account
   try {
     const { signTypedData } = await loadStack('evm')
-    const signature = await askWallet({ family: 'evm', walletName }, () => signTypedData(network, account, data))
+    const signature = await askWallet({ family: 'evm', walletName }, () =>
+      signTypedData(network, account, data),
+    )
     if (signature !== null) return { kind: 'signed', signature }
-    return { kind: 'not_signed', why: t`${walletName} has a request open in another tab. Answer it there, then try again.` }
+    return {
+      kind: 'not_signed',
+      why: t`${walletName} has a request open in another tab. Answer it there, then try again.`,
+    }
   } catch (error) {
     const signal = signalOf(error)
     if (signal === 'rejected') return { kind: 'rejected' }
-    if (signal === 'unsupported') return { kind: 'not_signed', why: t`${walletName} cannot sign this. Ask the shop to match the payment by hand.` }
-    return { kind: 'not_signed', why: t`${walletName} did not sign. Your payment is not affected, and you can try again.` }
+    if (signal === 'unsupported')
+      return {
+        kind: 'not_signed',
+        why: t`${walletName} cannot sign this. Ask the shop to match the payment by hand.`,
+      }
+    return {
+      kind: 'not_signed',
+      why: t`${walletName} did not sign. Your payment is not affected, and you can try again.`,
+    }
   }
 }
 
 /** Tells the service. @throws ApiError */
-export async function reportEvidence(evidence: { paymentId: string; signature: string; payerSignature: string; payerNonce: number }): Promise<void> {
+export async function reportEvidence(evidence: {
+  paymentId: string
+  signature: string
+  payerSignature: string
+  payerNonce: number
+}): Promise<void> {
   const { paymentId, signature, payerSignature } = evidence
   const idempotencyKey = `${paymentId}:${payerSignature.slice(2, 66)}:${signature.slice(2, 34)}`
   await askPatiently(() => call('transactionSubmitted', { body: evidence }, { idempotencyKey }))

@@ -1,4 +1,10 @@
-import type { Clock, PaymentChain, PaymentService, PaymentWallet, TransactionReader } from '../payment-order/ports.ts'
+import type {
+  Clock,
+  PaymentChain,
+  PaymentService,
+  PaymentWallet,
+  TransactionReader,
+} from '../payment-order/ports.ts'
 import type { Journal } from './journal.ts'
 import type { Locks } from './lock.ts'
 

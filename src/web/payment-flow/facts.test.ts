@@ -1,6 +1,13 @@
 import { msg } from '@lingui/core/macro'
 import { afterEach, expect, test } from 'vitest'
-import { addressFact, amountFact, fact, moneyOf, textFact, type MatchFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  moneyOf,
+  textFact,
+  type MatchFact,
+} from '#contract/facts.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { i18n } from '../locales/i18n.ts'
 import { formatCheckFact } from '../payment-order/check-facts.ts'
@@ -13,7 +20,10 @@ const most: MatchFact = { code: 'at_most', params: moneyOf('12345000000000000003
 const withGas: MatchFact = { code: 'plain_transfer_with', params: { gas: '21000' } }
 
 test('facts are told in the reader’s language, with every digit in the reader’s way of writing', () => {
-  expect([most, withGas].map(formatMatchFact)).toEqual(['at most 1,234.500000000000000315 ETH', 'a plain transfer, with 21,000 gas'])
+  expect([most, withGas].map(formatMatchFact)).toEqual([
+    'at most 1,234.500000000000000315 ETH',
+    'a plain transfer, with 21,000 gas',
+  ])
   i18n.load('es', {
     [msg`a plain transfer`.id]: ['una transferencia simple'],
     [msg`transfer`.id]: ['transferencia'],
@@ -29,17 +39,34 @@ test('facts are told in the reader’s language, with every digit in the reader�
 })
 
 test('addresses and texts of others are shown as they are, whatever they say', () => {
-  for (const text of ['none', 'nothing', '1000 gas', 'constructor', '']) expect([textFact(text), addressFact(text)].map(formatCheckFact)).toEqual([text, text])
+  for (const text of ['none', 'nothing', '1000 gas', 'constructor', ''])
+    expect([textFact(text), addressFact(text)].map(formatCheckFact)).toEqual([text, text])
 })
 
 test('counts are told in the singular and the plural', () => {
-  expect([1, 2].map((count) => formatCheckFact({ code: 'blocks', params: { count } }))).toEqual(['1 block', '2 blocks'])
-  const total = (count: number): MatchFact => ({ code: 'transfers_total', params: { ...moneyOf(10n ** 18n, NATIVE_ETH), count } })
+  expect([1, 2].map((count) => formatCheckFact({ code: 'blocks', params: { count } }))).toEqual([
+    '1 block',
+    '2 blocks',
+  ])
+  const total = (count: number): MatchFact => ({
+    code: 'transfers_total',
+    params: { ...moneyOf(10n ** 18n, NATIVE_ETH), count },
+  })
   expect(formatCheckFact(total(2))).toBe('1 ETH in 2 transfers')
 })
 
 test('facts of both unions are shown side by side, in lists too', () => {
-  expect(formatCheckFact({ code: 'list', params: { facts: [{ code: 'price', params: { microLamports: '50000' } }] } })).toBe('50,000 micro-lamports')
-  expect(formatCheckFact({ code: 'list', params: { facts: [{ code: 'wallet_guards_at_most', params: { count: 3 } }] } })).toBe('at most 3 guards of the wallet')
+  expect(
+    formatCheckFact({
+      code: 'list',
+      params: { facts: [{ code: 'price', params: { microLamports: '50000' } }] },
+    }),
+  ).toBe('50,000 micro-lamports')
+  expect(
+    formatCheckFact({
+      code: 'list',
+      params: { facts: [{ code: 'wallet_guards_at_most', params: { count: 3 } }] },
+    }),
+  ).toBe('at most 3 guards of the wallet')
   expect(formatCheckFact(amountFact(5n, NATIVE_ETH))).toBe('0.000000000000000005 ETH')
 })

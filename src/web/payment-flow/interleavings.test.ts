@@ -29,8 +29,20 @@ const MOVES = [
 type Move = (typeof MOVES)[number]
 
 /** Any move, but more often the ones that bring a payment near to being made twice. */
-const DARING = ['sign', 'approve', 'rebuild', 'passLong', 'pass', 'land', 'spendNonce', 'reorganize'] as const
-const move: fc.Arbitrary<Move> = fc.oneof({ weight: 1, arbitrary: fc.constantFrom(...MOVES) }, { weight: 2, arbitrary: fc.constantFrom(...DARING) })
+const DARING = [
+  'sign',
+  'approve',
+  'rebuild',
+  'passLong',
+  'pass',
+  'land',
+  'spendNonce',
+  'reorganize',
+] as const
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(...MOVES) },
+  { weight: 2, arbitrary: fc.constantFrom(...DARING) },
+)
 
 let count = 0
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -116,27 +128,37 @@ class Story {
 for (const family of ['solana', 'evm'] as const) {
   test(`whatever happens in whatever order, one ${family} order lands at most once and is never told wrongly`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(move, { minLength: 8, maxLength: 24, size: 'max' }), async (moves) => {
-        const story = new Story(family)
-        try {
-          for (const move of ['build', 'sign', 'approve', ...moves] as const) {
-            await story.play(move)
-            expect(story.outside.landed.length, 'landed transfers').toBeLessThanOrEqual(1)
+      fc.asyncProperty(
+        fc.array(move, { minLength: 8, maxLength: 24, size: 'max' }),
+        async (moves) => {
+          const story = new Story(family)
+          try {
+            for (const move of ['build', 'sign', 'approve', ...moves] as const) {
+              await story.play(move)
+              expect(story.outside.landed.length, 'landed transfers').toBeLessThanOrEqual(1)
+              const state = story.tabs.at(-1)?.state()
+              const final = story.outside.landed.some(
+                (one) => (one.landedAt ?? Infinity) <= story.outside.finalizedHeight,
+              )
+              if (final && state)
+                expect(
+                  canRebuild(state) && state.step === 'failed',
+                  'a final payment was told as failed',
+                ).toBe(false)
+            }
+            await story.settle()
+            expect(story.outside.landed.length).toBeLessThanOrEqual(1)
             const state = story.tabs.at(-1)?.state()
-            const final = story.outside.landed.some((one) => (one.landedAt ?? Infinity) <= story.outside.finalizedHeight)
-            if (final && state) expect(canRebuild(state) && state.step === 'failed', 'a final payment was told as failed').toBe(false)
+            if (story.outside.landed.length === 1) expect(state?.step).toBe('finalized')
+            if (state?.step === 'finalized') expect(story.outside.landed).toHaveLength(1)
+            if (state && isTerminal(state))
+              expect(story.outside.landed.length).toBe(state.step === 'finalized' ? 1 : 0)
+          } finally {
+            story.close()
+            await story.browser.still()
           }
-          await story.settle()
-          expect(story.outside.landed.length).toBeLessThanOrEqual(1)
-          const state = story.tabs.at(-1)?.state()
-          if (story.outside.landed.length === 1) expect(state?.step).toBe('finalized')
-          if (state?.step === 'finalized') expect(story.outside.landed).toHaveLength(1)
-          if (state && isTerminal(state)) expect(story.outside.landed.length).toBe(state.step === 'finalized' ? 1 : 0)
-        } finally {
-          story.close()
-          await story.browser.still()
-        }
-      }),
+        },
+      ),
       { numRuns: 150, seed: 20_261_121 },
     )
   }, 120_000)

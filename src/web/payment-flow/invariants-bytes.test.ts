@@ -88,7 +88,10 @@ test('I2: the intent’s id exists before the first request, is its key, and a r
   await run.rebuild()
   await browser.still()
   expect(outside.keys).toEqual(['intent-1', 'intent-1.2'])
-  expect(await browser.journal.read('intent-1')).toMatchObject({ state: { attempt: 2 }, earlier: [{ attempt: 1 }] })
+  expect(await browser.journal.read('intent-1')).toMatchObject({
+    state: { attempt: 2 },
+    earlier: [{ attempt: 1 }],
+  })
   run.close()
 })
 
@@ -114,7 +117,10 @@ describe('I3: signed bytes are kept until terminal, and a reload sends the same 
     expect(stepOf(second)).toBe('finalized')
     expect(new Set(outside.broadcasts)).toEqual(new Set(['sig-pay-order-1']))
     expect(outside.landed).toHaveLength(1)
-    expect(await browser.journal.read('order-1')).toMatchObject({ state: { sent: { bytes: null } }, open: 0 })
+    expect(await browser.journal.read('order-1')).toMatchObject({
+      state: { sent: { bytes: null } },
+      open: 0,
+    })
     second.close()
   })
 
@@ -145,7 +151,10 @@ describe('I3: signed bytes are kept until terminal, and a reload sends the same 
     await browser.still()
     const second = await browser.resume()
     if (!second) throw new Error('The reload found nothing to resume.')
-    expect(second.state()).toMatchObject({ step: 'submitted', sent: { signature: '0xpay-order-1' } })
+    expect(second.state()).toMatchObject({
+      step: 'submitted',
+      sent: { signature: '0xpay-order-1' },
+    })
     outside.land()
     await browser.pass(20)
     expect(stepOf(second)).toBe('finalized')

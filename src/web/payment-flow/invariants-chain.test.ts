@@ -114,7 +114,8 @@ test('what the browser cannot keep for a while is kept later: the payment is fol
   outside.approve()
   await browser.still()
   const { write } = browser.journal
-  browser.journal.write = () => Promise.reject(new DOMException('The disk is full.', 'QuotaExceededError'))
+  browser.journal.write = () =>
+    Promise.reject(new DOMException('The disk is full.', 'QuotaExceededError'))
   outside.land()
   await browser.pass(10)
   expect(stepOf(run)).toBe('broadcast')

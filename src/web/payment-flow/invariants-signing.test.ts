@@ -109,7 +109,12 @@ test('an earlier payment that is still open is a warning on its twin', async () 
   outside.approve()
   await browser.still()
   const second = await browser.reviewed('b')
-  expect(second.state()).toMatchObject({ review: { verdict: 'warn', findings: expect.arrayContaining([expect.objectContaining({ code: 'OPEN_TWIN' })]) } })
+  expect(second.state()).toMatchObject({
+    review: {
+      verdict: 'warn',
+      findings: expect.arrayContaining([expect.objectContaining({ code: 'OPEN_TWIN' })]),
+    },
+  })
   first.close()
   second.close()
 })

@@ -55,12 +55,19 @@ export function openJournal(name = 'paydesk-payments'): Journal {
 /** What was signed, and proofs of others, go once the payment is settled or nothing came of it. */
 function forgetful(state: PaymentState): PaymentState {
   const { deed } = state.order
-  const order = deed && 'proof' in deed ? { ...state.order, deed: { ...deed, proof: '' } } : state.order
-  return 'sent' in state ? { ...state, order, sent: { ...state.sent, bytes: null } } : { ...state, order }
+  const order =
+    deed && 'proof' in deed ? { ...state.order, deed: { ...deed, proof: '' } } : state.order
+  return 'sent' in state
+    ? { ...state, order, sent: { ...state.sent, bytes: null } }
+    : { ...state, order }
 }
 
 /** The entry as it may be stored. */
-export function journalEntry(previous: JournalEntry | undefined, state: PaymentState, now: number): JournalEntry {
+export function journalEntry(
+  previous: JournalEntry | undefined,
+  state: PaymentState,
+  now: number,
+): JournalEntry {
   const rebuilt = previous !== undefined && state.attempt > previous.state.attempt
   return {
     id: state.order.id,
@@ -104,11 +111,15 @@ async function writeEntry(database: IDBPDatabase<Schema>, entry: JournalEntry): 
   await transaction.done
 }
 
-type Store = { index(name: 'updatedAt'): { getAll(): Promise<JournalEntry[]> }; delete(key: string): Promise<void> }
+type Store = {
+  index(name: 'updatedAt'): { getAll(): Promise<JournalEntry[]> }
+  delete(key: string): Promise<void>
+}
 
 async function prune(store: Store): Promise<void> {
   const settled = (await store.index('updatedAt').getAll()).filter((entry) => entry.open === 0)
-  for (const entry of settled.slice(0, Math.max(0, settled.length - KEPT_SETTLED))) await store.delete(entry.id)
+  for (const entry of settled.slice(0, Math.max(0, settled.length - KEPT_SETTLED)))
+    await store.delete(entry.id)
 }
 
 function newestFirst(entries: JournalEntry[]): JournalEntry[] {

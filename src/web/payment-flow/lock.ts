@@ -4,7 +4,10 @@
  */
 export interface Locks {
   /** Runs `work` while holding the lock; `undefined` at once when another tab holds it. */
-  attempt<T>(name: string, work: () => Promise<T>): Promise<{ held: true; value: T } | { held: false }>
+  attempt<T>(
+    name: string,
+    work: () => Promise<T>,
+  ): Promise<{ held: true; value: T } | { held: false }>
   /** Resolves once no tab holds the lock: true, or false when `signal` was aborted before. */
   untilFree(name: string, signal: AbortSignal): Promise<boolean>
   /** Tells the other tabs that a payment changed. */
@@ -28,7 +31,9 @@ export function browserLocks(manager: Pick<LockManager, 'request'> = navigator.l
   const channel = new BroadcastChannel(CHANNEL)
   return {
     attempt: (name, work) =>
-      manager.request(name, { ifAvailable: true }, async (lock) => (lock ? { held: true as const, value: await work() } : { held: false as const })),
+      manager.request(name, { ifAvailable: true }, async (lock) =>
+        lock ? { held: true as const, value: await work() } : { held: false as const },
+      ),
     untilFree: (name, signal) =>
       manager
         .request(name, { signal }, () => true)

@@ -1,5 +1,14 @@
 import { familyOf } from '#contract/network.ts'
-import type { Built, Finding, Landed, PaymentOrder, Reading, Review, Sent, Trouble } from '../payment-order/order.ts'
+import type {
+  Built,
+  Finding,
+  Landed,
+  PaymentOrder,
+  Reading,
+  Review,
+  Sent,
+  Trouble,
+} from '../payment-order/order.ts'
 import { verdictOf } from './review.ts'
 import { describeTrouble } from '../errors/troubles.ts'
 
@@ -78,11 +87,17 @@ export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
     case 'build':
       return state.step === 'draft' ? { ...base(state), step: 'building' } : state
     case 'build_failed':
-      return state.step === 'building' ? { ...base(state), step: 'draft', trouble: event.trouble } : state
+      return state.step === 'building'
+        ? { ...base(state), step: 'draft', trouble: event.trouble }
+        : state
     case 'built':
-      return state.step === 'building' ? { ...base(state), step: 'review', built: event.built, review: event.review } : state
+      return state.step === 'building'
+        ? { ...base(state), step: 'review', built: event.built, review: event.review }
+        : state
     case 'simulated':
-      return state.step === 'review' || state.step === 'rejected' ? { ...state, review: event.review } : state
+      return state.step === 'review' || state.step === 'rejected'
+        ? { ...state, review: event.review }
+        : state
     case 'deadline_passed':
       return expire(state, 'deadline')
     case 'signer_changed':
@@ -94,24 +109,46 @@ export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
     case 'wallet_lost':
       return loseWallet(state)
     case 'signed':
-      return state.step === 'awaiting_wallet' ? { ...base(state), step: 'signed', built: state.built, sent: event.sent } : state
+      return state.step === 'awaiting_wallet'
+        ? { ...base(state), step: 'signed', built: state.built, sent: event.sent }
+        : state
     case 'signed_other':
       return state.step === 'awaiting_wallet' ? blockReview(state, event.finding) : state
     case 'wallet_sent':
-      return state.step === 'awaiting_wallet' ? { ...base(state), step: 'broadcast', built: state.built, sent: event.sent, since: event.at } : state
+      return state.step === 'awaiting_wallet'
+        ? {
+            ...base(state),
+            step: 'broadcast',
+            built: state.built,
+            sent: event.sent,
+            since: event.at,
+          }
+        : state
     case 'send':
-      return state.step === 'signed' ? { ...base(state), step: 'broadcast', built: state.built, sent: state.sent, since: event.at } : state
+      return state.step === 'signed'
+        ? {
+            ...base(state),
+            step: 'broadcast',
+            built: state.built,
+            sent: state.sent,
+            since: event.at,
+          }
+        : state
     case 'read':
       return mayHaveLeft(state) ? read(state, event.reading) : state
     case 'rebuild':
-      return canRebuild(state) ? { order: state.order, attempt: state.attempt + 1, step: 'building' } : state
+      return canRebuild(state)
+        ? { order: state.order, attempt: state.attempt + 1, step: 'building' }
+        : state
     case 'cancel':
       return canCancel(state) ? { ...base(state), step: 'cancelled' } : state
   }
 }
 
 /** Whether the payment's bytes may be outside this browser: from here on only the chain decides. */
-export function mayHaveLeft(state: PaymentState): state is Exclude<Extract<PaymentState, { sent: Sent }>, { step: 'signed' }> {
+export function mayHaveLeft(
+  state: PaymentState,
+): state is Exclude<Extract<PaymentState, { sent: Sent }>, { step: 'signed' }> {
   return 'sent' in state && state.step !== 'signed'
 }
 
@@ -132,7 +169,13 @@ export function canRebuild(state: PaymentState): boolean {
 /** A wallet that signs without sending can be left alone; one that sends by itself may still do so. */
 export function canCancel(state: PaymentState): boolean {
   if (state.step === 'awaiting_wallet') return !walletSends(state.order)
-  return state.step === 'draft' || state.step === 'building' || state.step === 'review' || state.step === 'rejected' || state.step === 'expired_unsigned'
+  return (
+    state.step === 'draft' ||
+    state.step === 'building' ||
+    state.step === 'review' ||
+    state.step === 'rejected' ||
+    state.step === 'expired_unsigned'
+  )
 }
 
 export function isTerminal(state: PaymentState): boolean {
@@ -159,14 +202,20 @@ function base(state: PaymentState): Base {
 }
 
 function refuse(state: PaymentState, trouble: Trouble): PaymentState {
-  const asked = state.step === 'awaiting_wallet' || state.step === 'review' || state.step === 'rejected'
-  return asked ? { ...base(state), step: 'rejected', built: state.built, review: state.review, trouble } : state
+  const asked =
+    state.step === 'awaiting_wallet' || state.step === 'review' || state.step === 'rejected'
+  return asked
+    ? { ...base(state), step: 'rejected', built: state.built, review: state.review, trouble }
+    : state
 }
 
 /** `signer_changed` comes from the wallet's port before it asks the wallet, so it also ends a wait. */
 function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): PaymentState {
   const unsent =
-    state.step === 'review' || state.step === 'rejected' || state.step === 'signed' || (state.step === 'awaiting_wallet' && reason === 'signer_changed')
+    state.step === 'review' ||
+    state.step === 'rejected' ||
+    state.step === 'signed' ||
+    (state.step === 'awaiting_wallet' && reason === 'signer_changed')
   return unsent ? { ...base(state), step: 'expired_unsigned', reason } : state
 }
 
@@ -174,13 +223,29 @@ function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): Pay
 function sign(state: PaymentState, event: Extract<PaymentEvent, { type: 'sign' }>): PaymentState {
   if (state.step !== 'review' && state.step !== 'rejected') return state
   const { built, review } = state
-  if (event.digest !== built.digest || review.simulation.state === 'running' || verdictOf(review) === 'blocked') return state
-  const unticked = review.findings.some((finding) => finding.severity === 'warn' && !event.ticked.includes(finding.code))
-  return unticked ? state : { ...base(state), step: 'awaiting_wallet', built, review, since: event.at }
+  if (
+    event.digest !== built.digest ||
+    review.simulation.state === 'running' ||
+    verdictOf(review) === 'blocked'
+  )
+    return state
+  const unticked = review.findings.some(
+    (finding) => finding.severity === 'warn' && !event.ticked.includes(finding.code),
+  )
+  return unticked
+    ? state
+    : { ...base(state), step: 'awaiting_wallet', built, review, since: event.at }
 }
 
-function blockReview(state: Extract<PaymentState, { step: 'awaiting_wallet' }>, finding: Finding): PaymentState {
-  const review = { ...state.review, findings: [finding, ...state.review.findings], verdict: 'blocked' as const }
+function blockReview(
+  state: Extract<PaymentState, { step: 'awaiting_wallet' }>,
+  finding: Finding,
+): PaymentState {
+  const review = {
+    ...state.review,
+    findings: [finding, ...state.review.findings],
+    verdict: 'blocked' as const,
+  }
   return { ...base(state), step: 'review', built: state.built, review }
 }
 
@@ -189,9 +254,22 @@ function loseWallet(state: PaymentState): PaymentState {
   if (state.step !== 'awaiting_wallet') return state
   const { built, review } = state
   if (walletSends(state.order)) {
-    return { ...base(state), step: 'unknown', reason: 'wallet_lost', built, sent: { bytes: null, signature: null }, absentSince: null }
+    return {
+      ...base(state),
+      step: 'unknown',
+      reason: 'wallet_lost',
+      built,
+      sent: { bytes: null, signature: null },
+      absentSince: null,
+    }
   }
-  return { ...base(state), step: 'rejected', built, review, trouble: describeTrouble('wallet_lost') }
+  return {
+    ...base(state),
+    step: 'rejected',
+    built,
+    review,
+    trouble: describeTrouble('wallet_lost'),
+  }
 }
 
 function read(state: Outgoing, reading: Reading): PaymentState {
@@ -204,13 +282,24 @@ function read(state: Outgoing, reading: Reading): PaymentState {
         ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null }
         : state
     case 'pending':
-      if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
+      if (state.step === 'confirmed')
+        return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
       if (state.step === 'rolled_back') return seenAgain(state, null)
-      if (state.step === 'submitted' && !state.landed && state.sent.signature === reading.signature) return state
-      return { ...out, step: 'submitted', sent: { ...state.sent, signature: reading.signature }, landed: null, outcome: null }
+      if (state.step === 'submitted' && !state.landed && state.sent.signature === reading.signature)
+        return state
+      return {
+        ...out,
+        step: 'submitted',
+        sent: { ...state.sent, signature: reading.signature },
+        landed: null,
+        outcome: null,
+      }
     case 'superseded':
-      if (reading.finalized) return { ...out, step: 'failed', reason: 'superseded', detail: reading.by, landed: null }
-      return state.step === 'confirmed' ? { ...out, step: 'rolled_back', landed: state.landed, absentSince: null } : state
+      if (reading.finalized)
+        return { ...out, step: 'failed', reason: 'superseded', detail: reading.by, landed: null }
+      return state.step === 'confirmed'
+        ? { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
+        : state
     case 'landed':
       return land(state, reading)
     case 'absent':
@@ -220,32 +309,48 @@ function read(state: Outgoing, reading: Reading): PaymentState {
 
 function land(state: Outgoing, reading: Extract<Reading, { kind: 'landed' }>): PaymentState {
   const { landed, outcome, commitment } = reading
-  const out = { ...base(state), built: state.built, sent: { ...state.sent, signature: landed.signature } }
+  const out = {
+    ...base(state),
+    built: state.built,
+    sent: { ...state.sent, signature: landed.signature },
+  }
   if (commitment === 'processed') {
     if (state.step === 'rolled_back') return { ...state, ...out }
     if (state.step !== 'confirmed') return { ...out, step: 'submitted', landed, outcome }
-    return state.landed.blockHash === landed.blockHash ? state : { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
+    return state.landed.blockHash === landed.blockHash
+      ? state
+      : { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
   }
   if (outcome === 'paid') return { ...out, step: commitment, landed }
   // What failed at `confirmed` could still be replaced by a fork in which it pays: only finality allows another attempt.
-  if (commitment === 'finalized') return { ...out, step: 'failed', reason: outcome, detail: reading.failure, landed }
+  if (commitment === 'finalized')
+    return { ...out, step: 'failed', reason: outcome, detail: reading.failure, landed }
   return { ...out, step: 'submitted', landed, outcome }
 }
 
 /** I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid one both times. */
 function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
-  const over = familyOf(state.order.network) === 'solana' && reading.finalizedHeight > state.built.lastValidBlockHeight
+  const over =
+    familyOf(state.order.network) === 'solana' &&
+    reading.finalizedHeight > state.built.lastValidBlockHeight
   const since = state.step === 'unknown' || state.step === 'rolled_back' ? state.absentSince : null
-  if (over && since !== null && reading.at - since >= ABSENCE_GAP_MS) return { ...out, step: 'failed', reason: 'expired', detail: null, landed: null }
+  if (over && since !== null && reading.at - since >= ABSENCE_GAP_MS)
+    return { ...out, step: 'failed', reason: 'expired', detail: null, landed: null }
   const absentSince = over ? (since ?? reading.at) : null
   if (state.step === 'unknown' || state.step === 'rolled_back') return seenAgain(state, absentSince)
-  if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince }
-  const unseen = state.step === 'submitted' || (state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS)
+  if (state.step === 'confirmed')
+    return { ...out, step: 'rolled_back', landed: state.landed, absentSince }
+  const unseen =
+    state.step === 'submitted' ||
+    (state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS)
   return over || unseen ? { ...out, step: 'unknown', reason: 'not_seen', absentSince } : state
 }
 
 /** The same state where nothing is new: each state that is new is written to the journal. */
-function seenAgain<S extends Extract<PaymentState, { absentSince: number | null }>>(state: S, absentSince: number | null): S {
+function seenAgain<S extends Extract<PaymentState, { absentSince: number | null }>>(
+  state: S,
+  absentSince: number | null,
+): S {
   return state.absentSince === absentSince ? state : { ...state, absentSince }
 }

@@ -8,15 +8,30 @@ import { serverNow } from '../api/clock.ts'
 import type { Built, PaymentOrder, Reading, Simulation } from '../payment-order/order.ts'
 import type { PaymentChain } from '../payment-order/ports.ts'
 import { RpcProblem } from '../rpc/call.ts'
-import { openNode, quantity, readAllowance, readBalance, readMessage, type Node } from './messages.ts'
+import {
+  openNode,
+  quantity,
+  readAllowance,
+  readBalance,
+  readMessage,
+  type Node,
+} from './messages.ts'
 
 /** What the reader's own node shows of a token payment that the payer signs as a message and somebody else sends. */
 
 const Log = v.object({ address: v.string(), topics: v.array(v.string()), data: v.string() })
-const Receipt = v.object({ status: v.string(), blockNumber: quantity, blockHash: v.string(), logs: v.array(Log) })
+const Receipt = v.object({
+  status: v.string(),
+  blockNumber: quantity,
+  blockHash: v.string(),
+  logs: v.array(Log),
+})
 
 /** `permit`: by Permit2, which needs the payer's leave to take the token. */
-export function messageChain(network: Network, { permit = false }: { permit?: boolean } = {}): PaymentChain {
+export function messageChain(
+  network: Network,
+  { permit = false }: { permit?: boolean } = {},
+): PaymentChain {
   const node = openNode(network)
   return {
     blockTimeMs: () => network.blockTimeMs,
@@ -40,7 +55,11 @@ export function messageChain(network: Network, { permit = false }: { permit?: bo
   }
 }
 
-async function read({ node, network }: { node: Node; network: Network }, order: PaymentOrder, built: Built): Promise<Reading> {
+async function read(
+  { node, network }: { node: Node; network: Network },
+  order: PaymentOrder,
+  built: Built,
+): Promise<Reading> {
   const message = readMessage(built.bytes)
   const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
   if (!(await message.isUsed(node))) {
@@ -55,7 +74,9 @@ async function read({ node, network }: { node: Node; network: Network }, order: 
   if (hash === undefined) return { kind: 'superseded', at: serverNow(), by: null, finalized: false }
   const receipt = v.parse(Receipt, await node.call('eth_getTransactionReceipt', [hash]))
   const moves = readMoves(receipt.logs, order.asset.address)
-  const paid = receipt.status === '0x1' && isOneMove(moves, { from: order.sender, to: order.recipient, amountAtomic: order.amountAtomic })
+  const paid =
+    receipt.status === '0x1' &&
+    isOneMove(moves, { from: order.sender, to: order.recipient, amountAtomic: order.amountAtomic })
   const confirmations = Math.max(1, Number(latest.number - receipt.blockNumber) + 1)
   const { blockNumber, blockHash } = receipt
   return {
@@ -63,7 +84,12 @@ async function read({ node, network }: { node: Node; network: Network }, order: 
     at: serverNow(),
     outcome: paid ? 'paid' : 'other',
     failure: null,
-    commitment: blockNumber <= finalized.number ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
+    commitment:
+      blockNumber <= finalized.number
+        ? 'finalized'
+        : confirmations >= network.confirmations
+          ? 'confirmed'
+          : 'processed',
     landed: {
       signature: hash,
       height: Number(blockNumber),
@@ -83,35 +109,66 @@ async function knows(node: Node, network: Network, bytes: Uint8Array): Promise<b
     return false
   }
   try {
-    const [chainId, known] = await Promise.all([node.call('eth_chainId', []), message.isKnown(node)])
-    return Number(chainId) === chainIdOf(network.network) && message.chainId === Number(chainId) && known
+    const [chainId, known] = await Promise.all([
+      node.call('eth_chainId', []),
+      message.isKnown(node),
+    ])
+    return (
+      Number(chainId) === chainIdOf(network.network) && message.chainId === Number(chainId) && known
+    )
   } catch {
     return null
   }
 }
 
 /** The transfer without its signature, as if the payer sent it: a frozen account or a paused token shows here. */
-async function simulate(node: Node, { asset, sender, recipient, amountAtomic }: PaymentOrder, permitted: Network | undefined): Promise<Simulation> {
+async function simulate(
+  node: Node,
+  { asset, sender, recipient, amountAtomic }: PaymentOrder,
+  permitted: Network | undefined,
+): Promise<Simulation> {
   try {
     const [held, received, allowed] = await Promise.all([
       readBalance(node, asset.address, sender),
       readBalance(node, asset.address, recipient),
       permitted ? readAllowance(permitted, asset.address, sender) : amountAtomic,
     ])
-    if (held < amountAtomic) return { state: 'failed', reason: t`the account holds less than that.` }
-    if (allowed < amountAtomic) return { state: 'failed', reason: t`Permit2 may not take so much of the token from this account any more.` }
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [checksumAddress(recipient) as Hex, amountAtomic] })
+    if (held < amountAtomic)
+      return { state: 'failed', reason: t`the account holds less than that.` }
+    if (allowed < amountAtomic)
+      return {
+        state: 'failed',
+        reason: t`Permit2 may not take so much of the token from this account any more.`,
+      }
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [checksumAddress(recipient) as Hex, amountAtomic],
+    })
     const moved = await node.view(asset.address, data, sender).catch((error: unknown) => {
       if (error instanceof RpcProblem && error.refused) return undefined
       throw error
     })
     // Some old tokens say nothing where others say that it went well.
-    if (moved === undefined || (moved !== '0x' && BigInt(moved) !== 1n)) return { state: 'failed', reason: t`the token refuses this transfer.` }
+    if (moved === undefined || (moved !== '0x' && BigInt(moved) !== 1n))
+      return { state: 'failed', reason: t`the token refuses this transfer.` }
     return {
       state: 'passed',
       changes: [
-        { who: 'you', address: sender, asset, beforeAtomic: held, afterAtomic: held - amountAtomic },
-        { who: 'recipient', address: recipient, asset, beforeAtomic: received, afterAtomic: received + amountAtomic },
+        {
+          who: 'you',
+          address: sender,
+          asset,
+          beforeAtomic: held,
+          afterAtomic: held - amountAtomic,
+        },
+        {
+          who: 'recipient',
+          address: recipient,
+          asset,
+          beforeAtomic: received,
+          afterAtomic: received + amountAtomic,
+        },
       ],
     }
   } catch {

@@ -1,8 +1,21 @@
 import * as v from 'valibot'
-import { encodeFunctionData, erc20Abi, numberToHex, pad, parseAbi, toEventSelector, toHex, type Hex } from 'viem'
+import {
+  encodeFunctionData,
+  erc20Abi,
+  numberToHex,
+  pad,
+  parseAbi,
+  toEventSelector,
+  toHex,
+  type Hex,
+} from 'viem'
 import { carriesOut, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
-import { decodeAuthorization, domainSeparator, type TokenAuthorization } from '#chains/evm/token-authorization.ts'
+import {
+  decodeAuthorization,
+  domainSeparator,
+  type TokenAuthorization,
+} from '#chains/evm/token-authorization.ts'
 import { decodePermit, type TokenPermit } from '#chains/evm/token-permit.ts'
 import type { PaymentOrder } from '../payment-order/order.ts'
 import { callRpc, rpcUrlOf } from '../rpc/call.ts'
@@ -41,21 +54,37 @@ const Transaction = v.object({ to: v.nullable(v.string()), input: hex })
 export type Node = ReturnType<typeof openNode>
 
 export function openNode(network: Network) {
-  const call = (method: string, params: readonly unknown[]) => callRpc(rpcUrlOf(network), method, params)
+  const call = (method: string, params: readonly unknown[]) =>
+    callRpc(rpcUrlOf(network), method, params)
   return {
     call,
     block: async (tag: string) => v.parse(Block, await call('eth_getBlockByNumber', [tag, false])),
-    view: async (to: string, data: Hex, from?: string) => v.parse(hex, await call('eth_call', [{ to, data, ...(from && { from }) }, 'latest'])),
+    view: async (to: string, data: Hex, from?: string) =>
+      v.parse(hex, await call('eth_call', [{ to, data, ...(from && { from }) }, 'latest'])),
   }
 }
 
 export async function readBalance(node: Node, token: string, owner: string): Promise<bigint> {
-  return v.parse(quantity, await node.view(token, encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner as Hex] })))
+  return v.parse(
+    quantity,
+    await node.view(
+      token,
+      encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner as Hex] }),
+    ),
+  )
 }
 
 /** How much of a token Permit2 may take from an owner. */
-export async function readAllowance(network: Network, token: string, owner: string): Promise<bigint> {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [owner as Hex, PERMIT2] })
+export async function readAllowance(
+  network: Network,
+  token: string,
+  owner: string,
+): Promise<bigint> {
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'allowance',
+    args: [owner as Hex, PERMIT2],
+  })
   return v.parse(quantity, await openNode(network).view(token, data))
 }
 
@@ -75,16 +104,26 @@ function ofAuthorization(authorization: TokenAuthorization): Message {
     chainId: domain.chainId,
     validBefore: message.validBefore,
     isUsed: async (node) => {
-      const data = encodeFunctionData({ abi: ABI, functionName: 'authorizationState', args: [message.from, message.nonce] })
+      const data = encodeFunctionData({
+        abi: ABI,
+        functionName: 'authorizationState',
+        args: [message.from, message.nonce],
+      })
       return BigInt(await node.view(token, data)) !== 0n
     },
     find: async (node, _order, fromBlock) => {
       const topics = [USED, pad(message.from), message.nonce]
-      const found = await node.call('eth_getLogs', [{ address: token, fromBlock: numberToHex(fromBlock), toBlock: 'latest', topics }])
+      const found = await node.call('eth_getLogs', [
+        { address: token, fromBlock: numberToHex(fromBlock), toBlock: 'latest', topics },
+      ])
       return v.parse(Logs, found)[0]?.transactionHash
     },
     // By any other name of the token the signature would fit nothing, or something else.
-    isKnown: async (node) => (await node.view(token, encodeFunctionData({ abi: ABI, functionName: 'DOMAIN_SEPARATOR' }))) === domainSeparator(authorization),
+    isKnown: async (node) =>
+      (await node.view(
+        token,
+        encodeFunctionData({ abi: ABI, functionName: 'DOMAIN_SEPARATOR' }),
+      )) === domainSeparator(authorization),
   }
 }
 
@@ -94,28 +133,62 @@ function ofPermit(permit: TokenPermit): Message {
     chainId: permit.chainId,
     validBefore: permit.deadline,
     isUsed: async (node) => {
-      const data = encodeFunctionData({ abi: permit2Abi, functionName: 'nonceBitmap', args: [from, nonce >> 8n] })
+      const data = encodeFunctionData({
+        abi: permit2Abi,
+        functionName: 'nonceBitmap',
+        args: [from, nonce >> 8n],
+      })
       return ((BigInt(await node.view(PERMIT2, data)) >> (nonce & 0xffn)) & 1n) === 1n
     },
     // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
     find: async (node, { amountAtomic }, fromBlock) => {
       const topics = [TRANSFER, pad(from), pad(to)]
-      const logs = v.parse(Logs, await node.call('eth_getLogs', [{ address: token, fromBlock: numberToHex(fromBlock), toBlock: 'latest', topics }]))
+      const logs = v.parse(
+        Logs,
+        await node.call('eth_getLogs', [
+          { address: token, fromBlock: numberToHex(fromBlock), toBlock: 'latest', topics },
+        ]),
+      )
       for (const { transactionHash, data } of logs) {
         if (BigInt(data) !== amountAtomic) continue
-        const { to: called, input } = v.parse(Transaction, await node.call('eth_getTransactionByHash', [transactionHash]))
+        const { to: called, input } = v.parse(
+          Transaction,
+          await node.call('eth_getTransactionByHash', [transactionHash]),
+        )
         if (carriesOut(named(permit), { to: called, input: input as Hex })) return transactionHash
       }
       return undefined
     },
     isKnown: async (node) => {
-      const codes = await Promise.all([PERMIT2, EXACT_PERMIT2_PROXY].map((address) => node.call('eth_getCode', [address, 'latest'])))
+      const codes = await Promise.all(
+        [PERMIT2, EXACT_PERMIT2_PROXY].map((address) =>
+          node.call('eth_getCode', [address, 'latest']),
+        ),
+      )
       return codes.every((code) => typeof code === 'string' && code.length > 2)
     },
   }
 }
 
 /** The permit as the chains name what was signed; its signature takes no part in finding it. */
-function named({ token, from, to, amount, nonce, validAfter, deadline }: TokenPermit): Authorization {
-  return { method: 'permit2', token, from, to, amountAtomic: amount, nonce: toHex(nonce, { size: 32 }), validAfter, validBefore: deadline, signature: '0x' }
+function named({
+  token,
+  from,
+  to,
+  amount,
+  nonce,
+  validAfter,
+  deadline,
+}: TokenPermit): Authorization {
+  return {
+    method: 'permit2',
+    token,
+    from,
+    to,
+    amountAtomic: amount,
+    nonce: toHex(nonce, { size: 32 }),
+    validAfter,
+    validBefore: deadline,
+    signature: '0x',
+  }
 }

@@ -31,12 +31,18 @@ export async function follow(followed: Followed, chain: PaymentChain, clock: Clo
     await followed.dispatch({ type: 'read', reading }).catch(() => undefined)
     followed.report()
     if (isTerminal(followed.state())) return
-    await clock.sleep(clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : FOLLOW_EVERY_MS, followed.signal)
+    await clock.sleep(
+      clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : FOLLOW_EVERY_MS,
+      followed.signal,
+    )
   }
 }
 
 /** The outcome is read from the chain, not from this answer: an RPC may refuse bytes it has already passed on. */
-async function sendAgain(chain: PaymentChain, state: Extract<PaymentState, { sent: unknown }>): Promise<void> {
+async function sendAgain(
+  chain: PaymentChain,
+  state: Extract<PaymentState, { sent: unknown }>,
+): Promise<void> {
   if (!state.sent.bytes) return
   try {
     await chain.broadcast(state.order, state.sent.bytes)

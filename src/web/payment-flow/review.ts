@@ -20,12 +20,24 @@ export type ReviewFacts = {
 export function reviewPayment(facts: ReviewFacts): Review {
   const findings: Finding[] = []
   if (!facts.match.ok)
-    findings.push({ code: 'MISMATCH', severity: 'critical', text: t`The transaction is not the payment you asked for. It will not be signed.` })
+    findings.push({
+      code: 'MISMATCH',
+      severity: 'critical',
+      text: t`The transaction is not the payment you asked for. It will not be signed.`,
+    })
   if (facts.chainKnown === false) {
-    findings.push({ code: 'OTHER_CHAIN', severity: 'critical', text: t`The transaction is bound to another chain than the one your connection reads.` })
+    findings.push({
+      code: 'OTHER_CHAIN',
+      severity: 'critical',
+      text: t`The transaction is bound to another chain than the one your connection reads.`,
+    })
   }
   if (facts.chainKnown === null) {
-    findings.push({ code: 'CHAIN_UNREAD', severity: 'warn', text: t`The network could not be asked whether it knows this transaction’s chain.` })
+    findings.push({
+      code: 'CHAIN_UNREAD',
+      severity: 'warn',
+      text: t`The network could not be asked whether it knows this transaction’s chain.`,
+    })
   }
   if (facts.openTwin) {
     findings.push({
@@ -49,17 +61,28 @@ export function reviewPayment(facts: ReviewFacts): Review {
       text: t`You have not paid this address from this browser before. Make sure that it is the right one.`,
     })
   if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
-  return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
+  return withVerdict({
+    match: facts.match,
+    steps: facts.steps,
+    simulation: facts.simulation,
+    findings,
+    verdict: 'ok',
+  })
 }
 
 /** The same review with the simulation's outcome in it. */
 export function withSimulation(review: Review, simulation: Simulation): Review {
   const others = review.findings.filter((finding) => !finding.code.startsWith('SIMULATION_'))
-  return withVerdict({ ...review, simulation, findings: [...others, ...simulationFindings(simulation)] })
+  return withVerdict({
+    ...review,
+    simulation,
+    findings: [...others, ...simulationFindings(simulation)],
+  })
 }
 
 export function verdictOf(review: Review): Review['verdict'] {
-  if (!review.match.ok || review.findings.some((finding) => finding.severity === 'critical')) return 'blocked'
+  if (!review.match.ok || review.findings.some((finding) => finding.severity === 'critical'))
+    return 'blocked'
   return review.findings.some((finding) => finding.severity === 'warn') ? 'warn' : 'ok'
 }
 
@@ -74,8 +97,20 @@ function simulationFindings(simulation: Simulation): Finding[] {
     case 'passed':
       return []
     case 'failed':
-      return [{ code: 'SIMULATION_FAILED', severity: 'critical', text: t`The network says this payment would fail: ${reason}` }]
+      return [
+        {
+          code: 'SIMULATION_FAILED',
+          severity: 'critical',
+          text: t`The network says this payment would fail: ${reason}`,
+        },
+      ]
     case 'unavailable':
-      return [{ code: 'SIMULATION_UNAVAILABLE', severity: 'warn', text: t`The payment could not be tried out beforehand: ${reason}` }]
+      return [
+        {
+          code: 'SIMULATION_UNAVAILABLE',
+          severity: 'warn',
+          text: t`The payment could not be tried out beforehand: ${reason}`,
+        },
+      ]
   }
 }

@@ -3,7 +3,14 @@ import { familyOf } from '#contract/network.ts'
 import { buildPayment, simulatePayment } from './build.ts'
 import { JournalConflict, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
-import { mayHaveLeft, reduce, startPayment, type Outgoing, type PaymentEvent, type PaymentState } from './machine.ts'
+import {
+  mayHaveLeft,
+  reduce,
+  startPayment,
+  type Outgoing,
+  type PaymentEvent,
+  type PaymentState,
+} from './machine.ts'
 import type { PaymentOrder } from '../payment-order/order.ts'
 import type { Ports } from './dependencies.ts'
 import { follow } from './reconcile.ts'
@@ -66,7 +73,11 @@ export class PaymentRun {
       const { order } = this.#state
       const lock = walletLock(familyOf(order.network), order.walletName)
       const { held } = await this.#ports.locks.attempt(lock, () => this.#sign(ticked))
-      if (!held) await this.#dispatch({ type: 'wallet_refused', trouble: describeTrouble('wallet_busy', order.walletName) })
+      if (!held)
+        await this.#dispatch({
+          type: 'wallet_refused',
+          trouble: describeTrouble('wallet_busy', order.walletName),
+        })
     })
   }
 
@@ -78,7 +89,8 @@ export class PaymentRun {
   async checkDeadline(): Promise<void> {
     const state = this.#state
     if (state.step !== 'review' && state.step !== 'rejected') return
-    if (this.#ports.clock.now() >= state.built.deadlineAt) await this.#dispatch({ type: 'deadline_passed' })
+    if (this.#ports.clock.now() >= state.built.deadlineAt)
+      await this.#dispatch({ type: 'deadline_passed' })
   }
 
   /** Milliseconds of the service's clock until the deadline of a review. */
@@ -107,7 +119,8 @@ export class PaymentRun {
     const stored = await this.#ports.journal.read(this.#state.order.id)
     if (stored) this.#stand(stored, stored.state)
     if (this.#state.step === 'awaiting_wallet') await this.#dispatch({ type: 'wallet_lost' })
-    if (this.#state.step === 'review' && this.#state.review.simulation.state === 'running') void this.#work(() => this.#simulate())
+    if (this.#state.step === 'review' && this.#state.review.simulation.state === 'running')
+      void this.#work(() => this.#simulate())
     if (this.#state.step === 'building') void this.#work(() => this.#build())
     if (this.#state.step === 'signed') void this.#work(() => this.#send())
     this.#follow()
@@ -126,16 +139,22 @@ export class PaymentRun {
     const state = this.#state
     if (state.step !== 'review') return
     const review = await simulatePayment(this.#ports, state)
-    if ('built' in this.#state && this.#state.built === state.built) await this.#dispatch({ type: 'simulated', review })
+    if ('built' in this.#state && this.#state.built === state.built)
+      await this.#dispatch({ type: 'simulated', review })
   }
 
   async #sign(ticked: readonly string[]): Promise<void> {
     const { clock, wallet } = this.#ports
     const asked = this.#state
     if (asked.step !== 'review' && asked.step !== 'rejected') return
-    if (clock.now() > asked.built.deadlineAt - SIGN_MARGIN_MS) return this.#dispatch({ type: 'deadline_passed' })
+    if (clock.now() > asked.built.deadlineAt - SIGN_MARGIN_MS)
+      return this.#dispatch({ type: 'deadline_passed' })
     const signer = await wallet.signer(asked.order)
-    if (signer === null) return this.#dispatch({ type: 'wallet_refused', trouble: describeTrouble('not_connected', asked.order.walletName) })
+    if (signer === null)
+      return this.#dispatch({
+        type: 'wallet_refused',
+        trouble: describeTrouble('not_connected', asked.order.walletName),
+      })
     if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
     await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
     const waiting = this.#state
@@ -143,22 +162,34 @@ export class PaymentRun {
     const answer = await wallet.pay(waiting.order, waiting.built)
     // Cancelled, or the tab is going: a signature that comes now is dropped and never broadcast.
     if (this.#state !== waiting || this.#stop.signal.aborted) return
-    if (answer.kind === 'refused') return this.#dispatch({ type: 'wallet_refused', trouble: answer.trouble })
+    if (answer.kind === 'refused')
+      return this.#dispatch({ type: 'wallet_refused', trouble: answer.trouble })
     if (answer.kind === 'signer_changed') return this.#dispatch({ type: 'signer_changed' })
     if (answer.kind === 'signed') return this.#signed(waiting, answer.bytes)
     if (answer.kind === 'lost') await this.#dispatch({ type: 'wallet_lost' })
-    else await this.#dispatch({ type: 'wallet_sent', at: clock.now(), sent: { bytes: null, signature: answer.signature } })
+    else
+      await this.#dispatch({
+        type: 'wallet_sent',
+        at: clock.now(),
+        sent: { bytes: null, signature: answer.signature },
+      })
     this.#follow()
   }
 
   /** I6: what came back is compared by meaning with what was shown; another meaning goes no further. */
-  async #signed(waiting: Extract<PaymentState, { step: 'awaiting_wallet' }>, bytes: Uint8Array): Promise<void> {
+  async #signed(
+    waiting: Extract<PaymentState, { step: 'awaiting_wallet' }>,
+    bytes: Uint8Array,
+  ): Promise<void> {
     const same = this.#ports.reader.compareSigned(waiting.order, waiting.built, bytes)
     if (!same.ok) {
       const { walletName } = waiting.order
       const { difference } = same
       const text = t`${walletName} returned another transaction than you reviewed: ${difference} Nothing was sent.`
-      return this.#dispatch({ type: 'signed_other', finding: { code: 'SIGNED_OTHER', severity: 'critical', text } })
+      return this.#dispatch({
+        type: 'signed_other',
+        finding: { code: 'SIGNED_OTHER', severity: 'critical', text },
+      })
     }
     await this.#dispatch({ type: 'signed', sent: { bytes, signature: same.signature } })
     await this.#send()
@@ -170,7 +201,8 @@ export class PaymentRun {
     while (this.#state.step === 'signed' && !this.#stop.signal.aborted) {
       const { order, built } = this.#state
       const head = await chain.head(order).catch(() => undefined)
-      if (head && head.height > built.lastValidBlockHeight) return this.#dispatch({ type: 'deadline_passed' })
+      if (head && head.height > built.lastValidBlockHeight)
+        return this.#dispatch({ type: 'deadline_passed' })
       if (head) await this.#dispatch({ type: 'send', at: clock.now() })
       else await clock.sleep(2_000, this.#stop.signal)
     }
@@ -179,16 +211,27 @@ export class PaymentRun {
 
   #follow(): void {
     if (this.#following || !mayHaveLeft(this.#state)) return
-    const followed = { state: this.state, dispatch: (event: PaymentEvent) => this.#dispatch(event), report: () => this.#report(), signal: this.#stop.signal }
-    this.#following = follow(followed, this.#ports.chain, this.#ports.clock).finally(() => (this.#following = undefined))
+    const followed = {
+      state: this.state,
+      dispatch: (event: PaymentEvent) => this.#dispatch(event),
+      report: () => this.#report(),
+      signal: this.#stop.signal,
+    }
+    this.#following = follow(followed, this.#ports.chain, this.#ports.clock).finally(
+      () => (this.#following = undefined),
+    )
   }
 
   /** The chain is followed meanwhile: a service that does not answer holds no payment up. */
   #report(): void {
     const state = this.#state
-    if (this.#reporting || !mayHaveLeft(state) || !state.sent.signature || this.#entry?.reported) return
-    if (this.#reports >= REPORT_GAPS_MS.length || this.#ports.clock.now() < this.#nextReportAt) return
-    this.#reporting = this.#tell(state, state.sent.signature).finally(() => (this.#reporting = undefined))
+    if (this.#reporting || !mayHaveLeft(state) || !state.sent.signature || this.#entry?.reported)
+      return
+    if (this.#reports >= REPORT_GAPS_MS.length || this.#ports.clock.now() < this.#nextReportAt)
+      return
+    this.#reporting = this.#tell(state, state.sent.signature).finally(
+      () => (this.#reporting = undefined),
+    )
   }
 
   async #tell({ attempt, built }: Outgoing, signature: string): Promise<void> {

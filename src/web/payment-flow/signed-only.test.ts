@@ -16,6 +16,9 @@ test('a lost answer about a message leaves nothing open', () => {
 })
 
 test('a lost answer about a transaction is unknown', () => {
-  expect(reduce(awaiting(false), { type: 'wallet_lost' })).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
+  expect(reduce(awaiting(false), { type: 'wallet_lost' })).toMatchObject({
+    step: 'unknown',
+    reason: 'wallet_lost',
+  })
   expect(canCancel(awaiting(false))).toBe(false)
 })

@@ -20,7 +20,10 @@ test('a payment that is asked for twice at once is opened once, and is no other 
   await letGo(first, order)
 
   const reloaded = new TabRuns(journal)
-  const [one, other] = await Promise.all([reloaded.resume(order.id, reach), reloaded.resume(order.id, reach)])
+  const [one, other] = await Promise.all([
+    reloaded.resume(order.id, reach),
+    reloaded.resume(order.id, reach),
+  ])
   expect(one).toHaveProperty('state')
   expect(other).toBe(one)
   expect(await reloaded.resume(order.id, reach)).toBe(one)

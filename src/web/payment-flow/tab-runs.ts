@@ -53,15 +53,22 @@ export class TabRuns {
    * The payment of an id: this tab's, or the journal's, taken up; `held` when another tab has it. `reach` tells what stands behind an entry, or
    * nothing where it is not to be gone on with. Asked twice at once, it opens one run: the second would find the first one's lock and call it another tab.
    */
-  resume(id: string, reach: (entry: JournalEntry) => Promise<Outside | undefined>): Promise<PaymentRun | 'held' | undefined> {
+  resume(
+    id: string,
+    reach: (entry: JournalEntry) => Promise<Outside | undefined>,
+  ): Promise<PaymentRun | 'held' | undefined> {
     const known = this.#runs.get(id)
     if (known) return Promise.resolve(known)
-    const opening = this.#opening.get(id) ?? this.#takeUp(id, reach).finally(() => this.#opening.delete(id))
+    const opening =
+      this.#opening.get(id) ?? this.#takeUp(id, reach).finally(() => this.#opening.delete(id))
     this.#opening.set(id, opening)
     return opening
   }
 
-  async #takeUp(id: string, reach: (entry: JournalEntry) => Promise<Outside | undefined>): Promise<PaymentRun | 'held' | undefined> {
+  async #takeUp(
+    id: string,
+    reach: (entry: JournalEntry) => Promise<Outside | undefined>,
+  ): Promise<PaymentRun | 'held' | undefined> {
     const entry = await this.#journal.read(id)
     const outside = entry && (await reach(entry))
     if (!outside) return undefined
@@ -82,7 +89,10 @@ export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
 }
 
 /** I7, for a request outside of a run: null while another tab has one open in this wallet. */
-export async function askWallet<T>({ family, walletName }: { family: string; walletName: string }, ask: () => Promise<T>): Promise<T | null> {
+export async function askWallet<T>(
+  { family, walletName }: { family: string; walletName: string },
+  ask: () => Promise<T>,
+): Promise<T | null> {
   const asked = await locks().attempt(walletLock(family, walletName), ask)
   return asked.held ? asked.value : null
 }

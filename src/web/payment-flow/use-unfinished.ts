@@ -12,10 +12,19 @@ export function useUnfinished(): readonly JournalEntry[] {
   useEffect(() => {
     let gone = false
     async function read() {
-      const [{ openJournal, SETTLEMENTS }, { isPaid, mayHaveLeft }] = await Promise.all([import('./journal.ts'), import('./machine.ts')])
+      const [{ openJournal, SETTLEMENTS }, { isPaid, mayHaveLeft }] = await Promise.all([
+        import('./journal.ts'),
+        import('./machine.ts'),
+      ])
       journals ??= { payments: openJournal(), settlements: openJournal(SETTLEMENTS) }
-      const [payments, settlements] = await Promise.all([journals.payments.listOpen(), journals.settlements.listOpen()])
-      const begun = payments.filter(({ state }) => mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet')
+      const [payments, settlements] = await Promise.all([
+        journals.payments.listOpen(),
+        journals.settlements.listOpen(),
+      ])
+      const begun = payments.filter(
+        ({ state }) =>
+          mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet',
+      )
       // A settlement is somebody's money from its first step on: what a payer signed is good for a limited time.
       if (!gone) setEntries([...begun, ...settlements].filter(({ state }) => !isPaid(state)))
     }

@@ -12,7 +12,10 @@ export function formatCheckFact(fact: AnyCheckFact): string {
   return format(fact)
 }
 
-function format<Code extends FactCode<AnyCheckFact>>({ code, params }: FactOf<AnyCheckFact, Code>): string {
+function format<Code extends FactCode<AnyCheckFact>>({
+  code,
+  params,
+}: FactOf<AnyCheckFact, Code>): string {
   return texts[code](params)
 }
 
@@ -27,7 +30,8 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   x402_payment: () => t`an x402 payment`,
   version: ({ version }) => t`version ${version}`,
   one_of: ({ values }) => values.join(', '),
-  payload_of: ({ method }) => (method === null ? t`the payload of its method` : t`the payload of ${method}`),
+  payload_of: ({ method }) =>
+    method === null ? t`the payload of its method` : t`the payload of ${method}`,
   such_payload: () => t`such a payload`,
   unreadable_field: ({ field, problem }) => `${field}: ${problem}`,
   evm_address: () => t`an EVM address`,
@@ -48,7 +52,8 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   own_token_account: () => t`a token account of the payer`,
   token_account: () => t`a token account`,
   unrecoverable_signature: () => t`a signature of nobody`,
-  undeployed_signature: () => t`a signature for an account that is not deployed (ERC-6492), which this service does not deploy`,
+  undeployed_signature: () =>
+    t`a signature for an account that is not deployed (ERC-6492), which this service does not deploy`,
   contract_refused: () => t`the payer’s contract does not confirm it`,
   token_with_authorizations: () => t`a token that takes authorizations`,
   token_without_domain: () => t`a token that names no domain`,
@@ -61,14 +66,16 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   chain_id: ({ chainId }) => chainId.toString(),
   lamports: ({ amountAtomic }) => t`${{ amount: formatDigits(amountAtomic) }} lamports`,
   at_least: (money) => t`at least ${{ least: formatMoney(money) }}`,
-  at_least_unpromised: (money) => t`at least ${{ least: formatMoney(money) }}, beside what is promised already`,
+  at_least_unpromised: (money) =>
+    t`at least ${{ least: formatMoney(money) }}, beside what is promised already`,
   promised: ({ promisedAtomic, ...money }) =>
     t`${{ available: formatMoney(money) }}, of which ${{ promised: formatMoney({ ...money, amountAtomic: promisedAtomic }) }} is promised`,
   reserved: () => t`reserved`,
   signed_time: ({ at }) => (at === 0 ? t`from the start` : formatMoment(at)),
   valid_from: ({ at }) => t`valid from ${{ time: formatMoment(at) }} at the latest`,
   valid_until: ({ at }) => t`valid until ${{ time: formatMoment(at) }} at least`,
-  window: ({ from, to }) => t`from ${{ from: formatMoment(from) }} to ${{ to: to === null ? t`no expiry` : formatMoment(to) }}`,
+  window: ({ from, to }) =>
+    t`from ${{ from: formatMoment(from) }} to ${{ to: to === null ? t`no expiry` : formatMoment(to) }}`,
   never_used: () => t`never used`,
   used: () => t`used`,
   same_question: () => t`the same question`,
@@ -113,24 +120,33 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
     t`${{ transfers: t`${plural(transfers, { one: '# transfer', other: '# transfers' })}` }}, other system instructions: ${{ others: formatNumber(others) }}`,
   signed_transfer: () => t`the transfer, as it was signed`,
   something_else: () => t`something else`,
-  signers_at_most: ({ count }) => t`at most ${{ money: t`${plural(count, { one: '# signer', other: '# signers' })}` }}`,
+  signers_at_most: ({ count }) =>
+    t`at most ${{ money: t`${plural(count, { one: '# signer', other: '# signers' })}` }}`,
   all_signatures: () => t`a valid signature of every signer except the fee payer`,
   all_signed: () => t`all of them`,
   signatures_missing: ({ signers }) => t`none of ${{ names: signers.join(', ') }}`,
-  only_transfer: ({ guards }) => t`only a transfer, a memo, compute limits and at most ${{ guards: formatGuards(guards) }}`,
-  only_token_transfer: ({ guards }) => t`only a token transfer, a memo, compute limits and at most ${{ guards: formatGuards(guards) }}`,
+  only_transfer: ({ guards }) =>
+    t`only a transfer, a memo, compute limits and at most ${{ guards: formatGuards(guards) }}`,
+  only_token_transfer: ({ guards }) =>
+    t`only a token transfer, a memo, compute limits and at most ${{ guards: formatGuards(guards) }}`,
   wallet_guards: ({ count }) => formatGuards(count),
-  other_instructions: ({ count }) => t`${plural(count, { one: '# other instruction', other: '# other instructions' })}`,
+  other_instructions: ({ count }) =>
+    t`${plural(count, { one: '# other instruction', other: '# other instructions' })}`,
   one_limit_at_most: ({ units }) => t`one limit of at most ${{ units: formatNumber(units) }}`,
   price_at_most: ({ microLamports }) => t`at most ${{ money: formatMicroLamports(microLamports) }}`,
-  one_price_at_most: ({ microLamports }) => t`one price of at most ${{ price: formatMicroLamports(microLamports) }}`,
+  one_price_at_most: ({ microLamports }) =>
+    t`one price of at most ${{ price: formatMicroLamports(microLamports) }}`,
   price: ({ microLamports }) => formatMicroLamports(microLamports),
   fee_payer_unnamed: () => t`the fee payer in no instruction`,
   in_no_instruction: () => t`in none`,
   in_an_instruction: () => t`it is named by one`,
 }
 
-const texts: FactTexts<AnyCheckFact> = { ...matchTexts, ...checkTexts, list: ({ facts }) => facts.map(format).join(', ') }
+const texts: FactTexts<AnyCheckFact> = {
+  ...matchTexts,
+  ...checkTexts,
+  list: ({ facts }) => facts.map(format).join(', '),
+}
 
 function formatMicroLamports(digits: string): string {
   return `${formatDigits(digits)} micro-lamports`

@@ -32,7 +32,8 @@ describe('evidenceText', () => {
     asset: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
     amountAtomic: 10n ** 16n,
   }
-  const asked = (changes: Partial<EvidenceIntent> = {}, deployment = `0x${'ab'.repeat(32)}`) => payerEvidenceRequest({ ...intent, ...changes, deployment })
+  const asked = (changes: Partial<EvidenceIntent> = {}, deployment = `0x${'ab'.repeat(32)}`) =>
+    payerEvidenceRequest({ ...intent, ...changes, deployment })
 
   test('is what the page showed, with the nonce that the page read and the salt of the deployment', () => {
     const text = evidenceText(intent, asked({ nonce: 3 }))

@@ -1,7 +1,15 @@
-import { payerEvidenceRequest, type PayerEvidence, type PayerEvidenceRequest } from '#contract/payer-evidence.ts'
+import {
+  payerEvidenceRequest,
+  type PayerEvidence,
+  type PayerEvidenceRequest,
+} from '#contract/payer-evidence.ts'
 
 /** What the payer's own RPC shows of a transaction: its nonce, and the fees it bids in wei per gas; null where it bids another way. */
-export type Broadcast = { nonce: number; maxFeePerGas: bigint | null; maxPriorityFeePerGas: bigint | null }
+export type Broadcast = {
+  nonce: number
+  maxFeePerGas: bigint | null
+  maxPriorityFeePerGas: bigint | null
+}
 
 /** Why the payee cannot tell whose payment it is; `unrecognised`: the service says so, although the fees are those that were built. */
 export type EvidenceGap = 'fees_replaced' | 'no_fingerprint' | 'unrecognised'
@@ -12,16 +20,23 @@ type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
  * What is missing to tie what the wallet broadcast to the order it was built for; null where its fees do.
  * @param built `fingerprint`: whether the service put random digits into the fees
  */
-export function findGap(built: { fees: Fees; fingerprint: boolean }, sent: Broadcast): EvidenceGap | null {
+export function findGap(
+  built: { fees: Fees; fingerprint: boolean },
+  sent: Broadcast,
+): EvidenceGap | null {
   if (!built.fingerprint) return 'no_fingerprint'
-  const kept = sent.maxFeePerGas === built.fees.maxFeePerGas && sent.maxPriorityFeePerGas === built.fees.maxPriorityFeePerGas
+  const kept =
+    sent.maxFeePerGas === built.fees.maxFeePerGas &&
+    sent.maxPriorityFeePerGas === built.fees.maxPriorityFeePerGas
   return kept ? null : 'fees_replaced'
 }
 
 /** What this page knows of a payment, by what it showed. */
 export type EvidenceIntent = Omit<PayerEvidence, 'deployment'>
 
-export type EvidenceText = { ok: true; data: PayerEvidenceRequest } | { ok: false; fields: string[] }
+export type EvidenceText =
+  | { ok: true; data: PayerEvidenceRequest }
+  | { ok: false; fields: string[] }
 
 const SALT = /^0x[0-9a-f]{64}$/i
 
@@ -33,8 +48,14 @@ export function evidenceText(intent: EvidenceIntent, request: PayerEvidenceReque
   const data = payerEvidenceRequest({ ...intent, deployment: request.domain.salt })
   const fields: string[] = []
   if (!SALT.test(request.domain.salt)) fields.push('salt')
-  for (const name of ['name', 'version', 'chainId'] as const) if (request.domain[name] !== data.domain[name]) fields.push(name)
-  if (request.primaryType !== data.primaryType || JSON.stringify(request.types) !== JSON.stringify(data.types)) fields.push('types')
-  for (const name of ['paymentId', 'sender', 'recipient', 'asset', 'amount'] as const) if (request.message[name] !== data.message[name]) fields.push(name)
+  for (const name of ['name', 'version', 'chainId'] as const)
+    if (request.domain[name] !== data.domain[name]) fields.push(name)
+  if (
+    request.primaryType !== data.primaryType ||
+    JSON.stringify(request.types) !== JSON.stringify(data.types)
+  )
+    fields.push('types')
+  for (const name of ['paymentId', 'sender', 'recipient', 'asset', 'amount'] as const)
+    if (request.message[name] !== data.message[name]) fields.push(name)
   return fields.length === 0 ? { ok: true, data } : { ok: false, fields }
 }

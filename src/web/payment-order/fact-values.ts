@@ -35,7 +35,11 @@ export const sharedTexts: FactTexts<SharedFact> = {
 }
 
 /** `1234.5 ETH` as the reader writes it. Every digit stays. */
-export function formatMoney({ amountAtomic, symbol, decimals }: MoneyAsset & { amountAtomic: string }): string {
+export function formatMoney({
+  amountAtomic,
+  symbol,
+  decimals,
+}: MoneyAsset & { amountAtomic: string }): string {
   return `${formatDigits(formatAmount(BigInt(amountAtomic), decimals))} ${symbol}`
 }
 

@@ -2,7 +2,14 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
 import type { MatchRow } from '#chains/match.ts'
 import { formatAmount } from '#contract/amount.ts'
-import type { CallName, FactCode, FactOf, FactTexts, MatchFact, TokenInstructionName } from '#contract/facts.ts'
+import type {
+  CallName,
+  FactCode,
+  FactOf,
+  FactTexts,
+  MatchFact,
+  TokenInstructionName,
+} from '#contract/facts.ts'
 import { i18n } from '../locales/i18n.ts'
 import { formatNumber } from '../locales/formats.ts'
 import { formatDigits, formatMoment, formatMoney, sharedTexts } from './fact-values.ts'
@@ -30,7 +37,10 @@ export function formatMatchFact(fact: MatchFact): string {
   return format(fact)
 }
 
-function format<Code extends FactCode<MatchFact>>({ code, params }: FactOf<MatchFact, Code>): string {
+function format<Code extends FactCode<MatchFact>>({
+  code,
+  params,
+}: FactOf<MatchFact, Code>): string {
   return matchTexts[code](params)
 }
 
@@ -71,8 +81,16 @@ const tokenInstructions: Readonly<Record<TokenInstructionName, MessageDescriptor
   associated_account: msg`another instruction of the associated token program`,
 }
 
-function formatTokenInstruction({ name, number }: { name: TokenInstructionName | null; number: number | null }): string {
-  return name === null ? t`instruction ${{ number: number ?? '–' }} of the token program` : i18n._(tokenInstructions[name])
+function formatTokenInstruction({
+  name,
+  number,
+}: {
+  name: TokenInstructionName | null
+  number: number | null
+}): string {
+  return name === null
+    ? t`instruction ${{ number: number ?? '–' }} of the token program`
+    : i18n._(tokenInstructions[name])
 }
 
 function gwei(wei: string): string {
@@ -87,36 +105,48 @@ export const matchTexts: FactTexts<MatchFact> = {
   called_contract_decides: () => t`decided by the contract that is called`,
   other_instruction_decides: () => t`decided by another instruction`,
   not_signed: () => t`not signed`,
-  account_of_authority: ({ authority, account }) => t`${authority}, from the token account ${account}`,
+  account_of_authority: ({ authority, account }) =>
+    t`${authority}, from the token account ${account}`,
   token_account_owner: ({ account }) => t`the owner of the token account ${account}`,
-  invalid_signatures: ({ signers }) => t`${{ signers: signers.join(', ') }}, with an invalid signature`,
-  missing_signatures: ({ signers, missing }) => t`${{ what: signers.join(', ') }}, without a valid signature of ${{ names: missing.join(', ') }}`,
+  invalid_signatures: ({ signers }) =>
+    t`${{ signers: signers.join(', ') }}, with an invalid signature`,
+  missing_signatures: ({ signers, missing }) =>
+    t`${{ what: signers.join(', ') }}, without a valid signature of ${{ names: missing.join(', ') }}`,
   transfers_total: ({ count, ...money }) =>
     t`${{ sum: formatMoney(money) }} in ${{ transfers: t`${plural(count, { one: '# transfer', other: '# transfers' })}` }}`,
-  smallest_units: ({ amountAtomic }) => t`${{ amount: formatDigits(amountAtomic) }} of the smallest units of another token`,
-  token_amount: ({ amountAtomic, decimals, token }) => `${formatDigits(formatAmount(BigInt(amountAtomic), decimals))}${token === null ? '' : ` ${token}`}`,
+  smallest_units: ({ amountAtomic }) =>
+    t`${{ amount: formatDigits(amountAtomic) }} of the smallest units of another token`,
+  token_amount: ({ amountAtomic, decimals, token }) =>
+    `${formatDigits(formatAmount(BigInt(amountAtomic), decimals))}${token === null ? '' : ` ${token}`}`,
   moved_by_token: (money) => t`${{ sum: formatMoney(money) }} according to the token’s events`,
-  moved_by_balance: ({ owner, ...money }) => t`${{ sum: formatMoney(money) }}, by the balance of ${{ owner: owner ?? t`an unknown owner` }}`,
+  moved_by_balance: ({ owner, ...money }) =>
+    t`${{ sum: formatMoney(money) }}, by the balance of ${{ owner: owner ?? t`an unknown owner` }}`,
   at_most: (amount) => t`at most ${{ money: formatMoney(amount) }}`,
   currency: ({ symbol }) => symbol,
   token: ({ address, symbol, token2022 }) => {
     const place = token2022 ? `${address} (Token-2022)` : address
-    return symbol === null ? t`the token ${{ address: place }}` : t`${symbol}, the token ${{ address: place }}`
+    return symbol === null
+      ? t`the token ${{ address: place }}`
+      : t`${symbol}, the token ${{ address: place }}`
   },
   contract: ({ address }) => t`the contract ${address}`,
   any_token: () => t`a token`,
   not_one_native_transfer: ({ symbol }) => t`not one transfer of ${symbol}`,
   not_one_token_transfer: () => t`not one transfer of a token`,
-  fee_without_limits: (money) => t`${{ fee: t`at most ${{ money: formatMoney(money) }}` }}, without one limit and one price`,
+  fee_without_limits: (money) =>
+    t`${{ fee: t`at most ${{ money: formatMoney(money) }}` }}, without one limit and one price`,
   free_without_limits: () => t`nothing, without one limit and one price`,
   paid_by_sender: () => t`paid by the sender`,
   gas_fee: ({ gas, maxFeePerGas, maxPriorityFeePerGas }) =>
     t`${{ units: formatDigits(gas) }} gas at ${{ price: gwei(maxFeePerGas) }}, of which ${{ tip: gwei(maxPriorityFeePerGas) }} is the priority fee`,
-  compute_fee: ({ units, microLamports }) => t`${{ units: formatNumber(units) }} units at ${{ price: formatDigits(microLamports) }} micro-lamports`,
+  compute_fee: ({ units, microLamports }) =>
+    t`${{ units: formatNumber(units) }} units at ${{ price: formatDigits(microLamports) }} micro-lamports`,
   compute_fee_at_most: ({ units, microLamports }) =>
     t`at most ${{ units: formatNumber(units) }} units at ${{ price: formatDigits(microLamports) }} micro-lamports`,
-  price_per_unit: ({ microLamports }) => t`${{ price: formatDigits(microLamports) }} micro-lamports per unit`,
-  rent_at_most: (money) => t`at most ${{ money: formatMoney(money) }}, to open the recipient’s token account`,
+  price_per_unit: ({ microLamports }) =>
+    t`${{ price: formatDigits(microLamports) }} micro-lamports per unit`,
+  rent_at_most: (money) =>
+    t`at most ${{ money: formatMoney(money) }}, to open the recipient’s token account`,
   account_exists: () => t`nothing: the account exists`,
   token_accounts_of: ({ owners }) => t`the token accounts of ${{ owners: owners.join(', ') }}`,
   until_nonce_used: () => t`valid until its nonce is used`,
@@ -129,10 +159,14 @@ export const matchTexts: FactTexts<MatchFact> = {
   block: ({ height }) => t`block ${height}`,
   landed_in_slot: () => t`included in a slot`,
   slot: ({ height: slot }) => t`slot ${slot}`,
-  plain_transfer_within: ({ gas }) => t`${{ said: t`a plain transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
-  plain_transfer_with: ({ gas }) => t`${{ said: t`a plain transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
-  token_transfer_within: ({ gas }) => t`${{ said: t`one transfer of the token` }}, within ${{ units: formatDigits(gas) }} gas`,
-  token_transfer_with: ({ gas }) => t`${{ said: t`one transfer of the token` }}, with ${{ units: formatDigits(gas) }} gas`,
+  plain_transfer_within: ({ gas }) =>
+    t`${{ said: t`a plain transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
+  plain_transfer_with: ({ gas }) =>
+    t`${{ said: t`a plain transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
+  token_transfer_within: ({ gas }) =>
+    t`${{ said: t`one transfer of the token` }}, within ${{ units: formatDigits(gas) }} gas`,
+  token_transfer_with: ({ gas }) =>
+    t`${{ said: t`one transfer of the token` }}, with ${{ units: formatDigits(gas) }} gas`,
   one_token_transfer: () => t`one transfer of the token`,
   one_signed_transfer: () => t`one transfer of the token, once`,
   one_memo: () => t`one memo`,
@@ -143,10 +177,12 @@ export const matchTexts: FactTexts<MatchFact> = {
   approval: () => t`one approval, which moves nothing`,
   authorization_executed: () => t`the execution of the payer’s authorization, and nothing else`,
   call: formatCall,
-  contract_call: ({ bytes, ...call }) => t`a contract call of ${{ bytes: formatNumber(bytes) }} bytes (${{ name: formatCall(call) }})`,
+  contract_call: ({ bytes, ...call }) =>
+    t`a contract call of ${{ bytes: formatNumber(bytes) }} bytes (${{ name: formatCall(call) }})`,
   another_call: (call) => t`another call (${{ name: formatCall(call) }})`,
   unnamed_call: () => t`another call`,
-  token_instruction: ({ program, ...instruction }) => `${formatTokenInstruction(instruction)} (${program})`,
+  token_instruction: ({ program, ...instruction }) =>
+    `${formatTokenInstruction(instruction)} (${program})`,
   unknown_instruction: ({ program }) => t`an unknown instruction of ${program}`,
   reverted: () => t`reverted`,
   reverted_nothing_moved: () => t`reverted: nothing was moved`,

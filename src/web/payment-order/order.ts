@@ -83,7 +83,13 @@ export type Severity = 'info' | 'warn' | 'critical'
 export type Finding = { code: string; severity: Severity; text: string }
 
 /** A token payment changes the payer's token and, by the fee, their native currency. */
-export type BalanceChange = { who: 'you' | 'recipient'; address: string; asset: Asset; beforeAtomic: bigint; afterAtomic: bigint }
+export type BalanceChange = {
+  who: 'you' | 'recipient'
+  address: string
+  asset: Asset
+  beforeAtomic: bigint
+  afterAtomic: bigint
+}
 
 /** `unavailable` is not `passed`: it becomes a warning. */
 export type Simulation =
@@ -129,4 +135,10 @@ export type Reading =
   | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
 
 /** Something that stands in the way, in words for the person; `fields` names the inputs it is about. */
-export type Trouble = { code: string; title: string; body: string; detail?: string; fields?: Readonly<Record<string, string>> }
+export type Trouble = {
+  code: string
+  title: string
+  body: string
+  detail?: string
+  fields?: Readonly<Record<string, string>>
+}

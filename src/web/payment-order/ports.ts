@@ -56,12 +56,20 @@ type Attempt = { paymentId: string; maxFeeAtomic: bigint }
 
 /** Reads transactions from their bytes in this browser; pure, but loaded late. */
 export interface TransactionReader {
-  match(order: PaymentOrder, attempt: Attempt & { chainKnown: boolean | null }, bytes: Uint8Array): Match
+  match(
+    order: PaymentOrder,
+    attempt: Attempt & { chainKnown: boolean | null },
+    bytes: Uint8Array,
+  ): Match
   describe(order: PaymentOrder, attempt: Attempt, bytes: Uint8Array): readonly Step[]
   /** EVM only. */
   nonce(order: PaymentOrder, bytes: Uint8Array): number | null
   /** I6: whether what the wallet signed means what was shown, and the signature it will be known by. */
-  compareSigned(order: PaymentOrder, built: Built, signed: Uint8Array): { ok: true; signature: string } | { ok: false; difference: string }
+  compareSigned(
+    order: PaymentOrder,
+    built: Built,
+    signed: Uint8Array,
+  ): { ok: true; signature: string } | { ok: false; difference: string }
 }
 
 export interface Clock {

@@ -28,7 +28,9 @@ function solanaPayUri({ recipient, asset, amountAtomic, memo, label, message }: 
     ['message', message],
     ['memo', memo],
   ]
-  const query = fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
+  const query = fields.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  )
   return `solana:${recipient}?${query.join('&')}`
 }
 
@@ -43,7 +45,9 @@ function ethereumUri({ network, recipient, asset, amountAtomic }: Asked): string
 /** Opens a page in the browser inside a wallet's app, where the wallet is at hand. */
 export const inWallet = {
   /** https://docs.metamask.io: `link.metamask.io/dapp/<address without its scheme>` */
-  MetaMask: (url: URL): string => `https://link.metamask.io/dapp/${url.host}${url.pathname}${url.search}`,
+  MetaMask: (url: URL): string =>
+    `https://link.metamask.io/dapp/${url.host}${url.pathname}${url.search}`,
   /** https://docs.phantom.com: `phantom.app/ul/browse/<address>?ref=<who sends>` */
-  Phantom: (url: URL): string => `https://phantom.app/ul/browse/${encodeURIComponent(url.href)}?ref=${encodeURIComponent(url.origin)}`,
+  Phantom: (url: URL): string =>
+    `https://phantom.app/ul/browse/${encodeURIComponent(url.href)}?ref=${encodeURIComponent(url.origin)}`,
 } as const

@@ -12,5 +12,11 @@ export const asTable = {
 
 /** A cell of a row that is laid out as a grid. `end`: figures stand at the end of their column. */
 export function Cell({ end, className, ...rest }: ComponentProps<'td'> & { end?: boolean }) {
-  return <td className={cx('min-w-0 px-3 first:ps-5 last:pe-5', end && 'text-end', className)} {...asTable.cell} {...rest} />
+  return (
+    <td
+      className={cx('min-w-0 px-3 first:ps-5 last:pe-5', end && 'text-end', className)}
+      {...asTable.cell}
+      {...rest}
+    />
+  )
 }

@@ -3,7 +3,12 @@ import type { PaymentRow } from '#contract/payment-body.ts'
 import { cx } from '../ui/cx.ts'
 import { Icon, type IconName } from '../ui/Icon.tsx'
 
-const icons = { received: 'arrowIn', sent: 'arrowOut', internal: 'refresh', external: 'payments' } as const satisfies Record<PaymentRow['type'], IconName>
+const icons = {
+  received: 'arrowIn',
+  sent: 'arrowOut',
+  internal: 'refresh',
+  external: 'payments',
+} as const satisfies Record<PaymentRow['type'], IconName>
 
 /** The picture of a direction; the word stands beside it. Green is for money that arrived. */
 export function Direction({ type, status, draft }: Pick<PaymentRow, 'type' | 'status' | 'draft'>) {

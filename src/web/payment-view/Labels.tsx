@@ -12,13 +12,20 @@ export function Labels({ note, most = 2 }: { note: PaymentNote | undefined; most
   return (
     <span className="inline-flex max-w-full items-center gap-1.5 text-xs">
       {reconciledAt !== null && (
-        <span className="inline-flex size-5 shrink-0 items-center justify-center rounded-full bg-good-soft text-good-ink" title={t`Reconciled`}>
+        <span
+          className="inline-flex size-5 shrink-0 items-center justify-center rounded-full bg-good-soft text-good-ink"
+          title={t`Reconciled`}
+        >
           <Icon name="check" size={12} />
           <span className="sr-only">{t`Reconciled`}</span>
         </span>
       )}
       {labels.slice(0, most).map((label) => (
-        <span className="min-w-0 truncate rounded-sm border border-line bg-sunken px-1.5 py-0.5 text-muted" key={label} title={label}>
+        <span
+          className="min-w-0 truncate rounded-sm border border-line bg-sunken px-1.5 py-0.5 text-muted"
+          key={label}
+          title={label}
+        >
           <UntrustedText text={label} />
         </span>
       ))}

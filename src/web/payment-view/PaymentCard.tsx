@@ -24,13 +24,21 @@ export type PaymentCardProps = {
 }
 
 /** One payment where there is no room for columns. */
-export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen }: PaymentCardProps) {
+export const PaymentCard = memo(function PaymentCard({
+  row,
+  note,
+  picker,
+  chosen,
+}: PaymentCardProps) {
   const received = row.type === 'received'
   const purpose = purposeOf(row)
   const party = <Address value={received ? row.sender : row.recipient} />
   return (
     <div
-      className={cx('relative flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover', chosen && 'bg-accent-soft')}
+      className={cx(
+        'relative flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover',
+        chosen && 'bg-accent-soft',
+      )}
       data-payment-row={row.paymentId}
     >
       {picker ?? <Direction draft={row.draft} status={row.status} type={row.type} />}
@@ -40,7 +48,9 @@ export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen
       >
         <span className="block truncate text-sm font-medium">
           {directionWords(row)}{' '}
-          <span className="font-normal text-muted max-sm:sr-only">{received ? <Trans>from {party}</Trans> : <Trans>to {party}</Trans>}</span>
+          <span className="font-normal text-muted max-sm:sr-only">
+            {received ? <Trans>from {party}</Trans> : <Trans>to {party}</Trans>}
+          </span>
         </span>
         <span className="flex items-center gap-2 text-xs text-muted">
           <Time at={row.timestamp} className="shrink-0" />
@@ -53,7 +63,12 @@ export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen
         </span>
       </Link>
       <span className="flex shrink-0 flex-col items-end gap-1 sm:flex-row-reverse sm:items-center sm:gap-4">
-        <Amount atomic={row.amountAtomic} className="font-medium sm:min-w-32 sm:text-end" decimals={row.decimals} symbol={row.symbol} />
+        <Amount
+          atomic={row.amountAtomic}
+          className="font-medium sm:min-w-32 sm:text-end"
+          decimals={row.decimals}
+          symbol={row.symbol}
+        />
         <StatusPill status={row.draft ? 'incomplete' : row.status} />
       </span>
     </div>

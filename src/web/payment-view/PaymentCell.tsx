@@ -14,7 +14,12 @@ import { directionWords } from './direction-words.ts'
 import { Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
 
-export type PaymentCellProps = { name: ColumnName; row: PaymentRow; networkName: string; note: PaymentNote | undefined }
+export type PaymentCellProps = {
+  name: ColumnName
+  row: PaymentRow
+  networkName: string
+  note: PaymentNote | undefined
+}
 
 export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) {
   switch (name) {
@@ -27,7 +32,12 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
           >
             <Direction draft={row.draft} status={row.status} type={row.type} />
             <span className="min-w-0">
-              <Amount atomic={row.amountAtomic} className="block truncate font-medium" decimals={row.decimals} symbol={row.symbol} />
+              <Amount
+                atomic={row.amountAtomic}
+                className="block truncate font-medium"
+                decimals={row.decimals}
+                symbol={row.symbol}
+              />
               <span className="block text-xs text-muted">{directionWords(row)}</span>
             </span>
           </Link>
@@ -58,7 +68,11 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
     case 'network':
       return <Cell className="truncate text-muted">{networkName}</Cell>
     case 'transaction':
-      return <Cell className="truncate text-muted">{row.signature ? <Address noun="transaction" value={row.signature} /> : '–'}</Cell>
+      return (
+        <Cell className="truncate text-muted">
+          {row.signature ? <Address noun="transaction" value={row.signature} /> : '–'}
+        </Cell>
+      )
     case 'date':
       return (
         <Cell className="whitespace-nowrap text-muted" end>

@@ -15,7 +15,10 @@ export const columns = {
   reference: { label: msg`Reference`, pixels: 150, grow: true },
   transaction: { label: msg`Transaction`, pixels: 148 },
   date: { label: msg`Date`, pixels: 184, end: true },
-} as const satisfies Record<string, { label: MessageDescriptor; pixels: number; grow?: true; end?: true }>
+} as const satisfies Record<
+  string,
+  { label: MessageDescriptor; pixels: number; grow?: true; end?: true }
+>
 
 export type ColumnName = keyof typeof columns
 export const COLUMN_NAMES = Object.keys(columns) as ColumnName[]
@@ -25,7 +28,9 @@ export const FIXED_COLUMN: ColumnName = 'amount'
 const USUAL: readonly ColumnName[] = ['amount', 'status', 'party', 'purpose', 'labels', 'date']
 /** Where there is no room for all of the usual ones, these leave, the first one first: a payment's own page shows them too. */
 const LEAVING: readonly ColumnName[] = ['labels', 'purpose']
-const USUAL_BY_ROOM = Array.from({ length: LEAVING.length + 1 }, (_, count) => USUAL.filter((name) => !LEAVING.slice(0, count).includes(name)))
+const USUAL_BY_ROOM = Array.from({ length: LEAVING.length + 1 }, (_, count) =>
+  USUAL.filter((name) => !LEAVING.slice(0, count).includes(name)),
+)
 
 /** Of the box that picks a row, before the columns. */
 export const PICK_PIXELS = 52
@@ -52,7 +57,8 @@ const listeners = new Set<() => void>()
 
 /** Tells how wide the list is. Columns that somebody chose stay, and scroll where they do not fit. */
 export function fitColumns(pixels: number): void {
-  const next = USUAL_BY_ROOM.find((each) => leastPixels(each) <= pixels) ?? USUAL_BY_ROOM.at(-1) ?? USUAL
+  const next =
+    USUAL_BY_ROOM.find((each) => leastPixels(each) <= pixels) ?? USUAL_BY_ROOM.at(-1) ?? USUAL
   if (next === fitting) return
   fitting = next
   for (const listener of listeners) listener()
@@ -77,7 +83,9 @@ function subscribe(listener: () => void): () => void {
 
 export function toggleColumn(name: ColumnName): void {
   const shown = shownColumns()
-  chosen.set(inOrder(shown.includes(name) ? shown.filter((each) => each !== name) : [...shown, name]))
+  chosen.set(
+    inOrder(shown.includes(name) ? shown.filter((each) => each !== name) : [...shown, name]),
+  )
 }
 
 export function resetColumns(): void {

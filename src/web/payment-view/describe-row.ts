@@ -1,8 +1,15 @@
 import type { PaymentRow } from '#contract/payment-body.ts'
 
 /** What a payment is for, in the words its maker gave: the resource, else the description, else the reference. */
-export function purposeOf({ resource, metadata }: Pick<PaymentRow, 'resource' | 'metadata'>): string | null {
-  return resource?.replace(/^https?:\/\//, '') ?? descriptionOf({ metadata }) ?? referenceOf({ metadata })
+export function purposeOf({
+  resource,
+  metadata,
+}: Pick<PaymentRow, 'resource' | 'metadata'>): string | null {
+  return (
+    resource?.replace(/^https?:\/\//, '') ??
+    descriptionOf({ metadata }) ??
+    referenceOf({ metadata })
+  )
 }
 
 export function descriptionOf({ metadata }: Pick<PaymentRow, 'metadata'>): string | null {

@@ -4,7 +4,11 @@ import { directionWords } from './direction-words.ts'
 
 test('only what arrived is called received or sent', () => {
   const told = (word: string) =>
-    PAYMENT_STATUSES.filter((status) => (['received', 'sent'] as const).some((type) => directionWords({ type, status, draft: false }) === word))
+    PAYMENT_STATUSES.filter((status) =>
+      (['received', 'sent'] as const).some(
+        (type) => directionWords({ type, status, draft: false }) === word,
+      ),
+    )
   expect(told('Received')).toEqual(['confirmed', 'finalized'])
   expect(told('Sent')).toEqual(['confirmed', 'finalized'])
   expect(told('Not received')).toEqual(told('Not paid'))
@@ -19,5 +23,6 @@ test('what moves between own wallets, or between others, is never called receive
 })
 
 test('a draft is incomplete, never incoming', () => {
-  for (const status of PAYMENT_STATUSES) expect(directionWords({ type: 'received', status, draft: true })).toBe('Incomplete')
+  for (const status of PAYMENT_STATUSES)
+    expect(directionWords({ type: 'received', status, draft: true })).toBe('Incomplete')
 })

@@ -3,7 +3,14 @@ import { msg, t } from '@lingui/core/macro'
 import type { Direction } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
 import type { PERIODS } from '../router/paths.ts'
-import { INCOMPLETE, isIncomplete, rangeOf, statusesOf, type PaymentFilter, type Zone } from '../api/payment-filter.ts'
+import {
+  INCOMPLETE,
+  isIncomplete,
+  rangeOf,
+  statusesOf,
+  type PaymentFilter,
+  type Zone,
+} from '../api/payment-filter.ts'
 import { localDecimalOf } from './amount-text.ts'
 import { formatDate, formatList } from '../locales/formats.ts'
 import { statusLabel } from '../ui/status-words.ts'
@@ -16,29 +23,58 @@ export const periodWords: Readonly<Record<(typeof PERIODS)[number], MessageDescr
   'last-month': msg`Last month`,
 }
 
-export type FilterChip = { id: string; text: string; without: Partial<Record<keyof PaymentFilter, undefined>> }
+export type FilterChip = {
+  id: string
+  text: string
+  without: Partial<Record<keyof PaymentFilter, undefined>>
+}
 
 /** Every filter that is set, in words, and what the filters are without it. */
 export function chipsOf(
   filter: PaymentFilter,
-  context: { networks: readonly Network[]; zone: Zone; now: number; periodLabel: string | undefined },
+  context: {
+    networks: readonly Network[]
+    zone: Zone
+    now: number
+    periodLabel: string | undefined
+  },
 ): FilterChip[] {
   const chips: FilterChip[] = []
   const { min, max, q } = filter
-  if (filter.type) chips.push({ id: 'type', text: typeWords(filter.type), without: { type: undefined } })
-  const statuses = isIncomplete(filter) ? statusLabel(INCOMPLETE) : formatList(statusesOf(filter).map(statusLabel), 'disjunction')
-  if (statuses) chips.push({ id: 'status', text: t`Status: ${statuses}`, without: { status: undefined } })
-  const network = context.networks.find((each) => each.network === filter.network)?.name ?? filter.network
-  if (network) chips.push({ id: 'network', text: t`Network: ${network}`, without: { network: undefined } })
+  if (filter.type)
+    chips.push({ id: 'type', text: typeWords(filter.type), without: { type: undefined } })
+  const statuses = isIncomplete(filter)
+    ? statusLabel(INCOMPLETE)
+    : formatList(statusesOf(filter).map(statusLabel), 'disjunction')
+  if (statuses)
+    chips.push({ id: 'status', text: t`Status: ${statuses}`, without: { status: undefined } })
+  const network =
+    context.networks.find((each) => each.network === filter.network)?.name ?? filter.network
+  if (network)
+    chips.push({ id: 'network', text: t`Network: ${network}`, without: { network: undefined } })
   const asset = filter.asset
   if (asset) chips.push({ id: 'asset', text: t`Asset: ${asset}`, without: { asset: undefined } })
   const range = rangeWords(filter, context)
-  if (range) chips.push({ id: 'date', text: range, without: { when: undefined, from: undefined, to: undefined } })
-  if (min || max) chips.push({ id: 'amount', text: amountWords(min, max), without: { min: undefined, max: undefined } })
+  if (range)
+    chips.push({
+      id: 'date',
+      text: range,
+      without: { when: undefined, from: undefined, to: undefined },
+    })
+  if (min || max)
+    chips.push({
+      id: 'amount',
+      text: amountWords(min, max),
+      without: { min: undefined, max: undefined },
+    })
   const label = filter.label
   if (label) chips.push({ id: 'label', text: t`Label: ${label}`, without: { label: undefined } })
   if (filter.reconciled)
-    chips.push({ id: 'reconciled', text: filter.reconciled === 'yes' ? t`Reconciled` : t`Not reconciled`, without: { reconciled: undefined } })
+    chips.push({
+      id: 'reconciled',
+      text: filter.reconciled === 'yes' ? t`Reconciled` : t`Not reconciled`,
+      without: { reconciled: undefined },
+    })
   if (q) chips.push({ id: 'q', text: t`Search: ${q}`, without: { q: undefined } })
   return chips
 }
@@ -55,11 +91,18 @@ function amountWords(min: string | undefined, max: string | undefined): string {
   return min ? t`Amount: ${least} or more` : t`Amount: up to ${most}`
 }
 
-function rangeWords(filter: PaymentFilter, { zone, now, periodLabel }: { zone: Zone; now: number; periodLabel: string | undefined }): string | undefined {
+function rangeWords(
+  filter: PaymentFilter,
+  { zone, now, periodLabel }: { zone: Zone; now: number; periodLabel: string | undefined },
+): string | undefined {
   if (filter.when) return periodLabel
   const { since, until } = rangeOf(filter, zone, now)
-  const dayOf = (at: number) => formatDate(at, { dateStyle: 'medium', timeZone: zone === 'utc' ? 'UTC' : undefined })
-  const [first, last] = [since === undefined ? '' : dayOf(since), until === undefined ? '' : dayOf(until)]
+  const dayOf = (at: number) =>
+    formatDate(at, { dateStyle: 'medium', timeZone: zone === 'utc' ? 'UTC' : undefined })
+  const [first, last] = [
+    since === undefined ? '' : dayOf(since),
+    until === undefined ? '' : dayOf(until),
+  ]
   if (first && last) return first === last ? first : t`${first} to ${last}`
   return first ? t`Since ${first}` : last ? t`Until ${last}` : undefined
 }

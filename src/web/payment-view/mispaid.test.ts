@@ -15,7 +15,10 @@ const KEY = 'paydesk.mispaid'
 
 beforeEach(() => {
   const kept = new Map<string, string>()
-  vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value) })
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  })
   vi.resetModules()
   return () => vi.unstubAllGlobals()
 })
@@ -39,9 +42,12 @@ test('what was found twice is listed once, and comes back where it was after its
   expect(kept().map(({ transaction }) => transaction)).toEqual(['0xabc', '0xdef'])
 })
 
-test.each(['{', '[{"transaction":1}]', '[{"transaction":"x","cameAtomic":"-1"}]'])('what this browser kept as %s counts as nothing', async (text) => {
-  localStorage.setItem(KEY, text)
-  const { rememberMispaid } = await import('./mispaid.ts')
-  rememberMispaid(found)
-  expect(kept()).toEqual([found])
-})
+test.each(['{', '[{"transaction":1}]', '[{"transaction":"x","cameAtomic":"-1"}]'])(
+  'what this browser kept as %s counts as nothing',
+  async (text) => {
+    localStorage.setItem(KEY, text)
+    const { rememberMispaid } = await import('./mispaid.ts')
+    rememberMispaid(found)
+    expect(kept()).toEqual([found])
+  },
+)

@@ -26,7 +26,16 @@ const MOST = 200
 const atomic = v.pipe(v.string(), v.regex(/^[0-9]{1,78}$/))
 const text = v.pipe(v.string(), v.maxLength(200))
 const Stored = v.array(
-  v.object({ transaction: text, network: text, asset: text, payer: text, wallet: text, cameAtomic: atomic, expectedAtomic: atomic, at: v.number() }),
+  v.object({
+    transaction: text,
+    network: text,
+    asset: text,
+    payer: text,
+    wallet: text,
+    cameAtomic: atomic,
+    expectedAtomic: atomic,
+    at: v.number(),
+  }),
 )
 
 const store = browserStore<readonly Mispaid[]>('paydesk.mispaid', parse)
@@ -48,7 +57,8 @@ export function forgetMispaid(done: Pick<Mispaid, 'network' | 'transaction'>): (
   if (!removed) return () => undefined
   store.set(store.get().toSpliced(at, 1))
   return () => {
-    if (!store.get().some((each) => isSame(each, removed))) store.set(store.get().toSpliced(at, 0, removed))
+    if (!store.get().some((each) => isSame(each, removed)))
+      store.set(store.get().toSpliced(at, 0, removed))
   }
 }
 
@@ -58,10 +68,15 @@ export function sendBackPath(
   { decimals, description }: { decimals: number; description: string },
 ) {
   const amount = formatAmount(BigInt(cameAtomic), decimals)
-  return pathTo('checkout', { search: { to: payer, amount, network, asset, description, reference: transaction } })
+  return pathTo('checkout', {
+    search: { to: payer, amount, network, asset, description, reference: transaction },
+  })
 }
 
-function isSame(one: Pick<Mispaid, 'network' | 'transaction'>, other: Pick<Mispaid, 'network' | 'transaction'>): boolean {
+function isSame(
+  one: Pick<Mispaid, 'network' | 'transaction'>,
+  other: Pick<Mispaid, 'network' | 'transaction'>,
+): boolean {
   return one.network === other.network && one.transaction === other.transaction
 }
 

@@ -8,7 +8,14 @@ import { checkReceipt, provable } from './receipt-checks.ts'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const payer = privateKeyToAccount(generatePrivateKey())
 const facilitator = privateKeyToAccount(generatePrivateKey())
-const fees = { type: 'eip1559', chainId: 31337, nonce: 0, gas: 21_000n, maxFeePerGas: parseGwei('2'), maxPriorityFeePerGas: 1n } as const
+const fees = {
+  type: 'eip1559',
+  chainId: 31337,
+  nonce: 0,
+  gas: 21_000n,
+  maxFeePerGas: parseGwei('2'),
+  maxPriorityFeePerGas: 1n,
+} as const
 
 async function receiptWith(bytes: string): Promise<Receipt> {
   const { keccak256 } = await import('viem')
@@ -32,20 +39,27 @@ async function receiptWith(bytes: string): Promise<Receipt> {
     description: null,
     reference: null,
     orderedAt: 1,
-    signed: { encoding: 'evm-rlp-signed', bytes: Buffer.from(bytes.slice(2), 'hex').toString('base64') },
+    signed: {
+      encoding: 'evm-rlp-signed',
+      bytes: Buffer.from(bytes.slice(2), 'hex').toString('base64'),
+    },
   }
 }
 
 const badOnes = (receipt: Receipt) => checkReceipt(receipt).filter(({ state }) => state === 'bad')
 
 test('bytes that show the payment by themselves stay in its receipt', async () => {
-  const receipt = await receiptWith(await payer.signTransaction({ ...fees, to: PAYEE, value: 200_000_000_000_000_000n }))
+  const receipt = await receiptWith(
+    await payer.signTransaction({ ...fees, to: PAYEE, value: 200_000_000_000_000_000n }),
+  )
   expect(badOnes(receipt)).toEqual([])
   expect(provable(receipt)).toEqual(receipt)
 })
 
 test('the transaction of whoever carried out a proof is left out: a receipt never contradicts itself', async () => {
-  const receipt = await receiptWith(await facilitator.signTransaction({ ...fees, to: facilitator.address, data: '0xe3ee160e' }))
+  const receipt = await receiptWith(
+    await facilitator.signTransaction({ ...fees, to: facilitator.address, data: '0xe3ee160e' }),
+  )
   expect(badOnes(receipt)).not.toEqual([])
   expect(provable(receipt)).toEqual({ ...receipt, signed: null })
   expect(badOnes(provable(receipt))).toEqual([])

@@ -3,7 +3,14 @@ import { verifySignature } from '#chains/solana/signature.ts'
 import { decodeTransaction as decodeSolana } from '#chains/solana/decode.ts'
 import { familyOf } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
-import { addressFact, amountFact, fact, networkFact, textFact, type CheckFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  fact,
+  networkFact,
+  textFact,
+  type CheckFact,
+} from '#contract/facts.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import type { KnownReason } from '../errors/proof-reasons.ts'
@@ -20,10 +27,36 @@ export function checkReceipt(receipt: Receipt): Check[] {
     reason: 'amount_mismatch',
     factOf: textFact,
   })
-  if (!receipt.signed) return [amount, { name: 'signed', source: 'local', state: 'open', expected: fact('signed_transaction'), got: fact('not_in_receipt') }]
+  if (!receipt.signed)
+    return [
+      amount,
+      {
+        name: 'signed',
+        source: 'local',
+        state: 'open',
+        expected: fact('signed_transaction'),
+        got: fact('not_in_receipt'),
+      },
+    ]
   const bytes = decodeBase64(receipt.signed.bytes)
-  if (!bytes) return [amount, { name: 'signed', source: 'local', state: 'bad', expected: fact('base64'), got: fact('something_else'), reason: 'malformed' }]
-  return [amount, ...(familyOf(receipt.network) === 'evm' ? checkEvm(receipt, bytes) : checkSolana(receipt, bytes))]
+  if (!bytes)
+    return [
+      amount,
+      {
+        name: 'signed',
+        source: 'local',
+        state: 'bad',
+        expected: fact('base64'),
+        got: fact('something_else'),
+        reason: 'malformed',
+      },
+    ]
+  return [
+    amount,
+    ...(familyOf(receipt.network) === 'evm'
+      ? checkEvm(receipt, bytes)
+      : checkSolana(receipt, bytes)),
+  ]
 }
 
 /**
@@ -31,7 +64,9 @@ export function checkReceipt(receipt: Receipt): Check[] {
  * of whoever settled it: its bytes would read as those of another payment.
  */
 export function provable(receipt: Receipt): Receipt {
-  return checkReceipt(receipt).some(({ state }) => state === 'bad') ? { ...receipt, signed: null } : receipt
+  return checkReceipt(receipt).some(({ state }) => state === 'bad')
+    ? { ...receipt, signed: null }
+    : receipt
 }
 
 type Said = {
@@ -66,7 +101,9 @@ function checkSolana(receipt: Receipt, bytes: Uint8Array): Check[] {
   const decoded = decodeSolana(bytes)
   if (!decoded.ok) return [unreadable(decoded.problem)]
   const { transfer, signers, signatures, message } = decoded
-  const valid = signers.every((signer, index) => verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
+  const valid = signers.every((signer, index) =>
+    verifySignature(signatures[index] ?? new Uint8Array(64), message, signer),
+  )
   return compare(receipt, {
     id: decoded.signature,
     payer: transfer?.sender ?? null,
@@ -84,13 +121,40 @@ function compare(receipt: Receipt, said: Said): Check[] {
   const signed = fact(said.signed ? 'signed_by_payer' : 'not_validly_signed')
   const amount = (atomic: string) => amountFact(atomic, receipt)
   return [
-    row('signature', said.signed, { expected: fact('signed_by_payer'), got: signed, reason: 'invalid_signature' }),
-    check('transaction', { expected: receipt.transaction, got: said.id, reason: 'malformed', factOf: transactionFact }),
-    check('payer', { expected: receipt.payer, got: said.payer, reason: 'payer_mismatch', factOf: addressFact, missing: 'nobody' }),
+    row('signature', said.signed, {
+      expected: fact('signed_by_payer'),
+      got: signed,
+      reason: 'invalid_signature',
+    }),
+    check('transaction', {
+      expected: receipt.transaction,
+      got: said.id,
+      reason: 'malformed',
+      factOf: transactionFact,
+    }),
+    check('payer', {
+      expected: receipt.payer,
+      got: said.payer,
+      reason: 'payer_mismatch',
+      factOf: addressFact,
+      missing: 'nobody',
+    }),
     // A token account names its owner on the chain alone.
     said.recipient === null && said.amountAtomic !== null
-      ? { name: 'recipient', source: 'local', state: 'open', expected: addressFact(receipt.recipient), got: fact('token_account') }
-      : check('recipient', { expected: receipt.recipient, got: said.recipient, reason: 'recipient_mismatch', factOf: addressFact, missing: 'nobody' }),
+      ? {
+          name: 'recipient',
+          source: 'local',
+          state: 'open',
+          expected: addressFact(receipt.recipient),
+          got: fact('token_account'),
+        }
+      : check('recipient', {
+          expected: receipt.recipient,
+          got: said.recipient,
+          reason: 'recipient_mismatch',
+          factOf: addressFact,
+          missing: 'nobody',
+        }),
     check('paid_amount', {
       expected: receipt.amountAtomic,
       got: said.amountAtomic?.toString() ?? null,
@@ -105,8 +169,26 @@ function compare(receipt: Receipt, said: Said): Check[] {
       factOf: addressFact,
       missing: 'nothing',
     }),
-    ...(said.network === null ? [] : [check('network', { expected: receipt.network, got: said.network, reason: 'network_mismatch', factOf: networkFact })]),
-    ...(said.memo === undefined ? [] : [check('memo', { expected: receipt.paymentId, got: said.memo, reason: 'memo_mismatch', factOf: textFact })]),
+    ...(said.network === null
+      ? []
+      : [
+          check('network', {
+            expected: receipt.network,
+            got: said.network,
+            reason: 'network_mismatch',
+            factOf: networkFact,
+          }),
+        ]),
+    ...(said.memo === undefined
+      ? []
+      : [
+          check('memo', {
+            expected: receipt.paymentId,
+            got: said.memo,
+            reason: 'memo_mismatch',
+            factOf: textFact,
+          }),
+        ]),
   ]
 }
 
@@ -137,9 +219,17 @@ type Compared = {
 
 /** Two texts that must be the same. */
 function check(name: string, { expected, got, reason, factOf, missing = 'none' }: Compared): Check {
-  return row(name, expected === got, { expected: factOf(expected), got: got === null ? fact(missing) : factOf(got), reason })
+  return row(name, expected === got, {
+    expected: factOf(expected),
+    got: got === null ? fact(missing) : factOf(got),
+    reason,
+  })
 }
 
-function row(name: string, ok: boolean, { reason, ...facts }: Pick<Check, 'expected' | 'got'> & { reason: KnownReason }): Check {
+function row(
+  name: string,
+  ok: boolean,
+  { reason, ...facts }: Pick<Check, 'expected' | 'got'> & { reason: KnownReason },
+): Check {
   return { name, source: 'local', state: ok ? 'ok' : 'bad', ...facts, ...(!ok && { reason }) }
 }

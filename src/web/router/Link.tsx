@@ -13,10 +13,19 @@ export function Link({ to, replace, onClick, ...rest }: LinkProps) {
   const preload = use(PreloadContext)
   function follow(event: MouseEvent<HTMLAnchorElement>) {
     onClick?.(event)
-    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
+    const plain =
+      event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
     if (event.defaultPrevented || !plain || rest.target === '_blank') return
     event.preventDefault()
     navigate(to, { replace })
   }
-  return <a {...rest} href={hrefOf(to)} onClick={follow} onFocus={() => preload(to)} onPointerEnter={() => preload(to)} />
+  return (
+    <a
+      {...rest}
+      href={hrefOf(to)}
+      onClick={follow}
+      onFocus={() => preload(to)}
+      onPointerEnter={() => preload(to)}
+    />
+  )
 }

@@ -12,7 +12,8 @@ export function wantHeading(): void {
 /** A heading stands: it takes the focus if one is waited for. When it goes while it has the focus, its successor inherits it. */
 export function arriveAtHeading(heading: HTMLElement | null): (() => void) | undefined {
   if (!heading) return undefined
-  const untouched = document.activeElement === document.body || document.activeElement === wanted?.from
+  const untouched =
+    document.activeElement === document.body || document.activeElement === wanted?.from
   if (wanted && untouched) heading.focus({ preventScroll: true })
   wanted = undefined
   return () => {

@@ -1,11 +1,16 @@
 import { wantHeading } from './heading-focus.ts'
 
 /** The address bar as a store. Paths in the app are below the base that index.html names. */
-export type Location = { path: string; query: string; /** Differs for every entry of the history. */ key: string }
+export type Location = {
+  path: string
+  query: string
+  /** Differs for every entry of the history. */ key: string
+}
 
 type Move = 'push' | 'replace' | 'pop'
 
-const base = typeof document === 'undefined' ? '' : new URL(document.baseURI).pathname.replace(/\/[^/]*$/, '')
+const base =
+  typeof document === 'undefined' ? '' : new URL(document.baseURI).pathname.replace(/\/[^/]*$/, '')
 const listeners = new Set<(location: Location, move: Move) => void>()
 const scrolls = new Map<string, number>()
 let shownKey = ''
@@ -47,7 +52,12 @@ function rememberScroll(): void {
 
 function currentKey(): string {
   const state: unknown = history.state
-  return typeof state === 'object' && state !== null && 'key' in state && typeof state.key === 'string' ? state.key : 'first'
+  return typeof state === 'object' &&
+    state !== null &&
+    'key' in state &&
+    typeof state.key === 'string'
+    ? state.key
+    : 'first'
 }
 
 function tell(move: Move): void {
@@ -58,7 +68,8 @@ function tell(move: Move): void {
 
 if (typeof window !== 'undefined') {
   // A host without rewrite rules sends deep links here as `#/payments/…`.
-  if (window.location.hash.startsWith('#/')) history.replaceState(null, '', hrefOf(window.location.hash.slice(1)))
+  if (window.location.hash.startsWith('#/'))
+    history.replaceState(null, '', hrefOf(window.location.hash.slice(1)))
   history.scrollRestoration = 'manual'
   window.addEventListener('popstate', () => {
     rememberScroll()

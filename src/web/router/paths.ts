@@ -8,10 +8,13 @@ import { DIRECTIONS } from '#contract/payment.ts'
  * A parameter that cannot be read falls back to nothing: an old link still opens.
  */
 
-const text = (max: number) => v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(max))), undefined)
-const choice = <const T extends readonly string[]>(values: T) => v.fallback(v.optional(v.picklist(values)), undefined)
+const text = (max: number) =>
+  v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(max))), undefined)
+const choice = <const T extends readonly string[]>(values: T) =>
+  v.fallback(v.optional(v.picklist(values)), undefined)
 
-const spelled = (pattern: RegExp) => v.fallback(v.optional(v.pipe(v.string(), v.regex(pattern))), undefined)
+const spelled = (pattern: RegExp) =>
+  v.fallback(v.optional(v.pipe(v.string(), v.regex(pattern))), undefined)
 const day = spelled(/^[12][0-9]{3}-[01][0-9]-[0-3][0-9]$/)
 const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
 
@@ -19,7 +22,14 @@ const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
 export const PERIODS = ['today', '7d', '30d', 'month', 'last-month'] as const
 
 export const routes = {
-  overview: { path: '/', title: msg`Overview`, search: v.object({ days: choice(['7', '30', '90']), show: choice(['unmatched', 'undelivered']) }) },
+  overview: {
+    path: '/',
+    title: msg`Overview`,
+    search: v.object({
+      days: choice(['7', '30', '90']),
+      show: choice(['unmatched', 'undelivered']),
+    }),
+  },
   checkout: {
     path: '/pay',
     title: msg`Pay`,
@@ -47,7 +57,9 @@ export const routes = {
     search: v.object({
       type: choice(DIRECTIONS),
       /** One or several with commas. Beside `incomplete`, drafts, which no other list shows, no other counts. */
-      status: spelled(/^((created|pending|confirmed|finalized|expired|failed|rolled_back|incomplete)(,(?!$)|$))+$/),
+      status: spelled(
+        /^((created|pending|confirmed|finalized|expired|failed|rolled_back|incomplete)(,(?!$)|$))+$/,
+      ),
       network: text(64),
       /** A configured symbol. */
       asset: text(64),
@@ -64,7 +76,11 @@ export const routes = {
     }),
   },
   payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
-  developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }) },
+  developers: {
+    path: '/developers',
+    title: msg`Developers`,
+    search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }),
+  },
   verify: {
     path: '/verify',
     title: msg`Verify`,
@@ -85,7 +101,11 @@ export const routes = {
   settings: { path: '/settings', title: msg`Settings`, search: v.object({}) },
 } as const satisfies Record<string, Route>
 
-type Route = { path: `/${string}`; title: MessageDescriptor; search: v.GenericSchema<Record<string, unknown>, Record<string, string | undefined>> }
+type Route = {
+  path: `/${string}`
+  title: MessageDescriptor
+  search: v.GenericSchema<Record<string, unknown>, Record<string, string | undefined>>
+}
 
 export type RouteName = keyof typeof routes
 export type SearchOf<K extends RouteName> = v.InferOutput<(typeof routes)[K]['search']>
@@ -98,25 +118,35 @@ type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer R
     : never
 
 /** Reads foreign parameters of a page; what is empty or unknown is left out. */
-export function readSearch<K extends RouteName>(name: K, values: Readonly<Record<string, string | undefined>>): SearchOf<K> {
+export function readSearch<K extends RouteName>(
+  name: K,
+  values: Readonly<Record<string, string | undefined>>,
+): SearchOf<K> {
   return v.parse(routes[name].search, values)
 }
 
-type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([ParamNames<(typeof routes)[K]['path']>] extends [never]
+type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([
+  ParamNames<(typeof routes)[K]['path']>,
+] extends [never]
   ? { params?: undefined }
   : { params: ParamsOf<K> })
 
 /** The path below the app's base: `/payments?type=sent`. */
 export function pathTo<K extends RouteName>(name: K, target: Target<K>): string {
   const params: Partial<Record<string, string>> = target.params ?? {}
-  const path = routes[name].path.replace(/:([a-zA-Z]+)/g, (_, key: string) => encodeURIComponent(params[key] ?? ''))
+  const path = routes[name].path.replace(/:([a-zA-Z]+)/g, (_, key: string) =>
+    encodeURIComponent(params[key] ?? ''),
+  )
   const search = new URLSearchParams()
-  for (const [key, value] of Object.entries<unknown>({ ...target.search })) if (typeof value === 'string' && value) search.set(key, value)
+  for (const [key, value] of Object.entries<unknown>({ ...target.search }))
+    if (typeof value === 'string' && value) search.set(key, value)
   const query = search.toString()
   return query ? `${path}?${query}` : path
 }
 
-export type RouteMatch = { [K in RouteName]: { name: K; params: ParamsOf<K>; search: SearchOf<K> } }[RouteName]
+export type RouteMatch = {
+  [K in RouteName]: { name: K; params: ParamsOf<K>; search: SearchOf<K> }
+}[RouteName]
 
 /** The page a path below the base belongs to, or nothing. */
 export function matchPath(path: string, query: string): RouteMatch | undefined {

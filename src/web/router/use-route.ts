@@ -23,6 +23,9 @@ function useMatch<K extends RouteName>(name: K): { params: ParamsOf<K>; search: 
   return match
 }
 
-function isMatch<K extends RouteName>(match: RouteMatch | undefined, name: K): match is RouteMatch & { name: K; params: ParamsOf<K>; search: SearchOf<K> } {
+function isMatch<K extends RouteName>(
+  match: RouteMatch | undefined,
+  name: K,
+): match is RouteMatch & { name: K; params: ParamsOf<K>; search: SearchOf<K> } {
   return match?.name === name
 }

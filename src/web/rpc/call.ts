@@ -11,7 +11,10 @@ export class RpcProblem extends Error {
   /** The node answered, and said no: to a call, as the contract would. */
   readonly refused: boolean
 
-  constructor(message: string, { refused = false, ...options }: ErrorOptions & { refused?: boolean } = {}) {
+  constructor(
+    message: string,
+    { refused = false, ...options }: ErrorOptions & { refused?: boolean } = {},
+  ) {
     super(message, options)
     this.refused = refused
   }
@@ -26,7 +29,11 @@ export function rpcUrlOf(network: Network): string {
  * One JSON-RPC call, straight from the browser.
  * @throws RpcProblem
  */
-export async function callRpc(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+export async function callRpc(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
   const host = URL.canParse(url) ? new URL(url).host : url
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let text: string
@@ -43,7 +50,9 @@ export async function callRpc(url: string, method: string, params: readonly unkn
   } catch (error) {
     if (error instanceof RpcProblem) throw error
     throw new RpcProblem(
-      timeout.aborted ? t`${host} did not answer in time.` : t`${host} cannot be reached from this browser, or this site does not allow asking it.`,
+      timeout.aborted
+        ? t`${host} did not answer in time.`
+        : t`${host} cannot be reached from this browser, or this site does not allow asking it.`,
       { cause: error },
     )
   }
@@ -57,9 +66,14 @@ function readResult(text: string, host: string): unknown {
   } catch (error) {
     throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`, { cause: error })
   }
-  if (typeof value !== 'object' || value === null) throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
+  if (typeof value !== 'object' || value === null)
+    throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
   if ('error' in value && value.error)
-    throw new RpcProblem(t`${host} refused the question: it may belong to another kind of network.`, { cause: value.error, refused: true })
-  if (!('result' in value)) throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
+    throw new RpcProblem(
+      t`${host} refused the question: it may belong to another kind of network.`,
+      { cause: value.error, refused: true },
+    )
+  if (!('result' in value))
+    throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
   return value.result
 }

@@ -18,7 +18,13 @@ export type NodeCheck =
     }
   | { ok: false; problem: string }
 
-type Answer = { identity: string; height: number; position: number; blockAt: number | undefined; problem?: string }
+type Answer = {
+  identity: string
+  height: number
+  position: number
+  blockAt: number | undefined
+  problem?: string
+}
 
 const Hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/))
 /** Some nodes tell a block's time in another unit: then it tells nothing. */
@@ -32,14 +38,28 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
     const evm = familyOf(network.network) === 'evm'
     const first = await callRpc(url, evm ? 'eth_chainId' : 'getGenesisHash', [])
     const latencyMs = Math.round(performance.now() - started)
-    const { identity, problem, height, position, blockAt } = evm ? await askEvm(network, url, first) : await askSolana(network, url, first)
+    const { identity, problem, height, position, blockAt } = evm
+      ? await askEvm(network, url, first)
+      : await askSolana(network, url, first)
     if (problem) return { ok: false, problem }
     const lag = blockAt === undefined ? undefined : Math.max(0, serverNow() - blockAt)
-    return { ok: true, identity, height, position, latencyMs, lagMs: lag !== undefined && lag < PLAUSIBLE_LAG_MS ? lag : undefined }
+    return {
+      ok: true,
+      identity,
+      height,
+      position,
+      latencyMs,
+      lagMs: lag !== undefined && lag < PLAUSIBLE_LAG_MS ? lag : undefined,
+    }
   } catch (error) {
-    if (policy.refused()) return { ok: false, problem: t`This site may ask only the nodes its operator named. Ask them to allow this one.` }
+    if (policy.refused())
+      return {
+        ok: false,
+        problem: t`This site may ask only the nodes its operator named. Ask them to allow this one.`,
+      }
     if (error instanceof RpcProblem) return { ok: false, problem: error.message }
-    if (error instanceof v.ValiError) return { ok: false, problem: t`The node answered something unexpected.` }
+    if (error instanceof v.ValiError)
+      return { ok: false, problem: t`The node answered something unexpected.` }
     throw error
   } finally {
     policy.stop()
@@ -48,7 +68,10 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
 
 async function askEvm(network: Network, url: string, first: unknown): Promise<Answer> {
   const chainId = Number(v.parse(Hex, first))
-  const block = v.parse(v.object({ number: Hex, timestamp: Hex }), await callRpc(url, 'eth_getBlockByNumber', ['latest', false]))
+  const block = v.parse(
+    v.object({ number: Hex, timestamp: Hex }),
+    await callRpc(url, 'eth_getBlockByNumber', ['latest', false]),
+  )
   const wanted = chainIdOf(network.network)
   const { name } = network
   return {
@@ -56,7 +79,10 @@ async function askEvm(network: Network, url: string, first: unknown): Promise<An
     height: Number(block.number),
     position: Number(block.number),
     blockAt: Number(block.timestamp) * 1000,
-    problem: chainId === wanted ? undefined : t`This node serves chain ${String(chainId)}; ${name} is chain ${String(wanted)}.`,
+    problem:
+      chainId === wanted
+        ? undefined
+        : t`This node serves chain ${String(chainId)}; ${name} is chain ${String(wanted)}.`,
   }
 }
 
@@ -92,5 +118,8 @@ function watchPolicy(url: string): { refused: () => boolean; stop: () => void } 
     if (event.blockedURI.startsWith(origin)) refused = true
   }
   document.addEventListener('securitypolicyviolation', listen)
-  return { refused: () => refused, stop: () => document.removeEventListener('securitypolicyviolation', listen) }
+  return {
+    refused: () => refused,
+    stop: () => document.removeEventListener('securitypolicyviolation', listen),
+  }
 }

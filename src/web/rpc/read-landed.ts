@@ -42,7 +42,13 @@ const hex = v.pipe(
   v.transform((text): `0x${string}` => `0x${text.slice(2)}`),
 )
 
-const EVM_TYPES: Readonly<Record<string, string>> = { '0x0': 'legacy', '0x1': 'eip2930', '0x2': 'eip1559', '0x3': 'eip4844', '0x4': 'eip7702' }
+const EVM_TYPES: Readonly<Record<string, string>> = {
+  '0x0': 'legacy',
+  '0x1': 'eip2930',
+  '0x2': 'eip1559',
+  '0x3': 'eip4844',
+  '0x4': 'eip7702',
+}
 
 const EvmTransaction = v.object({
   hash: v.string(),
@@ -78,43 +84,94 @@ const EvmReceipt = v.object({
 })
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
-export async function readEvmLanded({ network, url }: Node, hash: string, intent: PaymentIntent): Promise<Landed> {
-  const [transaction, receipt] = await Promise.all([callRpc(url, 'eth_getTransactionByHash', [hash]), callRpc(url, 'eth_getTransactionReceipt', [hash])])
+export async function readEvmLanded(
+  { network, url }: Node,
+  hash: string,
+  intent: PaymentIntent,
+): Promise<Landed> {
+  const [transaction, receipt] = await Promise.all([
+    callRpc(url, 'eth_getTransactionByHash', [hash]),
+    callRpc(url, 'eth_getTransactionReceipt', [hash]),
+  ])
   if (transaction === null || receipt === null) return { kind: 'absent' }
-  const landed = decodeEvm(v.parse(EvmTransaction, transaction), v.parse(EvmReceipt, receipt), nativeAsset(network))
+  const landed = decodeEvm(
+    v.parse(EvmTransaction, transaction),
+    v.parse(EvmReceipt, receipt),
+    nativeAsset(network),
+  )
   if (!landed.ok) return { kind: 'unreadable', problem: landed.problem }
   const { succeeded, blockHeight, feeAtomic } = landed
-  const moves = intent.asset.native || !succeeded ? undefined : readMoves(v.parse(EvmReceipt, receipt).logs, intent.asset.address)
+  const moves =
+    intent.asset.native || !succeeded
+      ? undefined
+      : readMoves(v.parse(EvmReceipt, receipt).logs, intent.asset.address)
   const wanted = { from: intent.sender, to: intent.recipient, amountAtomic: intent.amountAtomic }
   const moved = moves && { moves, exactly: isOneMove(moves, wanted) }
-  return { kind: 'read', match: compareEvm(intent, landed), succeeded, blockHeight, feeAtomic, moved }
+  return {
+    kind: 'read',
+    match: compareEvm(intent, landed),
+    succeeded,
+    blockHeight,
+    feeAtomic,
+    moved,
+  }
 }
 
 const TokenBalances = v.array(
-  v.object({ accountIndex: v.number(), mint: v.string(), owner: v.optional(v.string()), uiTokenAmount: v.object({ amount: v.string() }) }),
+  v.object({
+    accountIndex: v.number(),
+    mint: v.string(),
+    owner: v.optional(v.string()),
+    uiTokenAmount: v.object({ amount: v.string() }),
+  }),
 )
 
 const SolanaTransaction = v.object({
   slot: v.number(),
-  meta: v.nullable(v.object({ err: v.unknown(), fee: v.number(), preTokenBalances: v.nullish(TokenBalances), postTokenBalances: v.nullish(TokenBalances) })),
+  meta: v.nullable(
+    v.object({
+      err: v.unknown(),
+      fee: v.number(),
+      preTokenBalances: v.nullish(TokenBalances),
+      postTokenBalances: v.nullish(TokenBalances),
+    }),
+  ),
   transaction: v.tuple([v.string(), v.literal('base64')]),
 })
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
-export async function readSolanaLanded({ url }: Node, signature: string, intent: PaymentIntent): Promise<Landed> {
+export async function readSolanaLanded(
+  { url }: Node,
+  signature: string,
+  intent: PaymentIntent,
+): Promise<Landed> {
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
   const answer = await callRpc(url, 'getTransaction', [signature, options])
   if (answer === null) return { kind: 'absent' }
   const { slot, meta, transaction } = v.parse(SolanaTransaction, answer)
-  const { signatures, message } = splitWire(Uint8Array.from(atob(transaction[0]), (char) => char.charCodeAt(0)))
-  const landed = decodeSolana({ slot, meta, transaction: { signatures, message: { serialize: () => message } } })
+  const { signatures, message } = splitWire(
+    Uint8Array.from(atob(transaction[0]), (char) => char.charCodeAt(0)),
+  )
+  const landed = decodeSolana({
+    slot,
+    meta,
+    transaction: { signatures, message: { serialize: () => message } },
+  })
   if (!landed.ok) return { kind: 'unreadable', problem: landed.problem }
-  return { kind: 'read', match: compareSolana(intent, landed), succeeded: landed.succeeded, blockHeight: landed.blockHeight, feeAtomic: landed.feeAtomic }
+  return {
+    kind: 'read',
+    match: compareSolana(intent, landed),
+    succeeded: landed.succeeded,
+    blockHeight: landed.blockHeight,
+    feeAtomic: landed.feeAtomic,
+  }
 }
 
 /** Wire bytes are a count, that many signatures of 64 bytes, and the message. The decoder judges all of it. */
 function splitWire(bytes: Uint8Array): { signatures: string[]; message: Uint8Array } {
   const count = bytes[0] ?? 0
-  const signatures = Array.from({ length: count }, (_, index) => bs58.encode(bytes.subarray(1 + index * 64, 65 + index * 64)))
+  const signatures = Array.from({ length: count }, (_, index) =>
+    bs58.encode(bytes.subarray(1 + index * 64, 65 + index * 64)),
+  )
   return { signatures, message: bytes.subarray(1 + count * 64) }
 }

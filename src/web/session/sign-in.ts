@@ -13,7 +13,9 @@ export async function signIn(account: ConnectedAccount): Promise<void> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = defaultNetwork(networks, account.family)
   if (!network) throw new Error('This desk has no network for that wallet.')
-  const challenge = await callProxy('sessionChallenge', { body: { walletAddress: account.address, network: network.network } })
+  const challenge = await callProxy('sessionChallenge', {
+    body: { walletAddress: account.address, network: network.network },
+  })
   const { signMessage } = await import('../wallet/stack.ts')
   const signature = await signMessage(account, challenge.message)
   const { session } = await callProxy('sessionCreate', { body: { id: challenge.id, signature } })

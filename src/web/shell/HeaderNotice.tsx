@@ -5,7 +5,10 @@ import { Icon, type IconName } from '../ui/Icon.tsx'
 export function HeaderNotice({ icon, children }: { icon: IconName; children: ReactNode }) {
   return (
     <div className="bg-warn-soft text-sm text-warn-ink forced-edge">
-      <p className="mx-auto flex max-w-[1160px] items-start gap-2 px-4 py-2 sm:px-6 lg:px-10" role="status">
+      <p
+        className="mx-auto flex max-w-[1160px] items-start gap-2 px-4 py-2 sm:px-6 lg:px-10"
+        role="status"
+      >
         <Icon className="mt-0.5 shrink-0" name={icon} />
         <span>{children}</span>
       </p>

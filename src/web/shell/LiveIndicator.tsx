@@ -15,7 +15,8 @@ export function LiveIndicator({ compact }: { compact?: boolean }) {
 
   useEffect(() => {
     if (compact) return
-    if (state.kind === 'stale') announce(t`Live updates have stopped. Figures are read again every few seconds.`)
+    if (state.kind === 'stale')
+      announce(t`Live updates have stopped. Figures are read again every few seconds.`)
     if (state.kind === 'live' && before.current === 'stale') announce(t`Live updates are back.`)
     if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
   }, [state.kind, compact])
@@ -24,8 +25,19 @@ export function LiveIndicator({ compact }: { compact?: boolean }) {
   if (state.kind === 'off' || !online) return null
   const live = state.kind === 'live'
   return (
-    <p className={cx('flex items-center gap-2 text-xs text-muted', compact && 'leading-tight lg:hidden')} data-live={state.kind}>
-      <span className={cx('forced-fill size-2 shrink-0 rounded-full', live ? 'bg-accent' : 'border-2 border-warn-edge')} />
+    <p
+      className={cx(
+        'flex items-center gap-2 text-xs text-muted',
+        compact && 'leading-tight lg:hidden',
+      )}
+      data-live={state.kind}
+    >
+      <span
+        className={cx(
+          'forced-fill size-2 shrink-0 rounded-full',
+          live ? 'bg-accent' : 'border-2 border-warn-edge',
+        )}
+      />
       {live && <Trans>Live</Trans>}
       {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
       {state.kind === 'reconnecting' && <Trans>Reconnecting…</Trans>}

@@ -18,13 +18,42 @@ const items: readonly {
   desk?: true
 }[] = [
   { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
-  { to: pathTo('payments', {}), label: msg`Payments`, icon: 'payments', pages: ['payments', 'payment'] },
-  { to: pathTo('links', {}), label: msg`Payment links`, icon: 'link', pages: ['links'], desk: true },
+  {
+    to: pathTo('payments', {}),
+    label: msg`Payments`,
+    icon: 'payments',
+    pages: ['payments', 'payment'],
+  },
+  {
+    to: pathTo('links', {}),
+    label: msg`Payment links`,
+    icon: 'link',
+    pages: ['links'],
+    desk: true,
+  },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   { to: pathTo('verify', {}), label: msg`Verify`, icon: 'shield', pages: ['verify'], desk: true },
-  { to: pathTo('explore', {}), label: msg`Explore`, icon: 'search', pages: ['explore'], desk: true },
-  { to: pathTo('developers', {}), label: msg`Developers`, icon: 'code', pages: ['developers'], desk: true },
-  { to: pathTo('settings', {}), label: msg`Settings`, icon: 'settings', pages: ['settings'], desk: true },
+  {
+    to: pathTo('explore', {}),
+    label: msg`Explore`,
+    icon: 'search',
+    pages: ['explore'],
+    desk: true,
+  },
+  {
+    to: pathTo('developers', {}),
+    label: msg`Developers`,
+    icon: 'code',
+    pages: ['developers'],
+    desk: true,
+  },
+  {
+    to: pathTo('settings', {}),
+    label: msg`Settings`,
+    icon: 'settings',
+    pages: ['settings'],
+    desk: true,
+  },
 ]
 
 const looks = {
@@ -59,10 +88,18 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
               <li key={to}>
                 <Link
                   aria-current={current ? 'page' : undefined}
-                  className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)}
+                  className={cx(
+                    'forced-chosen flex items-center font-medium transition-colors',
+                    item,
+                    current ? here : away,
+                  )}
                   to={to}
                 >
-                  <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
+                  <Icon
+                    className={look === 'side' && current ? 'text-accent' : undefined}
+                    name={icon}
+                    size={20}
+                  />
                   {t(label)}
                 </Link>
               </li>
@@ -83,7 +120,12 @@ function More() {
   return (
     <li>
       <Menu
-        items={rest.map(({ to, label, icon }) => ({ id: to, icon: <Icon name={icon} />, label: t(label), onSelect: () => navigate(to) }))}
+        items={rest.map(({ to, label, icon }) => ({
+          id: to,
+          icon: <Icon name={icon} />,
+          label: t(label),
+          onSelect: () => navigate(to),
+        }))}
         label={t`More pages`}
         trigger={
           <>

@@ -7,7 +7,10 @@ import { PageHeader } from './PageHeader.tsx'
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader subtitle={<Trans>The link may be old or mistyped.</Trans>} title={<Trans>There is no page here</Trans>} />
+      <PageHeader
+        subtitle={<Trans>The link may be old or mistyped.</Trans>}
+        title={<Trans>There is no page here</Trans>}
+      />
       <div className="flex gap-2">
         <Link className={buttonClass({ variant: 'primary' })} to={pathTo('overview', {})}>
           <Trans>Go to the overview</Trans>

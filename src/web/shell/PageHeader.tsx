@@ -1,7 +1,11 @@
 import type { ReactNode } from 'react'
 import { PageHeading } from './PageHeading.tsx'
 
-export type PageHeaderProps = { title: ReactNode; /** One quiet line. */ subtitle?: ReactNode; action?: ReactNode }
+export type PageHeaderProps = {
+  title: ReactNode
+  /** One quiet line. */ subtitle?: ReactNode
+  action?: ReactNode
+}
 
 /** A page's heading, a line under it, and what acts on the whole page. */
 export function PageHeader({ title, subtitle, action }: PageHeaderProps) {

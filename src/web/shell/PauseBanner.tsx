@@ -9,10 +9,15 @@ export function PauseBanner() {
   return (
     <HeaderNotice icon="hourglass">
       <span className="sr-only">
-        <Trans>Paused for a moment: the service limits how often it is asked. It goes on by itself.</Trans>
+        <Trans>
+          Paused for a moment: the service limits how often it is asked. It goes on by itself.
+        </Trans>
       </span>
       <span aria-hidden className="figures">
-        <Trans>Paused for a moment: the service limits how often it is asked. It goes on by itself in {seconds} s.</Trans>
+        <Trans>
+          Paused for a moment: the service limits how often it is asked. It goes on by itself in{' '}
+          {seconds} s.
+        </Trans>
       </span>
     </HeaderNotice>
   )

@@ -6,7 +6,15 @@ import { ErrorState } from '../ui/ErrorState.tsx'
 import { Icon } from '../ui/Icon.tsx'
 
 /** What could not be read, in words, with what the reader can do. */
-export function QueryError({ error, onRetry, busy }: { error: unknown; onRetry: () => void; busy?: boolean }) {
+export function QueryError({
+  error,
+  onRetry,
+  busy,
+}: {
+  error: unknown
+  onRetry: () => void
+  busy?: boolean
+}) {
   const { title, body, action, detail } = describeError(error)
   return (
     <ErrorState

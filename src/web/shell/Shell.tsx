@@ -68,7 +68,10 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
 
 function Brand({ title, compact }: { title: string; compact?: boolean }) {
   return (
-    <Link className="touch-target flex min-w-0 items-center gap-2.5 rounded-lg px-3 py-1 font-semibold max-lg:px-0" to={pathTo('overview', {})}>
+    <Link
+      className="touch-target flex min-w-0 items-center gap-2.5 rounded-lg px-3 py-1 font-semibold max-lg:px-0"
+      to={pathTo('overview', {})}
+    >
       <Mark />
       <span className={compact ? 'truncate max-sm:sr-only' : 'truncate'}>{title}</span>
     </Link>

@@ -32,10 +32,18 @@ export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className
   const { t } = useLingui()
   const hidden = usePreferences().hideAmounts && !exact
   const amount = formatAmountText(BigInt(atomic), decimals, { exact })
-  const unit = size === 'lg' || size === 'xl' ? 'text-[0.6em] font-medium text-muted' : 'ms-[0.08em] text-muted'
+  const unit =
+    size === 'lg' || size === 'xl'
+      ? 'text-[0.6em] font-medium text-muted'
+      : 'ms-[0.08em] text-muted'
   return (
     <span
-      className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' ? largest(amount.text.length) : sizes[size], className)}
+      className={cx(
+        'figures',
+        exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap',
+        size === 'xl' ? largest(amount.text.length) : sizes[size],
+        className,
+      )}
       title={hidden ? undefined : `${amount.exact} ${symbol}`}
     >
       {hidden ? (

@@ -11,12 +11,22 @@ export const toneClass: Readonly<Record<Tone, string>> = {
   info: 'bg-info-soft text-info-ink',
 }
 
-export type BadgeProps = { tone?: Tone; icon?: ReactNode; title?: string; className?: string; children: ReactNode }
+export type BadgeProps = {
+  tone?: Tone
+  icon?: ReactNode
+  title?: string
+  className?: string
+  children: ReactNode
+}
 
 export function Badge({ tone = 'neutral', icon, title, className, children }: BadgeProps) {
   return (
     <span
-      className={cx('inline-flex h-6 items-center gap-1 rounded-full px-2 text-xs font-medium whitespace-nowrap forced-edge', toneClass[tone], className)}
+      className={cx(
+        'inline-flex h-6 items-center gap-1 rounded-full px-2 text-xs font-medium whitespace-nowrap forced-edge',
+        toneClass[tone],
+        className,
+      )}
       title={title}
     >
       {icon}

@@ -14,11 +14,32 @@ export type BannerProps = {
   className?: string
 }
 
-const icons: Readonly<Record<Tone, IconName>> = { neutral: 'info', info: 'info', good: 'check', warn: 'warning', bad: 'warning' }
+const icons: Readonly<Record<Tone, IconName>> = {
+  neutral: 'info',
+  info: 'info',
+  good: 'check',
+  warn: 'warning',
+  bad: 'warning',
+}
 
-export function Banner({ tone = 'info', title, children, action, icon, role, className }: BannerProps) {
+export function Banner({
+  tone = 'info',
+  title,
+  children,
+  action,
+  icon,
+  role,
+  className,
+}: BannerProps) {
   return (
-    <div className={cx('flex items-start gap-3 rounded-lg px-4 py-3 text-sm forced-edge', toneClass[tone], className)} role={role}>
+    <div
+      className={cx(
+        'flex items-start gap-3 rounded-lg px-4 py-3 text-sm forced-edge',
+        toneClass[tone],
+        className,
+      )}
+      role={role}
+    >
       <Icon className="mt-0.5 shrink-0" name={icon ?? icons[tone]} />
       <div className="flex min-w-0 flex-1 flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className={cx('min-w-0 flex-1', action ? 'basis-56' : undefined)}>

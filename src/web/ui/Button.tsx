@@ -9,7 +9,18 @@ export type ButtonProps = Omit<ComponentProps<'button'>, 'size'> &
     busy?: boolean
   }
 
-export function Button({ variant, size, wide, icon, busy, className, children, type = 'button', onClick, ...rest }: ButtonProps) {
+export function Button({
+  variant,
+  size,
+  wide,
+  icon,
+  busy,
+  className,
+  children,
+  type = 'button',
+  onClick,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       aria-busy={busy || undefined}
@@ -25,12 +36,29 @@ export function Button({ variant, size, wide, icon, busy, className, children, t
   )
 }
 
-export type IconButtonProps = Omit<ButtonProps, 'icon' | 'children' | 'wide'> & { icon: ReactNode; label: string }
+export type IconButtonProps = Omit<ButtonProps, 'icon' | 'children' | 'wide'> & {
+  icon: ReactNode
+  label: string
+}
 
 /** A button that is only a picture; `label` is what it says. */
-export function IconButton({ icon, label, className, size = 'md', variant = 'quiet', ...rest }: IconButtonProps) {
+export function IconButton({
+  icon,
+  label,
+  className,
+  size = 'md',
+  variant = 'quiet',
+  ...rest
+}: IconButtonProps) {
   return (
-    <Button {...rest} aria-label={label} className={`${size === 'sm' ? 'w-8' : 'w-10'} !px-0 ${className ?? ''}`} size={size} title={label} variant={variant}>
+    <Button
+      {...rest}
+      aria-label={label}
+      className={`${size === 'sm' ? 'w-8' : 'w-10'} !px-0 ${className ?? ''}`}
+      size={size}
+      title={label}
+      variant={variant}
+    >
       {icon}
     </Button>
   )

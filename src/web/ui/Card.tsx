@@ -18,9 +18,18 @@ export function Card({ title, subtitle, action, flush, className, children }: Ca
   const id = useId()
   const keptFocus = useKeptFocus()
   return (
-    <section aria-labelledby={title ? id : undefined} className={cx('min-w-0 rounded-xl border border-line bg-surface', className)} {...keptFocus}>
+    <section
+      aria-labelledby={title ? id : undefined}
+      className={cx('min-w-0 rounded-xl border border-line bg-surface', className)}
+      {...keptFocus}
+    >
       {title && (
-        <header className={cx('flex items-start justify-between gap-4 px-5 pt-4', flush ? 'pb-3' : 'pb-1')}>
+        <header
+          className={cx(
+            'flex items-start justify-between gap-4 px-5 pt-4',
+            flush ? 'pb-3' : 'pb-1',
+          )}
+        >
           <div>
             <h2 className="text-base font-semibold" id={id}>
               {title}
@@ -30,7 +39,11 @@ export function Card({ title, subtitle, action, flush, className, children }: Ca
           {action}
         </header>
       )}
-      {flush ? children : <div className={cx('px-5 pb-5', title ? 'pt-3' : 'pt-5')}>{children}</div>}
+      {flush ? (
+        children
+      ) : (
+        <div className={cx('px-5 pb-5', title ? 'pt-3' : 'pt-5')}>{children}</div>
+      )}
     </section>
   )
 }

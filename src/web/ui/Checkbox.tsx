@@ -1,7 +1,10 @@
 import { useId, type ComponentProps, type ReactNode } from 'react'
 import { Icon } from './Icon.tsx'
 
-export type CheckboxProps = Omit<ComponentProps<'input'>, 'type' | 'id'> & { label: ReactNode; hint?: ReactNode }
+export type CheckboxProps = Omit<ComponentProps<'input'>, 'type' | 'id'> & {
+  label: ReactNode
+  hint?: ReactNode
+}
 
 export function Checkbox({ label, hint, className, ...rest }: CheckboxProps) {
   const id = useId()
@@ -15,7 +18,10 @@ export function Checkbox({ label, hint, className, ...rest }: CheckboxProps) {
           type="checkbox"
           {...rest}
         />
-        <Icon className="pointer-events-none absolute inset-0 m-auto text-on-accent opacity-0 peer-checked:opacity-100" name="check" />
+        <Icon
+          className="pointer-events-none absolute inset-0 m-auto text-on-accent opacity-0 peer-checked:opacity-100"
+          name="check"
+        />
       </span>
       <span className="text-sm">
         <label className="text-ink" htmlFor={id}>

@@ -34,7 +34,9 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
     }
   }
 
-  const icon = <Icon name={state === 'copied' ? 'check' : state === 'refused' ? 'cross' : 'copy'} size={14} />
+  const icon = (
+    <Icon name={state === 'copied' ? 'check' : state === 'refused' ? 'cross' : 'copy'} size={14} />
+  )
   const words = state === 'copied' ? t`Copied` : state === 'refused' ? t`Not allowed` : label
   if (text) {
     return (

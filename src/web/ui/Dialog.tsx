@@ -21,7 +21,16 @@ export type DialogProps = {
 const widths = { sm: 'sm:max-w-96', md: 'sm:max-w-120', lg: 'sm:max-w-180' }
 
 /** The platform's modal dialog: focus stays inside, the page behind is inert, the opener gets the focus back. A sheet on a phone. */
-export function Dialog({ open, onClose, title, description, footer, size = 'md', dismissable = true, children }: DialogProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  footer,
+  size = 'md',
+  dismissable = true,
+  children,
+}: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   const { t } = useLingui()
@@ -32,7 +41,12 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
     const opener = document.activeElement
     dialog.showModal()
     // What is to be filled in comes first; a phone would cover the sheet with its keyboard.
-    if (matchMedia('(pointer:fine)').matches) dialog.querySelector<HTMLElement>(':is(input:not([type=checkbox],[type=radio]),select,textarea):enabled')?.focus()
+    if (matchMedia('(pointer:fine)').matches)
+      dialog
+        .querySelector<HTMLElement>(
+          ':is(input:not([type=checkbox],[type=radio]),select,textarea):enabled',
+        )
+        ?.focus()
     return () => {
       dialog.close()
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
@@ -73,7 +87,15 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
               </p>
             )}
           </div>
-          {dismissable && <IconButton className="-me-2 -mt-1" icon={<Icon name="cross" />} label={t`Close`} onClick={onClose} size="sm" />}
+          {dismissable && (
+            <IconButton
+              className="-me-2 -mt-1"
+              icon={<Icon name="cross" />}
+              label={t`Close`}
+              onClick={onClose}
+              size="sm"
+            />
+          )}
         </div>
         <div className="mt-4">{children}</div>
         {footer && <div className="mt-5 flex flex-wrap justify-end gap-2">{footer}</div>}

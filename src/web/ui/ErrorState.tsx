@@ -13,7 +13,10 @@ export type ErrorStateProps = {
 /** In place of what could not be shown. */
 export function ErrorState({ title, body, action, detail }: ErrorStateProps) {
   return (
-    <div className="mx-auto flex max-w-108 flex-col items-center px-5 py-12 text-center" role="alert">
+    <div
+      className="mx-auto flex max-w-108 flex-col items-center px-5 py-12 text-center"
+      role="alert"
+    >
       <span className="mb-4 inline-flex size-10 items-center justify-center rounded-full bg-bad-soft text-bad-ink">
         <Icon name="warning" size={20} />
       </span>

@@ -3,14 +3,24 @@ import { cx } from './cx.ts'
 
 /** A list of named values. It looks at its own width, not at the window's: the same list stands in a page and beside one. */
 export function Facts({ children, className }: { children: ReactNode; className?: string }) {
-  return <dl className={cx('figures @container divide-y divide-line text-sm', className)}>{children}</dl>
+  return (
+    <dl className={cx('figures @container divide-y divide-line text-sm', className)}>{children}</dl>
+  )
 }
 
 /**
  * Where there is room, values stand next to their names, in a column of their own. Where there is not, a value stands at the end of its name's
  * line, and a `long` one below it.
  */
-export function Fact({ name, children, long }: { name: ReactNode; children: ReactNode; long?: boolean }) {
+export function Fact({
+  name,
+  children,
+  long,
+}: {
+  name: ReactNode
+  children: ReactNode
+  long?: boolean
+}) {
   return (
     <div
       className={cx(
@@ -19,7 +29,9 @@ export function Fact({ name, children, long }: { name: ReactNode; children: Reac
       )}
     >
       <dt className={cx('text-muted', !long && 'shrink-0')}>{name}</dt>
-      <dd className={cx('min-w-0 [overflow-wrap:anywhere]', !long && 'text-end @md:text-start')}>{children}</dd>
+      <dd className={cx('min-w-0 [overflow-wrap:anywhere]', !long && 'text-end @md:text-start')}>
+        {children}
+      </dd>
     </div>
   )
 }

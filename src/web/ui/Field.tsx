@@ -2,7 +2,11 @@ import { Trans } from '@lingui/react/macro'
 import { createContext, use, useId, type ReactNode } from 'react'
 import { Icon } from './Icon.tsx'
 
-type FieldIds = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }
+type FieldIds = {
+  id: string
+  'aria-describedby': string | undefined
+  'aria-invalid': true | undefined
+}
 
 const FieldContext = createContext<FieldIds | undefined>(undefined)
 
@@ -40,7 +44,15 @@ export function Field({ label, hint, error, aside, optional, children, className
         </label>
         {aside && <span className="text-sm text-muted">{aside}</span>}
       </div>
-      <FieldContext value={{ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined }}>{children}</FieldContext>
+      <FieldContext
+        value={{
+          id,
+          'aria-describedby': described || undefined,
+          'aria-invalid': error ? true : undefined,
+        }}
+      >
+        {children}
+      </FieldContext>
       {hint && (
         <p className="mt-1.5 text-sm text-muted" id={`${id}-hint`}>
           {hint}

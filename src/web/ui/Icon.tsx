@@ -9,10 +9,12 @@ const paths = {
   checkDouble: 'm2.5 10.5 3.5 3.5 7-8m-2.5 7 1 1 7-8',
   cross: 'm5.5 5.5 9 9m0-9-9 9',
   clock: 'M10 5.5V10l3 2M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14',
-  hourglass: 'M6 3.5h8M6 16.5h8M7 3.5c0 4 6 4.5 6 6.5s-6 2.5-6 6.5m6-13c0 4-6 4.5-6 6.5s6 2.5 6 6.5',
+  hourglass:
+    'M6 3.5h8M6 16.5h8M7 3.5c0 4 6 4.5 6 6.5s-6 2.5-6 6.5m6-13c0 4-6 4.5-6 6.5s6 2.5 6 6.5',
   warning: 'M10 8v3.5m0 2.5v.01M10 3.5 17 16H3z',
   info: 'M10 9.5V14m0-7.5v.01M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14',
-  question: 'M8 8a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4m0 2.3v.01M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14',
+  question:
+    'M8 8a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4m0 2.3v.01M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14',
   back: 'M4.5 8.5 8 5m-3.5 3.5L8 12M4.5 8.5H12a4 4 0 0 1 0 8H9',
   copy: 'M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3',
   external: 'M8 5H5v10h10v-3M11 4.5h4.5V9M15 5l-6 6',
@@ -25,7 +27,8 @@ const paths = {
   sun: 'M10 13a3 3 0 1 0 0-6 3 3 0 0 0 0 6m0-10v1.5m0 11V17m7-7h-1.5m-11 0H3m12-5-1 1M6 14l-1 1m10 0-1-1M6 6 5 5',
   moon: 'M16 11.5A6.5 6.5 0 0 1 8.5 4 6.5 6.5 0 1 0 16 11.5',
   system: 'M3.5 4.5h13v8.5h-13zM7.5 16.5h5M10 13v3.5',
-  offline: 'M3.5 3.5l13 13M6 11a6 6 0 0 1 2.5-1.4M3.5 8.5A9.5 9.5 0 0 1 6 6.8m3-.8a9.5 9.5 0 0 1 7.5 2.5m-3 2.5-.5-.4M10 15v.01',
+  offline:
+    'M3.5 3.5l13 13M6 11a6 6 0 0 1 2.5-1.4M3.5 8.5A9.5 9.5 0 0 1 6 6.8m3-.8a9.5 9.5 0 0 1 7.5 2.5m-3 2.5-.5-.4M10 15v.01',
   menu: 'M4 6h12M4 10h12M4 14h12',
   more: 'M5 9.500a.500.500 0 1 0 0 1 .500.500 0 0 0 0-1m5 0a.500.500 0 1 0 0 1 .500.500 0 0 0 0-1m5 0a.500.500 0 1 0 0 1 .500.500 0 0 0 0-1',
   shield: 'M10 3.5 4.5 5.5v4c0 3.5 2.3 5.8 5.5 7 3.2-1.2 5.5-3.5 5.5-7v-4z',
@@ -45,7 +48,15 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-export function Icon({ name, size = 16, className }: { name: IconName; size?: 12 | 14 | 16 | 20 | 24; className?: string }) {
+export function Icon({
+  name,
+  size = 16,
+  className,
+}: {
+  name: IconName
+  size?: 12 | 14 | 16 | 20 | 24
+  className?: string
+}) {
   return (
     <svg
       aria-hidden

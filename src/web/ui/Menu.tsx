@@ -43,7 +43,15 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
 
   return (
     <>
-      <button aria-haspopup="menu" aria-label={label} className={triggerClassName} popoverTarget={id} ref={button} title={label} type="button">
+      <button
+        aria-haspopup="menu"
+        aria-label={label}
+        className={triggerClassName}
+        popoverTarget={id}
+        ref={button}
+        title={label}
+        type="button"
+      >
         {trigger}
       </button>
       <div

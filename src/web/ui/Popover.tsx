@@ -20,7 +20,13 @@ export function Popover({ label, trigger, look, className, children }: PopoverPr
   const box = useRef<HTMLDivElement>(null)
   return (
     <>
-      <button aria-haspopup="dialog" className={buttonClass(look, className)} popoverTarget={id} ref={button} type="button">
+      <button
+        aria-haspopup="dialog"
+        className={buttonClass(look, className)}
+        popoverTarget={id}
+        ref={button}
+        type="button"
+      >
         {trigger}
       </button>
       <div

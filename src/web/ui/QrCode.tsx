@@ -14,7 +14,9 @@ export function QrCode({ value, label, className }: QrCodeProps) {
   const { size, path } = useMemo(() => {
     const { data, size: modules } = encode(value, { ecc: 'M', border: 4 })
     // One rectangle a run of dark modules: a tenth of the nodes, and no seams between them.
-    const runs = data.flatMap((row, y) => runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`))
+    const runs = data.flatMap((row, y) =>
+      runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`),
+    )
     return { size: modules, path: runs.join('') }
   }, [value])
   return (

@@ -14,7 +14,10 @@ export function Select({ className, children, ...rest }: ComponentProps<'select'
       >
         {children}
       </select>
-      <Icon className="pointer-events-none absolute inset-y-0 end-3 my-auto text-muted" name="chevronDown" />
+      <Icon
+        className="pointer-events-none absolute inset-y-0 end-3 my-auto text-muted"
+        name="chevronDown"
+      />
     </div>
   )
 }

@@ -6,7 +6,12 @@ import { type ShownStatus, statusLabel, statusMeaning, statusWords } from './sta
 export function StatusPill({ status, className }: { status: ShownStatus; className?: string }) {
   const { tone, icon } = statusWords[status]
   return (
-    <Badge className={className} icon={<Icon name={icon} size={14} />} title={statusMeaning(status)} tone={tone}>
+    <Badge
+      className={className}
+      icon={<Icon name={icon} size={14} />}
+      title={statusMeaning(status)}
+      tone={tone}
+    >
       {statusLabel(status)}
     </Badge>
   )

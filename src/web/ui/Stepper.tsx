@@ -18,17 +18,35 @@ export function Stepper({ label, steps, current }: StepperProps) {
         const done = index < at
         const here = index === at
         return (
-          <li aria-current={here ? 'step' : undefined} className={cx('flex min-w-0 items-center gap-2', index > 0 && 'flex-1')} key={step.id}>
-            {index > 0 && <span aria-hidden className={cx('h-px min-w-3 flex-1', index <= at ? 'bg-accent' : 'bg-line')} />}
+          <li
+            aria-current={here ? 'step' : undefined}
+            className={cx('flex min-w-0 items-center gap-2', index > 0 && 'flex-1')}
+            key={step.id}
+          >
+            {index > 0 && (
+              <span
+                aria-hidden
+                className={cx('h-px min-w-3 flex-1', index <= at ? 'bg-accent' : 'bg-line')}
+              />
+            )}
             <span
               className={cx(
                 'figures inline-flex size-6 shrink-0 items-center justify-center rounded-full border text-xs font-medium',
-                here ? 'border-accent bg-accent text-on-accent' : done ? 'border-accent text-accent' : 'border-edge text-faint',
+                here
+                  ? 'border-accent bg-accent text-on-accent'
+                  : done
+                    ? 'border-accent text-accent'
+                    : 'border-edge text-faint',
               )}
             >
               {done ? <Icon name="check" size={14} /> : index + 1}
             </span>
-            <span className={cx('text-sm whitespace-nowrap', here ? 'font-medium text-ink' : 'text-muted max-sm:sr-only')}>
+            <span
+              className={cx(
+                'text-sm whitespace-nowrap',
+                here ? 'font-medium text-ink' : 'text-muted max-sm:sr-only',
+              )}
+            >
               {step.label}
               {done && (
                 <span className="sr-only">

@@ -22,7 +22,11 @@ export function Table({ caption, className, children, ...rest }: TableProps) {
     return () => observer.disconnect()
   }, [])
   return (
-    <div className="relative w-full overflow-x-auto" ref={box} {...(scrolls && { 'aria-label': caption, role: 'group', tabIndex: 0 })}>
+    <div
+      className="relative w-full overflow-x-auto"
+      ref={box}
+      {...(scrolls && { 'aria-label': caption, role: 'group', tabIndex: 0 })}
+    >
       <table className={cx('w-full border-collapse text-start text-sm', className)} {...rest}>
         <caption className="sr-only">{caption}</caption>
         {children}
@@ -49,5 +53,14 @@ export function Th({ end, className, ...rest }: ComponentProps<'th'> & CellProps
 }
 
 export function Td({ end, className, ...rest }: ComponentProps<'td'> & CellProps) {
-  return <td className={cx('border-b border-line px-3 py-2.5 align-middle first:ps-5 last:pe-5', end && 'text-end', className)} {...rest} />
+  return (
+    <td
+      className={cx(
+        'border-b border-line px-3 py-2.5 align-middle first:ps-5 last:pe-5',
+        end && 'text-end',
+        className,
+      )}
+      {...rest}
+    />
+  )
 }

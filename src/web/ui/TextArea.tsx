@@ -3,7 +3,11 @@ import { cx } from './cx.ts'
 import { useFieldIds } from './Field.tsx'
 
 /** Several lines of text, as tall as what is in it where the browser can do that. `mono`: for headers, proofs and other code. */
-export function TextArea({ mono, className, ...props }: ComponentProps<'textarea'> & { mono?: boolean }) {
+export function TextArea({
+  mono,
+  className,
+  ...props
+}: ComponentProps<'textarea'> & { mono?: boolean }) {
   return (
     <textarea
       {...useFieldIds()}

@@ -15,9 +15,17 @@ export function Time({ at, look = 'short', className }: TimeProps) {
   const now = useNow()
   const full = formatFull(at, zone)
   const text =
-    look === 'full' ? full : look === 'relative' ? formatRelative(at, Math.max(now, at)) : formatShort(at, zone, { now, seconds: look === 'seconds' })
+    look === 'full'
+      ? full
+      : look === 'relative'
+        ? formatRelative(at, Math.max(now, at))
+        : formatShort(at, zone, { now, seconds: look === 'seconds' })
   return (
-    <time className={`figures ${className ?? ''}`} dateTime={new Date(at).toISOString()} title={full}>
+    <time
+      className={`figures ${className ?? ''}`}
+      dateTime={new Date(at).toISOString()}
+      title={full}
+    >
       {text}
     </time>
   )

@@ -33,14 +33,18 @@ export function Timeline({ label, entries }: { label: string; entries: readonly 
           <span
             className={cx(
               'inline-flex size-6 shrink-0 items-center justify-center rounded-full',
-              entry.ahead ? 'border border-dashed border-edge text-faint' : toneClass[entry.tone ?? 'neutral'],
+              entry.ahead
+                ? 'border border-dashed border-edge text-faint'
+                : toneClass[entry.tone ?? 'neutral'],
             )}
           >
             {entry.icon && <Icon name={entry.icon} size={14} />}
           </span>
           <div className="min-w-0 flex-1 pt-0.5">
             <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-              <span className={cx('text-sm font-medium', entry.ahead && 'text-faint')}>{entry.title}</span>
+              <span className={cx('text-sm font-medium', entry.ahead && 'text-faint')}>
+                {entry.title}
+              </span>
               {entry.aside && <span className="text-xs text-muted">{entry.aside}</span>}
             </div>
             {entry.detail && <div className="text-sm text-muted">{entry.detail}</div>}

@@ -11,15 +11,33 @@ type Toast = { id: number; tone: Tone; title: string; body?: ReactNode; undo?: (
 const SHOWN_MS = 6000
 /** Long enough to read, to decide and to reach the button. */
 const SHOWN_WITH_UNDO_MS = 15_000
-const icons: Readonly<Record<Tone, IconName>> = { neutral: 'info', info: 'info', good: 'check', warn: 'warning', bad: 'warning' }
+const icons: Readonly<Record<Tone, IconName>> = {
+  neutral: 'info',
+  info: 'info',
+  good: 'check',
+  warn: 'warning',
+  bad: 'warning',
+}
 
 let toasts: readonly Toast[] = []
 let nextId = 1
 const listeners = new Set<() => void>()
 
 /** Tells something in passing. Never the only place where the state of money is told. `undo` takes back what was just done. */
-export function toast(title: string, options: { tone?: Tone; body?: ReactNode; undo?: () => void } = {}): void {
-  set([...toasts.slice(-2), { id: nextId++, tone: options.tone ?? 'neutral', title, body: options.body, undo: options.undo }])
+export function toast(
+  title: string,
+  options: { tone?: Tone; body?: ReactNode; undo?: () => void } = {},
+): void {
+  set([
+    ...toasts.slice(-2),
+    {
+      id: nextId++,
+      tone: options.tone ?? 'neutral',
+      title,
+      body: options.body,
+      undo: options.undo,
+    },
+  ])
   announce(title)
 }
 
@@ -55,7 +73,12 @@ function ToastCard({ toast: { id, tone, title, body, undo } }: { toast: Toast })
       onPointerLeave={() => setHeld(false)}
       className="animate-arrive pointer-events-auto flex w-full max-w-96 items-start gap-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm shadow-lift"
     >
-      <span className={cx('inline-flex size-6 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+      <span
+        className={cx(
+          'inline-flex size-6 shrink-0 items-center justify-center rounded-full',
+          toneClass[tone],
+        )}
+      >
         <Icon name={icons[tone]} size={14} />
       </span>
       <div className="min-w-0 flex-1 pt-0.5">

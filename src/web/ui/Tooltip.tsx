@@ -3,7 +3,13 @@ import { Icon } from './Icon.tsx'
 import { placePopover } from './place-popover.ts'
 
 /** A word explained where it stands: a small button beside it opens the explanation, by pointer, touch or key. */
-export function Tooltip({ label, children }: { /** "What is finality?" */ label: string; children: ReactNode }) {
+export function Tooltip({
+  label,
+  children,
+}: {
+  /** "What is finality?" */ label: string
+  children: ReactNode
+}) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   return (
@@ -20,7 +26,11 @@ export function Tooltip({ label, children }: { /** "What is finality?" */ label:
       <div
         className="fixed inset-auto m-0 max-w-72 rounded-lg border border-line bg-raised px-3 py-2 text-sm font-normal text-ink shadow-lift"
         id={id}
-        onToggle={(event) => event.newState === 'open' && button.current && placePopover(event.currentTarget, button.current)}
+        onToggle={(event) =>
+          event.newState === 'open' &&
+          button.current &&
+          placePopover(event.currentTarget, button.current)
+        }
         popover="auto"
       >
         {children}

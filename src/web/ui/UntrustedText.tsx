@@ -23,7 +23,8 @@ export function UntrustedText({ text, className }: { text: string; className?: s
 
 /** A stranger's address on the web: a link only for http and https, and its whole text in view. */
 export function UntrustedLink({ href, className }: { href: string; className?: string }) {
-  if (!/^https?:\/\//i.test(href) || !URL.canParse(href)) return <UntrustedText className={className} text={href} />
+  if (!/^https?:\/\//i.test(href) || !URL.canParse(href))
+    return <UntrustedText className={className} text={href} />
   return (
     <a
       className={`underline decoration-edge underline-offset-4 hover:decoration-current ${className ?? ''}`}

@@ -6,7 +6,9 @@ export function WalletIcon({ icon, large }: { icon: string | undefined; large?: 
   const size = large ? 'size-9 rounded-lg' : 'size-5 rounded-sm'
   if (icon) return <img alt="" className={size} src={icon} />
   return (
-    <span className={cx('inline-flex items-center justify-center bg-neutral-soft text-muted', size)}>
+    <span
+      className={cx('inline-flex items-center justify-center bg-neutral-soft text-muted', size)}
+    >
       <Icon name="wallet" size={large ? 20 : 14} />
     </span>
   )

@@ -8,7 +8,10 @@ export function WrappedInput({ className, onKeyDown, ...rest }: ComponentProps<'
     <TextArea
       autoCapitalize="off"
       autoComplete="off"
-      className={cx('!min-h-10 resize-none pointer-coarse:!min-h-11 pointer-coarse:py-2.5', className)}
+      className={cx(
+        '!min-h-10 resize-none pointer-coarse:!min-h-11 pointer-coarse:py-2.5',
+        className,
+      )}
       mono
       onKeyDown={(event) => {
         onKeyDown?.(event)

@@ -22,7 +22,10 @@ const sizes = {
 }
 
 /** The look of a button, for a link that acts as one. */
-export function buttonClass({ variant = 'secondary', size = 'md', wide }: ButtonLook = {}, ...more: (string | undefined)[]): string {
+export function buttonClass(
+  { variant = 'secondary', size = 'md', wide }: ButtonLook = {},
+  ...more: (string | undefined)[]
+): string {
   return cx(
     'touch-target inline-flex shrink-0 items-center justify-center rounded-lg border font-medium whitespace-nowrap transition-colors select-none',
     'disabled:cursor-not-allowed disabled:opacity-55 aria-busy:cursor-progress',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { formatAmountText } from './format-amount.ts'
 
-const text = (atomic: bigint, decimals: number, exact = false) => formatAmountText(atomic, decimals, { exact, locale: 'en' }).text
+const text = (atomic: bigint, decimals: number, exact = false) =>
+  formatAmountText(atomic, decimals, { exact, locale: 'en' }).text
 
 test('amounts have two decimals at least, groups, and no exponent', () => {
   expect(text(100_000_000_000_000_000n, 18)).toBe('0.10')
@@ -11,7 +12,11 @@ test('amounts have two decimals at least, groups, and no exponent', () => {
 })
 
 test('short text never claims more than there is', () => {
-  expect(formatAmountText(1_999_999_999_999_999_999n, 18, { locale: 'en' })).toEqual({ text: '1.999999', exact: '1.999999999999999999', cut: true })
+  expect(formatAmountText(1_999_999_999_999_999_999n, 18, { locale: 'en' })).toEqual({
+    text: '1.999999',
+    exact: '1.999999999999999999',
+    cut: true,
+  })
 })
 
 test('a small amount keeps its first three digits instead of reading as nothing', () => {

@@ -19,12 +19,18 @@ export type AmountText = {
  * so that no figure claims more money than there is; a small amount keeps its first three digits. Exact text is the figure itself, without
  * zeros at its end: as the comparison beside it spells it, and as the wallet will.
  */
-export function formatAmountText(atomic: bigint, decimals: number, options: { exact?: boolean; locale?: string } = {}): AmountText {
+export function formatAmountText(
+  atomic: bigint,
+  decimals: number,
+  options: { exact?: boolean; locale?: string } = {},
+): AmountText {
   const exact = formatAmount(atomic, decimals)
   const [whole = '0', fraction = ''] = exact.split('.')
   const leadingZeros = /^0*/.exec(fraction)?.[0].length ?? 0
   const small = whole === '0' || whole === '-0'
-  const keep = options.exact ? fraction.length : Math.max(MAX_SHORT_DECIMALS, small ? leadingZeros + 3 : 0)
+  const keep = options.exact
+    ? fraction.length
+    : Math.max(MAX_SHORT_DECIMALS, small ? leadingZeros + 3 : 0)
   const shown = fraction
     .slice(0, keep)
     .replace(/0+$/, '')
@@ -32,5 +38,9 @@ export function formatAmountText(atomic: bigint, decimals: number, options: { ex
 
   const { group, point } = separators(options.locale ?? numberLocale())
   const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, group)
-  return { text: shown ? `${grouped}${point}${shown}` : grouped, exact, cut: fraction.length > keep }
+  return {
+    text: shown ? `${grouped}${point}${shown}` : grouped,
+    exact,
+    cut: fraction.length > keep,
+  }
 }

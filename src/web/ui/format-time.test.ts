@@ -22,5 +22,10 @@ test('what just happened is not counted in seconds', () => {
 })
 
 test('durations are told in the unit a person would use', () => {
-  expect([1_240, 48_400, 185_000, 120_000].map(formatDuration)).toEqual(['1.2 s', '48 s', '3 min 5 s', '2 min'])
+  expect([1_240, 48_400, 185_000, 120_000].map(formatDuration)).toEqual([
+    '1.2 s',
+    '48 s',
+    '3 min 5 s',
+    '2 min',
+  ])
 })

@@ -9,15 +9,28 @@ const DAY = 24 * HOUR
 
 /** Date and time to the second, with the zone named. */
 export function formatFull(at: number, zone: TimeZoneChoice, locale?: string): string {
-  const text = formatDate(at, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone === 'utc' ? 'UTC' : undefined }, locale)
+  const text = formatDate(
+    at,
+    { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone === 'utc' ? 'UTC' : undefined },
+    locale,
+  )
   return zone === 'utc' ? `${text} UTC` : text
 }
 
 /** `14:05` today, `12 Nov, 14:05` this year, with the year before that; with seconds where steps follow each other. */
-export function formatShort(at: number, zone: TimeZoneChoice, { now, seconds, locale }: { now: number; seconds?: boolean; locale?: string }): string {
+export function formatShort(
+  at: number,
+  zone: TimeZoneChoice,
+  { now, seconds, locale }: { now: number; seconds?: boolean; locale?: string },
+): string {
   const timeZone = zone === 'utc' ? 'UTC' : undefined
   const dayOf = (time: number) => formatDate(time, { timeZone }, 'en-CA')
-  const options: Intl.DateTimeFormatOptions = { timeZone, hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) }
+  const options: Intl.DateTimeFormatOptions = {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(seconds && { second: '2-digit' }),
+  }
   if (dayOf(at) !== dayOf(now)) Object.assign(options, { day: 'numeric', month: 'short' })
   if (dayOf(at).slice(0, 4) !== dayOf(now).slice(0, 4)) Object.assign(options, { year: 'numeric' })
   return formatDate(at, options, locale)
@@ -25,7 +38,9 @@ export function formatShort(at: number, zone: TimeZoneChoice, { now, seconds, lo
 
 /** A UTC day, `2026-11-21`, as `Nov 21`. */
 export function formatDay(day: string): string {
-  return day ? formatDate(new Date(`${day}T00:00:00Z`), { day: 'numeric', month: 'short', timeZone: 'UTC' }) : ''
+  return day
+    ? formatDate(new Date(`${day}T00:00:00Z`), { day: 'numeric', month: 'short', timeZone: 'UTC' })
+    : ''
 }
 
 /** `just now`, `3 min ago`, `in 40 s`. */
@@ -43,7 +58,10 @@ export function formatRelative(at: number, now: number, locale?: string): string
 export function formatDuration(ms: number): string {
   if (ms < MINUTE) {
     const short = ms < 10_000
-    const seconds = formatNumber(short ? ms / 1000 : Math.round(ms / 1000), { minimumFractionDigits: short ? 1 : 0, maximumFractionDigits: short ? 1 : 0 })
+    const seconds = formatNumber(short ? ms / 1000 : Math.round(ms / 1000), {
+      minimumFractionDigits: short ? 1 : 0,
+      maximumFractionDigits: short ? 1 : 0,
+    })
     return t`${seconds} s`
   }
   const minutes = Math.floor(ms / MINUTE)

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const css = readFileSync(new URL('../styles.css', import.meta.url), 'utf8')
-const tokens = new Map([...css.matchAll(/--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)].map(([, name, light, dark]) => [name, { light, dark }]))
+const tokens = new Map(
+  [...css.matchAll(/--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g)].map(
+    ([, name, light, dark]) => [name, { light, dark }],
+  ),
+)
 
 const surfaces = ['canvas', 'surface', 'raised', 'sunken', 'hover']
 
@@ -15,7 +19,11 @@ const pairs: [string, string, number][] = [
     ['accent', surface, 4.5],
     ['edge', surface, 3],
   ]),
-  ...['good', 'warn', 'bad', 'info', 'neutral'].map((tone): [string, string, number] => [`${tone}-ink`, `${tone}-soft`, 4.5]),
+  ...['good', 'warn', 'bad', 'info', 'neutral'].map((tone): [string, string, number] => [
+    `${tone}-ink`,
+    `${tone}-soft`,
+    4.5,
+  ]),
   ['accent-ink', 'accent-soft', 4.5],
   ['on-accent', 'accent', 4.5],
   ['on-accent', 'accent-strong', 4.5],
@@ -30,12 +38,19 @@ const pairs: [string, string, number][] = [
   ['bad-edge', 'surface', 3],
 ]
 
-test.each(['light', 'dark'] as const)('every pair of colours that meet has the contrast it needs (%s)', (theme) => {
-  const short = pairs
-    .map(([front, back, needed]) => ({ pair: `${front} on ${back}`, needed, ratio: contrast(colour(front, theme), colour(back, theme)) }))
-    .filter(({ ratio, needed }) => ratio < needed)
-  expect(short).toEqual([])
-})
+test.each(['light', 'dark'] as const)(
+  'every pair of colours that meet has the contrast it needs (%s)',
+  (theme) => {
+    const short = pairs
+      .map(([front, back, needed]) => ({
+        pair: `${front} on ${back}`,
+        needed,
+        ratio: contrast(colour(front, theme), colour(back, theme)),
+      }))
+      .filter(({ ratio, needed }) => ratio < needed)
+    expect(short).toEqual([])
+  },
+)
 
 test("index.html's theme colours are the canvas", () => {
   const html = readFileSync(new URL('../../../index.html', import.meta.url), 'utf8')

@@ -9,7 +9,12 @@ const CONTROLS = ':is(a[href],button,input,select,textarea,summary):not(:disable
 export function useKeptFocus() {
   const last = useRef<{ list: HTMLElement; control: HTMLElement; place: number }>(undefined)
   useEffect(() => {
-    if (!last.current || last.current.control.isConnected || document.activeElement !== document.body) return
+    if (
+      !last.current ||
+      last.current.control.isConnected ||
+      document.activeElement !== document.body
+    )
+      return
     const { list, place } = last.current
     const left = controlsIn(list)
     left[Math.min(place, left.length - 1)]?.focus()
@@ -31,5 +36,7 @@ export function useKeptFocus() {
 
 /** Those of a dialog are not the list's own: they go when it closes. */
 function controlsIn(list: HTMLElement): HTMLElement[] {
-  return [...list.querySelectorAll<HTMLElement>(CONTROLS)].filter((control) => !control.closest('dialog'))
+  return [...list.querySelectorAll<HTMLElement>(CONTROLS)].filter(
+    (control) => !control.closest('dialog'),
+  )
 }

@@ -20,15 +20,24 @@ export function loadStack(family: Family): Promise<WalletStack> {
 }
 
 async function startStack(family: Family): Promise<WalletStack> {
-  const [{ networks, title, walletConnect }] = await Promise.all([queryClient.ensureQueryData(configQuery), loadMessages('paying')])
+  const [{ networks, title, walletConnect }] = await Promise.all([
+    queryClient.ensureQueryData(configQuery),
+    loadMessages('paying'),
+  ])
   const own = networks.filter(({ network }) => familyOf(network) === family)
-  if (family === 'evm') return (await import('./evm/start-evm.ts')).startEvm(own, walletConnect && { ...walletConnect, title })
+  if (family === 'evm')
+    return (await import('./evm/start-evm.ts')).startEvm(
+      own,
+      walletConnect && { ...walletConnect, title },
+    )
   return (await import('./solana/start-solana.ts')).startSolana(own)
 }
 
 /** At the start of the app: connects again whoever was connected, in the background and silently. */
 export async function reconnectWallets(): Promise<void> {
-  const families = (['evm', 'solana'] as const).filter((family) => rememberedWallet(family) !== undefined)
+  const families = (['evm', 'solana'] as const).filter(
+    (family) => rememberedWallet(family) !== undefined,
+  )
   await Promise.allSettled(families.map(async (family) => (await loadStack(family)).reconnect()))
 }
 

@@ -5,7 +5,12 @@ import { ExactClient, type TokenScheme } from './exact-client.ts'
 import { OrderProblem, type PaymentOrder } from './order.ts'
 
 type Hex = `0x${string}`
-export type TypedData = { domain: Record<string, unknown>; types: Record<string, unknown>; primaryType: string; message: Record<string, unknown> }
+export type TypedData = {
+  domain: Record<string, unknown>
+  types: Record<string, unknown>
+  primaryType: string
+  message: Record<string, unknown>
+}
 
 /** Whoever holds the payer's key: a browser wallet, a managed wallet, an agent. */
 export type EvmPayer = {
@@ -23,26 +28,68 @@ export type EvmPayer = {
 
 /** The scheme `exact` on EVM: ETH by `txid` or `signed-transaction`, tokens by EIP-3009 or Permit2. */
 export function createEvmClient(payer: EvmPayer): ExactClient {
-  return new ExactClient({ payNative: (version, order) => payNative(payer, version, order), loadTokens: () => loadTokens(payer) })
+  return new ExactClient({
+    payNative: (version, order) => payNative(payer, version, order),
+    loadTokens: () => loadTokens(payer),
+  })
 }
 
-async function payNative(payer: EvmPayer, version: number, order: PaymentOrder): Promise<Record<string, unknown>> {
+async function payNative(
+  payer: EvmPayer,
+  version: number,
+  order: PaymentOrder,
+): Promise<Record<string, unknown>> {
   const method = order.method ?? TXID_METHOD
   if (method === SIGNED_TRANSACTION_METHOD) {
-    if (!payer.signPayment) throw new OrderProblem('This wallet signs no transaction that others broadcast.')
+    if (!payer.signPayment)
+      throw new OrderProblem('This wallet signs no transaction that others broadcast.')
     return { signedTransaction: await payer.signPayment(order) }
   }
-  if (method !== TXID_METHOD) throw new OrderProblem(`The seller asks for the method ${method}, which moves no native currency here.`)
+  if (method !== TXID_METHOD)
+    throw new OrderProblem(
+      `The seller asks for the method ${method}, which moves no native currency here.`,
+    )
   const txRef = (await payer.sendPayment(order)).toLowerCase()
-  return { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: payer.address, ...(await proofOf(payer, version, { order, txRef })) }
+  return {
+    type: 'payment-proof',
+    alg: 'ES256K',
+    format: 'eip712',
+    txRef,
+    from: payer.address,
+    ...(await proofOf(payer, version, { order, txRef })),
+  }
 }
 
-async function proofOf(payer: EvmPayer, version: number, { order, txRef }: { order: PaymentOrder; txRef: string }) {
-  const { network, networkName, asset, payTo, amountAtomic, maxTimeoutSeconds, resource, extra } = order
-  const terms = { network, from: payer.address, payTo, asset, amountAtomic, maxTimeoutSeconds, resource }
+async function proofOf(
+  payer: EvmPayer,
+  version: number,
+  { order, txRef }: { order: PaymentOrder; txRef: string },
+) {
+  const { network, networkName, asset, payTo, amountAtomic, maxTimeoutSeconds, resource, extra } =
+    order
+  const terms = {
+    network,
+    from: payer.address,
+    payTo,
+    asset,
+    amountAtomic,
+    maxTimeoutSeconds,
+    resource,
+  }
   if (version !== 1) return { signature: await payer.signTypedData(proofTypedData(terms, txRef)) }
-  const requirements = { scheme: 'exact', network: networkName, amount: amountAtomic.toString(), asset, payTo, maxTimeoutSeconds, extra: { ...extra } }
-  return { signature: await payer.signTypedData(offerProofTypedData({ ...terms, networkName }, txRef)), offer: toV1(requirements, resource) }
+  const requirements = {
+    scheme: 'exact',
+    network: networkName,
+    amount: amountAtomic.toString(),
+    asset,
+    payTo,
+    maxTimeoutSeconds,
+    extra: { ...extra },
+  }
+  return {
+    signature: await payer.signTypedData(offerProofTypedData({ ...terms, networkName }, txRef)),
+    offer: toV1(requirements, resource),
+  }
 }
 
 /** Heavy, and needed by tokens alone. */

@@ -1,4 +1,10 @@
-import type { PaymentPayloadContext, PaymentPayloadResult, PaymentRequirements, SchemeClientHooks, SchemeNetworkClient } from '@x402/core/types'
+import type {
+  PaymentPayloadContext,
+  PaymentPayloadResult,
+  PaymentRequirements,
+  SchemeClientHooks,
+  SchemeNetworkClient,
+} from '@x402/core/types'
 import { EXACT_SCHEME } from '../methods.ts'
 import type { ResourceInfo } from '../requirements.ts'
 import { readOrder, type PaymentOrder } from './order.ts'
@@ -27,23 +33,48 @@ export class ExactClient implements SchemeNetworkClient {
   constructor(payer: ExactPayer) {
     this.#payer = payer
     this.schemeHooks = {
-      onBeforePaymentCreation: async ({ paymentRequired, selectedRequirements }) => void this.#resources.set(selectedRequirements, paymentRequired.resource),
+      onBeforePaymentCreation: async ({ paymentRequired, selectedRequirements }) =>
+        void this.#resources.set(selectedRequirements, paymentRequired.resource),
     }
   }
 
-  async createPaymentPayload(version: number, requirements: PaymentRequirements, context?: PaymentPayloadContext): Promise<PaymentPayloadResult> {
+  async createPaymentPayload(
+    version: number,
+    requirements: PaymentRequirements,
+    context?: PaymentPayloadContext,
+  ): Promise<PaymentPayloadResult> {
     const order = readOrder(version, requirements, this.#resources.get(requirements))
     const paid = order.native
       ? { payload: await this.#payer.payNative(version, order) }
       : await (await this.#payer.loadTokens()).createPaymentPayload(2, spellV2(order), context)
     // The core takes what a scheme of version 1 returns as the whole payment.
-    const whole = { x402Version: 1, scheme: EXACT_SCHEME, network: requirements.network, payload: paid.payload }
+    const whole = {
+      x402Version: 1,
+      scheme: EXACT_SCHEME,
+      network: requirements.network,
+      payload: paid.payload,
+    }
     return version === 1 ? whole : { ...paid, x402Version: version }
   }
 }
 
 /** A token's payload is the same in both versions; the official classes of version 1 know a few networks only. */
-function spellV2({ network, asset, payTo, amountAtomic, maxTimeoutSeconds, extra }: PaymentOrder): PaymentRequirements {
+function spellV2({
+  network,
+  asset,
+  payTo,
+  amountAtomic,
+  maxTimeoutSeconds,
+  extra,
+}: PaymentOrder): PaymentRequirements {
   const caip2 = network as PaymentRequirements['network']
-  return { scheme: EXACT_SCHEME, network: caip2, asset, payTo, amount: amountAtomic.toString(), maxTimeoutSeconds, extra: { ...extra } }
+  return {
+    scheme: EXACT_SCHEME,
+    network: caip2,
+    asset,
+    payTo,
+    amount: amountAtomic.toString(),
+    maxTimeoutSeconds,
+    extra: { ...extra },
+  }
 }

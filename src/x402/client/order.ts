@@ -31,23 +31,42 @@ export class OrderProblem extends Error {
   override name = 'OrderProblem'
 }
 
-const NATIVE: Readonly<Record<Family, string>> = { evm: EVM_NATIVE.toLowerCase(), solana: SOLANA_NATIVE }
+const NATIVE: Readonly<Record<Family, string>> = {
+  evm: EVM_NATIVE.toLowerCase(),
+  solana: SOLANA_NATIVE,
+}
 
 /**
  * Reads one entry of `accepts`, of either version. Everything is foreign text.
  * @param resource what stands beside the entry in v2; v1 says it within
  * @throws OrderProblem
  */
-export function readOrder(version: number, value: unknown, resource: ResourceInfo | undefined): PaymentOrder {
-  const { requirements, stated } = version === 1 ? readV1(value) : { requirements: parse(Requirements, value), stated: resource }
-  const { scheme, network: networkName, asset, payTo, amount, maxTimeoutSeconds, extra } = requirements
+export function readOrder(
+  version: number,
+  value: unknown,
+  resource: ResourceInfo | undefined,
+): PaymentOrder {
+  const { requirements, stated } =
+    version === 1 ? readV1(value) : { requirements: parse(Requirements, value), stated: resource }
+  const {
+    scheme,
+    network: networkName,
+    asset,
+    payTo,
+    amount,
+    maxTimeoutSeconds,
+    extra,
+  } = requirements
   const network = readNetwork(networkName, version === 1 ? 1 : 2)
   const payee = parseAddress(payTo)
   if (scheme !== EXACT_SCHEME) throw new OrderProblem(`The seller asks for the scheme ${scheme}.`)
-  if (network === undefined) throw new OrderProblem(`The seller asks on a network nobody knows: ${networkName}.`)
-  if (!payee.ok) throw new OrderProblem(`The seller names a payee that is not an address: ${payTo}.`)
+  if (network === undefined)
+    throw new OrderProblem(`The seller asks on a network nobody knows: ${networkName}.`)
+  if (!payee.ok)
+    throw new OrderProblem(`The seller names a payee that is not an address: ${payTo}.`)
   if (!stated) throw new OrderProblem('The seller does not say what is paid for.')
-  const text = (name: string) => (typeof extra[name] === 'string' && extra[name] !== '' ? extra[name] : null)
+  const text = (name: string) =>
+    typeof extra[name] === 'string' && extra[name] !== '' ? extra[name] : null
   return {
     network,
     networkName,
@@ -72,5 +91,7 @@ function readV1(value: unknown): { requirements: Requirements; stated: ResourceI
 function parse<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value)
   if (result.success) return result.output
-  throw new OrderProblem(`The seller's terms are not readable: at ${v.getDotPath(result.issues[0]) ?? 'their root'}: ${explainIssue(result.issues[0])}`)
+  throw new OrderProblem(
+    `The seller's terms are not readable: at ${v.getDotPath(result.issues[0]) ?? 'their root'}: ${explainIssue(result.issues[0])}`,
+  )
 }

@@ -20,15 +20,34 @@ export type SolanaPayer = {
 
 /** The scheme `exact` on Solana: SOL by `native-transfer` or `txid`, tokens by the transfer of the token programs. */
 export function createSolanaClient(payer: SolanaPayer): ExactClient {
-  return new ExactClient({ payNative: (_version, order) => payNative(payer, order), loadTokens: () => loadTokens(payer) })
+  return new ExactClient({
+    payNative: (_version, order) => payNative(payer, order),
+    loadTokens: () => loadTokens(payer),
+  })
 }
 
-async function payNative(payer: SolanaPayer, order: PaymentOrder): Promise<Record<string, unknown>> {
+async function payNative(
+  payer: SolanaPayer,
+  order: PaymentOrder,
+): Promise<Record<string, unknown>> {
   const method = order.method ?? NATIVE_TRANSFER_METHOD
-  if (order.memo === null) throw new OrderProblem('The seller names no memo: nothing would bind the transfer to what is paid for.')
-  if (method === NATIVE_TRANSFER_METHOD) return { transaction: encodeBase64(await payer.signPayment(order)) }
-  if (method !== TXID_METHOD || !payer.sendPayment) throw new OrderProblem(`The seller asks for the method ${method}, which moves no native currency here.`)
-  return { type: 'payment-proof', alg: 'Ed25519', format: 'solana-memo', txRef: await payer.sendPayment(order), from: payer.address }
+  if (order.memo === null)
+    throw new OrderProblem(
+      'The seller names no memo: nothing would bind the transfer to what is paid for.',
+    )
+  if (method === NATIVE_TRANSFER_METHOD)
+    return { transaction: encodeBase64(await payer.signPayment(order)) }
+  if (method !== TXID_METHOD || !payer.sendPayment)
+    throw new OrderProblem(
+      `The seller asks for the method ${method}, which moves no native currency here.`,
+    )
+  return {
+    type: 'payment-proof',
+    alg: 'Ed25519',
+    format: 'solana-memo',
+    txRef: await payer.sendPayment(order),
+    from: payer.address,
+  }
 }
 
 /** Heavy, and needed by tokens alone. */
@@ -41,12 +60,20 @@ type SignWith = TransactionModifyingSigner['modifyAndSignTransactions']
 type Signed = Awaited<ReturnType<SignWith>>[number]
 
 /** A signer that may change what it signs, as wallets do. */
-async function toKitSigner({ address, signTransaction }: SolanaPayer): Promise<TransactionModifyingSigner> {
+async function toKitSigner({
+  address,
+  signTransaction,
+}: SolanaPayer): Promise<TransactionModifyingSigner> {
   const kit = await import('@solana/kit')
   const sign = async (transaction: Parameters<SignWith>[0][number]): Promise<Signed> => {
-    const bytes = await signTransaction(Uint8Array.from(kit.getTransactionEncoder().encode(transaction)))
+    const bytes = await signTransaction(
+      Uint8Array.from(kit.getTransactionEncoder().encode(transaction)),
+    )
     // Its lifetime and its size are for the network to judge: nothing is sent from here.
     return { ...transaction, ...kit.getTransactionDecoder().decode(bytes) } as Signed
   }
-  return { address: kit.address(address), modifyAndSignTransactions: (transactions) => Promise.all(transactions.map(sign)) }
+  return {
+    address: kit.address(address),
+    modifyAndSignTransactions: (transactions) => Promise.all(transactions.map(sign)),
+  }
 }

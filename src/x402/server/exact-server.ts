@@ -11,11 +11,22 @@ import type {
 } from '@x402/core/types'
 import { parseAmount } from '#contract/amount.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
-import { AUTHORIZATION_FLOW, EXACT_SCHEME, methodsOf, NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD, UPFRONT_FLOW } from '../methods.ts'
+import {
+  AUTHORIZATION_FLOW,
+  EXACT_SCHEME,
+  methodsOf,
+  NATIVE_TRANSFER_METHOD,
+  SIGNED_TRANSACTION_METHOD,
+  TXID_METHOD,
+  UPFRONT_FLOW,
+} from '../methods.ts'
 
 const UPFRONT: PaymentFlowConfig = { supported: [UPFRONT_FLOW], default: UPFRONT_FLOW }
 /** Settled before the resource is served unless the seller asks otherwise: who verifies first serves as many copies as come at once. */
-const EITHER: PaymentFlowConfig = { supported: [AUTHORIZATION_FLOW, UPFRONT_FLOW], default: UPFRONT_FLOW }
+const EITHER: PaymentFlowConfig = {
+  supported: [AUTHORIZATION_FLOW, UPFRONT_FLOW],
+  default: UPFRONT_FLOW,
+}
 
 /**
  * The scheme `exact` of one network for `x402ResourceServer`: native currency and the tokens the network is configured with. Where the core of the packages
@@ -25,15 +36,23 @@ export class ExactServer implements SchemeNetworkServer {
   readonly scheme = EXACT_SCHEME
   readonly defaultAssetTransferMethod: string
   readonly paymentFlows: Readonly<Record<string, PaymentFlowConfig>>
-  readonly schemeHooks: SchemeServerHooks = { onBeforeVerify: checkResource, onBeforeSettle: checkResource }
+  readonly schemeHooks: SchemeServerHooks = {
+    onBeforeVerify: checkResource,
+    onBeforeSettle: checkResource,
+  }
   readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight']
   readonly #network: Network
 
   constructor(network: Network) {
     this.#network = network
     this.defaultAssetTransferMethod = methodsOf(network.network, { native: false })[0]
-    const natives = [TXID_METHOD, SIGNED_TRANSACTION_METHOD, NATIVE_TRANSFER_METHOD].map((method) => [method, UPFRONT] as const)
-    this.paymentFlows = Object.fromEntries([...natives, ...methodsOf(network.network, { native: false }).map((method) => [method, EITHER] as const)])
+    const natives = [TXID_METHOD, SIGNED_TRANSACTION_METHOD, NATIVE_TRANSFER_METHOD].map(
+      (method) => [method, UPFRONT] as const,
+    )
+    this.paymentFlows = Object.fromEntries([
+      ...natives,
+      ...methodsOf(network.network, { native: false }).map((method) => [method, EITHER] as const),
+    ])
   }
 
   getAssetDecimals(asset: string): number | undefined {
@@ -61,18 +80,29 @@ export class ExactServer implements SchemeNetworkServer {
     const asset = findAsset(this.#network, requirements.asset)
     if (!asset) throw new Error(`${requirements.asset} is no asset of ${this.#network.network}.`)
     const [method] = methodsOf(this.#network.network, asset)
-    const feePayer = asset.native || familyOf(this.#network.network) === 'evm' ? undefined : supportedKind.extra?.feePayer
+    const feePayer =
+      asset.native || familyOf(this.#network.network) === 'evm'
+        ? undefined
+        : supportedKind.extra?.feePayer
     const { decimals, symbol } = asset
     const named = asset.native ? { assetTransferMethod: method, decimals, symbol } : {}
-    return { ...requirements, extra: { ...named, ...(feePayer !== undefined && { feePayer }), ...requirements.extra } }
+    return {
+      ...requirements,
+      extra: { ...named, ...(feePayer !== undefined && { feePayer }), ...requirements.extra },
+    }
   }
 }
 
 /** The core compares the terms of a payment with what is asked, and not what they are for. It must not throw: the core takes that for consent. */
-async function checkResource({ paymentPayload, transportContext }: VerifyContext | SettleContext): Promise<{ abort: true; reason: string } | undefined> {
+async function checkResource({
+  paymentPayload,
+  transportContext,
+}: VerifyContext | SettleContext): Promise<{ abort: true; reason: string } | undefined> {
   const asked = requestedUrl(transportContext)
   const paid = paymentPayload.resource?.url
-  return asked !== undefined && paid === asked ? undefined : { abort: true, reason: 'resource_mismatch' }
+  return asked !== undefined && paid === asked
+    ? undefined
+    : { abort: true, reason: 'resource_mismatch' }
 }
 
 function requestedUrl(context: unknown): string | undefined {

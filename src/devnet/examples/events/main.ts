@@ -9,7 +9,8 @@ function listen(): void {
   socket.addEventListener('open', () => send({ method: 'authenticate', apiKey: PAYDESK_KEY }))
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data))
-    if (message.type === 'authenticated') send({ method: 'subscribe', keys: ['payments'], since: last })
+    if (message.type === 'authenticated')
+      send({ method: 'subscribe', keys: ['payments'], since: last })
     if (message.type === 'subscribed') {
       last ??= message.lastEventId
       console.log('subscribed')

@@ -3,7 +3,14 @@ import { Hono } from 'hono'
 
 const { PAYDESK_URL = '', PAYDESK_KEY = '', PAY_TO = '', PORT } = process.env
 const native = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
-const price = { scheme: 'exact', network: 'eip155:31337', amount: '10000000000000000', asset: native, payTo: PAY_TO, maxTimeoutSeconds: 300 }
+const price = {
+  scheme: 'exact',
+  network: 'eip155:31337',
+  amount: '10000000000000000',
+  asset: native,
+  payTo: PAY_TO,
+  maxTimeoutSeconds: 300,
+}
 const accepts = [{ ...price, extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } }]
 const orders = new Set<string>()
 
@@ -14,15 +21,25 @@ const app = new Hono().get('/article', async (c) => {
   if (!orders.has(order)) {
     const resource = { url: `${c.req.url}?order=${crypto.randomUUID()}` }
     orders.add(resource.url)
-    c.header('PAYMENT-REQUIRED', btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })))
+    c.header(
+      'PAYMENT-REQUIRED',
+      btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })),
+    )
     return c.json({}, 402)
   }
   const headers = { authorization: `Bearer ${PAYDESK_KEY}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ walletAddress: PAY_TO, paymentProof, expectedAmount: 0.01, resource: order })
+  const body = JSON.stringify({
+    walletAddress: PAY_TO,
+    paymentProof,
+    expectedAmount: 0.01,
+    resource: order,
+  })
   const answer = await fetch(`${PAYDESK_URL}/payment/receive`, { method: 'POST', headers, body })
   const { verified, status, error } = await answer.json()
   // 202: on its way, 502: nobody knows yet. Either way the buyer sends the same header again, and is never charged twice.
-  return verified ? c.text('The article.') : new Response(JSON.stringify({ status, error }), { status: answer.status })
+  return verified
+    ? c.text('The article.')
+    : new Response(JSON.stringify({ status, error }), { status: answer.status })
 })
 
 serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })

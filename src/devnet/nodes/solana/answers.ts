@@ -36,7 +36,10 @@ function optionsAt(params: Params, index: number): v.InferOutput<typeof Options>
 export const answers: Readonly<Record<string, Answer>> = {
   getGenesisHash: async () => ({ result: GENESIS_HASH }),
 
-  getBlockHeight: raised('getBlockHeight', (result, offset) => v.parse(v.number(), result) + offset),
+  getBlockHeight: raised(
+    'getBlockHeight',
+    (result, offset) => v.parse(v.number(), result) + offset,
+  ),
 
   getEpochInfo: raised('getEpochInfo', (result, offset) => {
     const info = v.parse(v.looseObject({ blockHeight: v.number() }), result)
@@ -44,8 +47,14 @@ export const answers: Readonly<Record<string, Answer>> = {
   }),
 
   getLatestBlockhash: raised('getLatestBlockhash', (result, offset) => {
-    const { value, ...rest } = v.parse(v.looseObject({ value: v.looseObject({ lastValidBlockHeight: v.number() }) }), result)
-    return { ...rest, value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + offset } }
+    const { value, ...rest } = v.parse(
+      v.looseObject({ value: v.looseObject({ lastValidBlockHeight: v.number() }) }),
+      result,
+    )
+    return {
+      ...rest,
+      value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + offset },
+    }
   }),
 
   getFeeForMessage: async (chain, params) => {
@@ -60,28 +69,40 @@ export const answers: Readonly<Record<string, Answer>> = {
     const signature = firstSignature(params)
     // The node of an earlier run took it; this one has the same blockhashes again and would run it a second time.
     if (signature !== undefined && chain.archive.has(signature)) {
-      return optionsAt(params, 1).skipPreflight ? { result: signature } : { error: ALREADY_PROCESSED }
+      return optionsAt(params, 1).skipPreflight
+        ? { result: signature }
+        : { error: ALREADY_PROCESSED }
     }
     return watched(chain, await rpc(chain.surfnet, 'sendTransaction', params))
   },
 
-  requestAirdrop: async (chain, params) => watched(chain, await rpc(chain.surfnet, 'requestAirdrop', params)),
+  requestAirdrop: async (chain, params) =>
+    watched(chain, await rpc(chain.surfnet, 'requestAirdrop', params)),
 
   surfnet_setAccount: async (chain, params) => {
     const answer = await rpc(chain.surfnet, 'surfnet_setAccount', params)
     const [address] = params
-    if (answer.error === undefined && typeof address === 'string') await chain.archive.keepAccount(address)
+    if (answer.error === undefined && typeof address === 'string')
+      await chain.archive.keepAccount(address)
     return answer
   },
 
   getTransaction: async (chain, params) => {
     const [signature] = params
     const { encoding, commitment, maxSupportedTransactionVersion } = optionsAt(params, 1)
-    if (typeof signature !== 'string' || !isSignature(signature)) return rpc(chain.surfnet, 'getTransaction', params)
+    if (typeof signature !== 'string' || !isSignature(signature))
+      return rpc(chain.surfnet, 'getTransaction', params)
     const landed = await chain.archive.find(signature)
-    if (!landed || (commitment === 'finalized' && landed.slot > (await finalizedSlot(chain)))) return { result: null }
-    const { version } = v.parse(v.object({ version: v.union([v.literal('legacy'), v.number()]) }), landed.json)
-    if (version !== 'legacy' && (maxSupportedTransactionVersion === undefined || version > maxSupportedTransactionVersion)) {
+    if (!landed || (commitment === 'finalized' && landed.slot > (await finalizedSlot(chain))))
+      return { result: null }
+    const { version } = v.parse(
+      v.object({ version: v.union([v.literal('legacy'), v.number()]) }),
+      landed.json,
+    )
+    if (
+      version !== 'legacy' &&
+      (maxSupportedTransactionVersion === undefined || version > maxSupportedTransactionVersion)
+    ) {
       return {
         error: {
           code: -32015,
@@ -97,20 +118,31 @@ export const answers: Readonly<Record<string, Answer>> = {
     const answer = await rpc(chain.surfnet, 'getSignatureStatuses', params)
     const statuses = v.safeParse(v.looseObject({ value: v.array(v.unknown()) }), answer.result)
     const asked = v.safeParse(v.array(v.string()), params[0])
-    if (!statuses.success || !asked.success || !optionsAt(params, 1).searchTransactionHistory) return answer
-    const value = await Promise.all(statuses.output.value.map(async (status, index) => status ?? (await archivedStatus(chain, asked.output[index]))))
+    if (!statuses.success || !asked.success || !optionsAt(params, 1).searchTransactionHistory)
+      return answer
+    const value = await Promise.all(
+      statuses.output.value.map(
+        async (status, index) => status ?? (await archivedStatus(chain, asked.output[index])),
+      ),
+    )
     return { result: { ...statuses.output, value } }
   },
 
   getSignaturesForAddress: async (chain, params) => {
     const [address] = params
     // A malformed request gets the node's own refusal.
-    if (typeof address !== 'string' || bs58.decodeUnsafe(address)?.length !== 32 || !v.is(Options, params[1] ?? {}))
+    if (
+      typeof address !== 'string' ||
+      bs58.decodeUnsafe(address)?.length !== 32 ||
+      !v.is(Options, params[1] ?? {})
+    )
       return rpc(chain.surfnet, 'getSignaturesForAddress', params)
     await chain.archive.catchUp()
     const { limit, before, until, commitment } = optionsAt(params, 1)
     const finalized = await finalizedSlot(chain)
-    let list = chain.archive.ofAddress(address).filter((landed) => commitment !== 'finalized' || landed.slot <= finalized)
+    let list = chain.archive
+      .ofAddress(address)
+      .filter((landed) => commitment !== 'finalized' || landed.slot <= finalized)
     if (before) list = list.slice(list.findIndex(({ signature }) => signature === before) + 1)
     const end = list.findIndex(({ signature }) => signature === until)
     if (end >= 0) list = list.slice(0, end)
@@ -130,14 +162,24 @@ export const answers: Readonly<Record<string, Answer>> = {
 const ALREADY_PROCESSED = {
   code: -32002,
   message: 'Transaction simulation failed: This transaction has already been processed',
-  data: { accounts: null, err: 'AlreadyProcessed', innerInstructions: null, logs: [], replacementBlockhash: null, returnData: null, unitsConsumed: 0 },
+  data: {
+    accounts: null,
+    err: 'AlreadyProcessed',
+    innerInstructions: null,
+    logs: [],
+    replacementBlockhash: null,
+    returnData: null,
+    unitsConsumed: 0,
+  },
 }
 
 /** Heights start at 0 with each run of the node; the offset makes them go on where the last run stopped. */
 function raised(method: string, raise: (result: unknown, offset: number) => unknown): Answer {
   return async (chain, params) => {
     const answer = await rpc(chain.surfnet, method, params)
-    return answer.error === undefined ? { result: raise(answer.result, chain.heightOffset) } : answer
+    return answer.error === undefined
+      ? { result: raise(answer.result, chain.heightOffset) }
+      : answer
   }
 }
 
@@ -151,7 +193,10 @@ async function finalizedSlot(chain: Chain): Promise<number> {
 }
 
 async function archivedStatus(chain: Chain, signature: string | undefined): Promise<unknown> {
-  const landed = signature !== undefined && isSignature(signature) ? await chain.archive.find(signature) : undefined
+  const landed =
+    signature !== undefined && isSignature(signature)
+      ? await chain.archive.find(signature)
+      : undefined
   if (!landed) return null
   return {
     slot: landed.slot,
@@ -166,8 +211,14 @@ function spelled(landed: Landed, encoding: string): unknown {
   if (encoding === 'jsonParsed') return landed.jsonParsed
   if (encoding === 'base64') return landed.base64
   if (encoding !== 'base58') return landed.json
-  const base64 = v.parse(v.looseObject({ transaction: v.tuple([v.string(), v.string()]) }), landed.base64)
-  return { ...base64, transaction: [bs58.encode(Buffer.from(base64.transaction[0], 'base64')), 'base58'] }
+  const base64 = v.parse(
+    v.looseObject({ transaction: v.tuple([v.string(), v.string()]) }),
+    landed.base64,
+  )
+  return {
+    ...base64,
+    transaction: [bs58.encode(Buffer.from(base64.transaction[0], 'base64')), 'base58'],
+  }
 }
 
 function isSignature(text: string): boolean {
@@ -178,7 +229,11 @@ function isSignature(text: string): boolean {
 function firstSignature(params: Params): string | undefined {
   const [transaction] = params
   if (typeof transaction !== 'string') return undefined
-  const { encoding } = v.parse(v.object({ encoding: v.optional(v.string(), 'base58') }), params[1] ?? {})
-  const bytes = encoding === 'base64' ? Buffer.from(transaction, 'base64') : bs58.decodeUnsafe(transaction)
+  const { encoding } = v.parse(
+    v.object({ encoding: v.optional(v.string(), 'base58') }),
+    params[1] ?? {},
+  )
+  const bytes =
+    encoding === 'base64' ? Buffer.from(transaction, 'base64') : bs58.decodeUnsafe(transaction)
   return bytes && bytes.length > 65 ? bs58.encode(bytes.subarray(1, 65)) : undefined
 }

@@ -11,15 +11,34 @@ const Transaction = v.object({
     err: v.unknown(),
     preBalances: v.array(v.number()),
     postBalances: v.array(v.number()),
-    loadedAddresses: v.optional(v.object({ readonly: v.array(v.string()), writable: v.array(v.string()) })),
+    loadedAddresses: v.optional(
+      v.object({ readonly: v.array(v.string()), writable: v.array(v.string()) }),
+    ),
   }),
 })
-const JsonMessage = v.object({ transaction: v.object({ message: v.object({ accountKeys: v.array(v.string()) }) }) })
+const JsonMessage = v.object({
+  transaction: v.object({ message: v.object({ accountKeys: v.array(v.string()) }) }),
+})
 const ParsedMessage = v.object({
-  transaction: v.object({ message: v.object({ instructions: v.array(v.object({ program: v.optional(v.string()), parsed: v.optional(v.unknown()) })) }) }),
+  transaction: v.object({
+    message: v.object({
+      instructions: v.array(
+        v.object({ program: v.optional(v.string()), parsed: v.optional(v.unknown()) }),
+      ),
+    }),
+  }),
 })
 const Accounts = v.object({
-  value: v.array(v.nullable(v.object({ lamports: v.number(), owner: v.string(), executable: v.boolean(), data: v.tuple([v.string(), v.string()]) }))),
+  value: v.array(
+    v.nullable(
+      v.object({
+        lamports: v.number(),
+        owner: v.string(),
+        executable: v.boolean(),
+        data: v.tuple([v.string(), v.string()]),
+      }),
+    ),
+  ),
 })
 const Statuses = v.object({ value: v.array(v.nullable(v.object({ slot: v.number() }))) })
 
@@ -53,7 +72,8 @@ export class Archive {
         else accounts.delete(address)
       }
     }
-    for (const [address, state] of accounts) await mustRpc(this.#surfnet, 'surfnet_setAccount', [address, state])
+    for (const [address, state] of accounts)
+      await mustRpc(this.#surfnet, 'surfnet_setAccount', [address, state])
   }
 
   /** A transaction was sent: it is recorded as soon as it lands. */
@@ -69,10 +89,14 @@ export class Archive {
   async catchUp(): Promise<void> {
     const signatures = [...this.#watched.keys()].slice(0, 256)
     if (signatures.length === 0) return
-    const { value } = v.parse(Statuses, await mustRpc(this.#surfnet, 'getSignatureStatuses', [signatures]))
+    const { value } = v.parse(
+      Statuses,
+      await mustRpc(this.#surfnet, 'getSignatureStatuses', [signatures]),
+    )
     for (const [index, signature] of signatures.entries()) {
       if (value[index]) await this.find(signature)
-      else if (Date.now() - (this.#watched.get(signature) ?? 0) > this.#watchMs) this.#watched.delete(signature)
+      else if (Date.now() - (this.#watched.get(signature) ?? 0) > this.#watchMs)
+        this.#watched.delete(signature)
     }
   }
 
@@ -103,13 +127,22 @@ export class Archive {
 
   async #record(signature: string): Promise<Landed | undefined> {
     const spell = (encoding: string) =>
-      mustRpc(this.#surfnet, 'getTransaction', [signature, { encoding, commitment: 'processed', maxSupportedTransactionVersion: 0 }])
+      mustRpc(this.#surfnet, 'getTransaction', [
+        signature,
+        { encoding, commitment: 'processed', maxSupportedTransactionVersion: 0 },
+      ])
     const json = await spell('json')
     if (json === null) return undefined
     const blockTime = Math.floor(Date.now() / 1000)
     const { slot, meta } = v.parse(Transaction, json)
     const { accountKeys } = v.parse(JsonMessage, json).transaction.message
-    const addresses = [...new Set([...accountKeys, ...(meta.loadedAddresses?.writable ?? []), ...(meta.loadedAddresses?.readonly ?? [])])]
+    const addresses = [
+      ...new Set([
+        ...accountKeys,
+        ...(meta.loadedAddresses?.writable ?? []),
+        ...(meta.loadedAddresses?.readonly ?? []),
+      ]),
+    ]
     const [jsonParsed, base64] = [await spell('jsonParsed'), await spell('base64')]
     const landed: Landed = {
       signature,
@@ -139,13 +172,24 @@ export class Archive {
 
   /** The state now of those that are not programs: the node brings its programs itself. */
   async #accounts(addresses: readonly string[]): Promise<Record<string, AccountState | null>> {
-    const { value } = v.parse(Accounts, await mustRpc(this.#surfnet, 'getMultipleAccounts', [addresses, { encoding: 'base64', commitment: 'processed' }]))
+    const { value } = v.parse(
+      Accounts,
+      await mustRpc(this.#surfnet, 'getMultipleAccounts', [
+        addresses,
+        { encoding: 'base64', commitment: 'processed' },
+      ]),
+    )
     const states: Record<string, AccountState | null> = {}
     for (const [index, address] of addresses.entries()) {
       const account = value[index]
       if (account?.executable || account?.owner.startsWith('Sysvar')) continue
       states[address] = account
-        ? { lamports: account.lamports, owner: account.owner, executable: false, data: Buffer.from(account.data[0], 'base64').toString('hex') }
+        ? {
+            lamports: account.lamports,
+            owner: account.owner,
+            executable: false,
+            data: Buffer.from(account.data[0], 'base64').toString('hex'),
+          }
         : null
     }
     return states
@@ -158,7 +202,8 @@ export class Archive {
  */
 function corrected(answer: unknown, blockTime: number): unknown {
   const transaction = v.parse(v.looseObject(Transaction.entries), answer)
-  const sum = (balances: readonly number[]) => balances.reduce((total, balance) => total + balance, 0)
+  const sum = (balances: readonly number[]) =>
+    balances.reduce((total, balance) => total + balance, 0)
   const fee = sum(transaction.meta.preBalances) - sum(transaction.meta.postBalances)
   return { ...transaction, blockTime, meta: { ...transaction.meta, fee } }
 }
@@ -167,7 +212,9 @@ function corrected(answer: unknown, blockTime: number): unknown {
 function memoOf(jsonParsed: unknown): string | null {
   const { instructions } = v.parse(ParsedMessage, jsonParsed).transaction.message
   const memos = instructions.flatMap(({ program, parsed }) =>
-    program === 'spl-memo' && typeof parsed === 'string' ? [`[${Buffer.byteLength(parsed)}] ${parsed}`] : [],
+    program === 'spl-memo' && typeof parsed === 'string'
+      ? [`[${Buffer.byteLength(parsed)}] ${parsed}`]
+      : [],
   )
   return memos.length === 0 ? null : memos.join('; ')
 }

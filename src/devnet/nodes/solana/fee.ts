@@ -3,7 +3,10 @@ import { ComputeBudgetProgram, VersionedMessage } from '@solana/web3.js'
 const DEFAULT_UNITS = 200_000
 const BUILTIN_UNITS = 3_000
 const MAX_UNITS = 1_400_000
-const BUILTINS = new Set([ComputeBudgetProgram.programId.toBase58(), '11111111111111111111111111111111'])
+const BUILTINS = new Set([
+  ComputeBudgetProgram.programId.toBase58(),
+  '11111111111111111111111111111111',
+])
 
 /** What a message adds to the base fee through its compute budget, in lamports: unit price times unit limit, rounded up. */
 export function priorityFee(messageBase64: string): number {

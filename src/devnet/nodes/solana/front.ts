@@ -8,7 +8,11 @@ import { ANSWER_WITHIN_MS } from './surfnet.ts'
 const MAX_BODY_BYTES = 1024 * 1024
 const KEEP_ALIVE_MS = 60_000
 
-const Request = v.looseObject({ method: v.string(), params: v.optional(v.array(v.unknown()), []), id: v.optional(v.unknown(), null) })
+const Request = v.looseObject({
+  method: v.string(),
+  params: v.optional(v.array(v.unknown()), []),
+  id: v.optional(v.unknown(), null),
+})
 
 /** The chain's public face: JSON-RPC on one port, subscriptions on another, as a cluster has them. */
 export class Front implements AsyncDisposable {
@@ -26,9 +30,13 @@ export class Front implements AsyncDisposable {
     })
     // A client that was kept busy for seconds must not find its connection closed under the next request.
     http.keepAliveTimeout = KEEP_ALIVE_MS
-    await new Promise<void>((resolve, reject) => http.once('error', reject).listen(ports.http, '127.0.0.1', resolve))
+    await new Promise<void>((resolve, reject) =>
+      http.once('error', reject).listen(ports.http, '127.0.0.1', resolve),
+    )
     const sockets = new WebSocketServer({ host: '127.0.0.1', port: ports.ws })
-    await new Promise<void>((resolve, reject) => sockets.once('error', reject).once('listening', resolve))
+    await new Promise<void>((resolve, reject) =>
+      sockets.once('error', reject).once('listening', resolve),
+    )
     sockets.on('connection', (socket) => join(socket, new WebSocket(chain.surfnet.wsUrl)))
     return new Front(http, sockets)
   }
@@ -51,7 +59,11 @@ export class Front implements AsyncDisposable {
   }
 }
 
-async function serve(chain: Chain, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  chain: Chain,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   response.setHeader('access-control-allow-origin', '*')
   response.setHeader('access-control-allow-headers', '*')
   response.setHeader('access-control-allow-methods', 'POST')
@@ -79,7 +91,11 @@ async function answerBody(chain: Chain, body: string): Promise<string> {
   try {
     parsed = JSON.parse(body)
   } catch {
-    return JSON.stringify({ jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null })
+    return JSON.stringify({
+      jsonrpc: '2.0',
+      error: { code: -32700, message: 'Parse error' },
+      id: null,
+    })
   }
   if (!Array.isArray(parsed)) return answerOne(chain, parsed)
   const parts = await Promise.all(parsed.map((request) => answerOne(chain, request)))
@@ -88,7 +104,12 @@ async function answerBody(chain: Chain, body: string): Promise<string> {
 
 async function answerOne(chain: Chain, input: unknown): Promise<string> {
   const request = v.safeParse(Request, input)
-  if (!request.success) return JSON.stringify({ jsonrpc: '2.0', error: { code: -32600, message: 'Invalid request' }, id: null })
+  if (!request.success)
+    return JSON.stringify({
+      jsonrpc: '2.0',
+      error: { code: -32600, message: 'Invalid request' },
+      id: null,
+    })
   const { method, params, id } = request.output
   const answer = answers[method]
   try {
@@ -97,7 +118,11 @@ async function answerOne(chain: Chain, input: unknown): Promise<string> {
     return JSON.stringify({ jsonrpc: '2.0', ...(await answer(chain, params)), id })
   } catch (error) {
     const message = error instanceof v.ValiError ? 'Invalid params' : 'Internal error'
-    return JSON.stringify({ jsonrpc: '2.0', error: { code: error instanceof v.ValiError ? -32602 : -32603, message }, id })
+    return JSON.stringify({
+      jsonrpc: '2.0',
+      error: { code: error instanceof v.ValiError ? -32602 : -32603, message },
+      id,
+    })
   }
 }
 

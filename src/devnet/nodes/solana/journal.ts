@@ -36,15 +36,23 @@ export class Journal {
     this.#heightsPath = join(dir, 'heights.json')
   }
 
-  static async open(dir: string): Promise<{ journal: Journal; lines: Line[]; heights: Heights | undefined }> {
+  static async open(
+    dir: string,
+  ): Promise<{ journal: Journal; lines: Line[]; heights: Heights | undefined }> {
     await mkdir(dir, { recursive: true })
     const journal = new Journal(dir)
-    return { journal, lines: await readLines(journal.#path), heights: await readHeights(journal.#heightsPath) }
+    return {
+      journal,
+      lines: await readLines(journal.#path),
+      heights: await readHeights(journal.#heightsPath),
+    }
   }
 
   /** Resolves when the line is with the operating system: a killed process loses nothing after that. */
   append(line: Line): Promise<void> {
-    this.#last = this.#last.then(() => appendFile(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 }))
+    this.#last = this.#last.then(() =>
+      appendFile(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 }),
+    )
     return this.#last
   }
 

@@ -13,7 +13,10 @@ import { epochInfo, startSurfnet } from './surfnet.ts'
  */
 
 const number = v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0))
-const env = v.parse(v.object({ DIR: v.string(), PORT: number, WS_PORT: number, SLOT_TIME_MS: number }), process.env)
+const env = v.parse(
+  v.object({ DIR: v.string(), PORT: number, WS_PORT: number, SLOT_TIME_MS: number }),
+  process.env,
+)
 
 /** A thousand SOL for the account that the node's own airdrops come from. */
 const PAYER_LAMPORTS = 1e12
@@ -24,16 +27,24 @@ const RESTART_GAP = 200
 const HEIGHTS_EVERY_MS = 1_000
 
 const { journal, lines, heights } = await Journal.open(env.DIR)
-const surfnet = await startSurfnet({ slotTimeMs: env.SLOT_TIME_MS, payerSecretKey: bs58.decode(deployer().solana.secretKey), payerLamports: PAYER_LAMPORTS })
+const surfnet = await startSurfnet({
+  slotTimeMs: env.SLOT_TIME_MS,
+  payerSecretKey: bs58.decode(deployer().solana.secretKey),
+  payerLamports: PAYER_LAMPORTS,
+})
 const heightOffset = heights ? heights.blockHeight + RESTART_GAP : 0
 if (heights) surfnet.timeTravelToSlot(heights.slot + RESTART_GAP)
 const archive = new Archive(surfnet, journal, env.SLOT_TIME_MS)
 await archive.restore(lines)
 await journal.saveHeights(await now())
-const front = await Front.listen({ surfnet, archive, heightOffset }, { http: env.PORT, ws: env.WS_PORT })
+const front = await Front.listen(
+  { surfnet, archive, heightOffset },
+  { http: env.PORT, ws: env.WS_PORT },
+)
 
 const stop = new AbortController()
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort())
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  process.once(signal, () => stop.abort())
 console.log(JSON.stringify({ msg: 'listening', port: front.port, wsPort: front.wsPort }))
 
 let heightsSaved = Date.now()
@@ -43,7 +54,9 @@ while (!stop.signal.aborted) {
     await journal.saveHeights(await now())
     heightsSaved = Date.now()
   }
-  await pause(archive.watching ? Math.min(50, env.SLOT_TIME_MS / 2) : 100, undefined, { signal: stop.signal }).catch(() => undefined)
+  await pause(archive.watching ? Math.min(50, env.SLOT_TIME_MS / 2) : 100, undefined, {
+    signal: stop.signal,
+  }).catch(() => undefined)
 }
 
 await front[Symbol.asyncDispose]()

@@ -1,7 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ComputeBudgetProgram, PublicKey, SystemProgram, Transaction, type Connection } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  type Connection,
+} from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { freePort } from '../../ports.ts'
@@ -17,7 +23,8 @@ let dir: string
 let ports: { port: number; wsPort: number }
 let node: SolanaNode
 
-const start = () => SolanaNode.start({ dir, ...ports, slotTimeMs: 50, say: (line) => said.push(line) })
+const start = () =>
+  SolanaNode.start({ dir, ...ports, slotTimeMs: 50, say: (line) => said.push(line) })
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-solana-'))
@@ -34,7 +41,10 @@ afterAll(async () => {
 test('a payment lands, and its fee and its time are those a cluster tells', async () => {
   const before = await node.connection.getBalance(from)
   const { signature, message } = await pay(node.connection, 100_000_000)
-  const landed = await node.connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+  const landed = await node.connection.getTransaction(signature, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  })
   // 5,000 for the signature and 1,000 units at 7 lamports.
   expect(landed?.meta?.fee).toBe(12_000)
   expect((await node.connection.getFeeForMessage(message)).value).toBe(12_000)
@@ -44,17 +54,35 @@ test('a payment lands, and its fee and its time are those a cluster tells', asyn
 
 test('a program that asks for finality does not get a transaction before', async () => {
   const { signature } = await pay(node.connection, 1_000_000)
-  const early = await node.connection.getTransaction(signature, { commitment: 'finalized', maxSupportedTransactionVersion: 0 })
+  const early = await node.connection.getTransaction(signature, {
+    commitment: 'finalized',
+    maxSupportedTransactionVersion: 0,
+  })
   expect(early).toBeNull()
-  await until(async () => (await node.connection.getSignatureStatus(signature)).value?.confirmationStatus === 'finalized')
-  expect(await node.connection.getTransaction(signature, { commitment: 'finalized', maxSupportedTransactionVersion: 0 })).not.toBeNull()
+  await until(
+    async () =>
+      (await node.connection.getSignatureStatus(signature)).value?.confirmationStatus ===
+      'finalized',
+  )
+  expect(
+    await node.connection.getTransaction(signature, {
+      commitment: 'finalized',
+      maxSupportedTransactionVersion: 0,
+    }),
+  ).not.toBeNull()
 })
 
 test('subscriptions come through', async () => {
   const socket = new WebSocket(node.wsUrl)
-  const notified = new Promise<string>((resolve) => socket.on('message', (data) => /slotNotification/.test(String(data)) && resolve(String(data))))
-  socket.on('open', () => socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe' })))
-  expect(JSON.parse(await notified)).toMatchObject({ params: { result: { slot: expect.any(Number) } } })
+  const notified = new Promise<string>((resolve) =>
+    socket.on('message', (data) => /slotNotification/.test(String(data)) && resolve(String(data))),
+  )
+  socket.on('open', () =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe' })),
+  )
+  expect(JSON.parse(await notified)).toMatchObject({
+    params: { result: { slot: expect.any(Number) } },
+  })
   socket.terminate()
 })
 
@@ -81,12 +109,22 @@ test('history and accounts outlive the node, however it ended, and time goes on'
     await end()
     const { connection } = node
     expect(await connection.getBalance(to)).toBe(balance)
-    expect((await connection.getTokenAccountBalance(associatedTokenAccount(to))).value.amount).toBe(tokens.value.amount)
+    expect((await connection.getTokenAccountBalance(associatedTokenAccount(to))).value.amount).toBe(
+      tokens.value.amount,
+    )
     expect((await connection.getSignaturesForAddress(to, address))[0]?.signature).toBe(signature)
-    expect((await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 }))?.meta?.fee).toBe(12_000)
-    expect((await connection.getSignatureStatus(signature, { searchTransactionHistory: true })).value?.confirmationStatus).toBe('finalized')
+    expect(
+      (await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 }))?.meta
+        ?.fee,
+    ).toBe(12_000)
+    expect(
+      (await connection.getSignatureStatus(signature, { searchTransactionHistory: true })).value
+        ?.confirmationStatus,
+    ).toBe('finalized')
     // What was built before can no longer land; and what landed before does not land again, though the blockhashes repeat.
-    expect(await connection.getBlockHeight('finalized')).toBeGreaterThan(latest.lastValidBlockHeight)
+    expect(await connection.getBlockHeight('finalized')).toBeGreaterThan(
+      latest.lastValidBlockHeight,
+    )
     await expect(connection.sendRawTransaction(raw)).rejects.toThrow('already been processed')
     expect(await connection.sendRawTransaction(raw, { skipPreflight: true })).toBe(signature)
     expect(await connection.getBalance(to)).toBe(balance)
@@ -99,15 +137,27 @@ test('malformed requests are answered, batches are', async () => {
   const post = async (body: string) => (await fetch(node.rpcUrl, { method: 'POST', body })).json()
   expect(await post('{')).toMatchObject({ error: { code: -32700 } })
   expect(await post('{"method":1}')).toMatchObject({ error: { code: -32600 } })
-  expect(await post('{"jsonrpc":"2.0","id":1,"method":"getSignaturesForAddress","params":["x"]}')).toMatchObject({ error: { code: -32602 } })
-  expect(await post('[{"jsonrpc":"2.0","id":1,"method":"getHealth"},{"jsonrpc":"2.0","id":2,"method":"getGenesisHash"}]')).toMatchObject([
+  expect(
+    await post('{"jsonrpc":"2.0","id":1,"method":"getSignaturesForAddress","params":["x"]}'),
+  ).toMatchObject({ error: { code: -32602 } })
+  expect(
+    await post(
+      '[{"jsonrpc":"2.0","id":1,"method":"getHealth"},{"jsonrpc":"2.0","id":2,"method":"getGenesisHash"}]',
+    ),
+  ).toMatchObject([
     { id: 1, result: 'ok' },
     { id: 2, result: GENESIS_HASH },
   ])
 })
 
-async function pay(connection: Connection, lamports: number): Promise<{ signature: string; raw: Buffer; message: ReturnType<Transaction['compileMessage']> }> {
-  const transaction = new Transaction({ feePayer: from, ...(await connection.getLatestBlockhash()) }).add(
+async function pay(
+  connection: Connection,
+  lamports: number,
+): Promise<{ signature: string; raw: Buffer; message: ReturnType<Transaction['compileMessage']> }> {
+  const transaction = new Transaction({
+    feePayer: from,
+    ...(await connection.getLatestBlockhash()),
+  }).add(
     ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000 }),
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 7_000_000 }),
     SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports }),

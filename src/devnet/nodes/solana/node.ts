@@ -23,13 +23,25 @@ export class SolanaNode implements AsyncDisposable {
     this.#process = node
     this.rpcUrl = `http://127.0.0.1:${options.port}`
     this.wsUrl = `ws://127.0.0.1:${options.wsPort}`
-    this.connection = new Connection(this.rpcUrl, { commitment: 'confirmed', wsEndpoint: this.wsUrl, disableRetryOnRateLimit: true })
+    this.connection = new Connection(this.rpcUrl, {
+      commitment: 'confirmed',
+      wsEndpoint: this.wsUrl,
+      disableRetryOnRateLimit: true,
+    })
   }
 
   static async start(options: SolanaOptions): Promise<SolanaNode> {
     const main = fileURLToPath(new URL('main.ts', import.meta.url))
-    const env = { DIR: options.dir, PORT: String(options.port), WS_PORT: String(options.wsPort), SLOT_TIME_MS: String(options.slotTimeMs) }
-    const node = await Supervised.start({ name: 'Solana node', command: process.execPath, args: [main], env }, { ready: untilListening, say: options.say })
+    const env = {
+      DIR: options.dir,
+      PORT: String(options.port),
+      WS_PORT: String(options.wsPort),
+      SLOT_TIME_MS: String(options.slotTimeMs),
+    }
+    const node = await Supervised.start(
+      { name: 'Solana node', command: process.execPath, args: [main], env },
+      { ready: untilListening, say: options.say },
+    )
     return new SolanaNode(node, options)
   }
 

@@ -8,12 +8,17 @@ const DEADLINE_MS = 40_000
 
 test('the node goes on after more blocks than its channel of events holds', async () => {
   const payer = solanaKeypair(deployer().solana)
-  const surfnet = await startSurfnet({ slotTimeMs: 5, payerSecretKey: payer.secretKey, payerLamports: 1e12 })
+  const surfnet = await startSurfnet({
+    slotTimeMs: 5,
+    payerSecretKey: payer.secretKey,
+    payerLamports: 1e12,
+  })
   try {
     const { absoluteSlot: first } = await epochInfo(surfnet)
     const until = Date.now() + DEADLINE_MS
     let slot = first
-    while (slot < first + MORE_THAN_A_CHANNEL && Date.now() < until) slot = (await inTime(epochInfo(surfnet))).absoluteSlot
+    while (slot < first + MORE_THAN_A_CHANNEL && Date.now() < until)
+      slot = (await inTime(epochInfo(surfnet))).absoluteSlot
     expect(slot).toBeGreaterThanOrEqual(first + MORE_THAN_A_CHANNEL)
   } finally {
     surfnet.stop()
@@ -22,5 +27,10 @@ test('the node goes on after more blocks than its channel of events holds', asyn
 
 /** A node that has stopped never answers at all. */
 function inTime<T>(answer: Promise<T>): Promise<T> {
-  return Promise.race([answer, new Promise<never>((_, reject) => setTimeout(() => reject(new Error('The node does not answer any more.')), 5_000).unref())])
+  return Promise.race([
+    answer,
+    new Promise<never>((_, reject) =>
+      setTimeout(() => reject(new Error('The node does not answer any more.')), 5_000).unref(),
+    ),
+  ])
 }

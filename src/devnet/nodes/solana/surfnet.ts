@@ -10,7 +10,9 @@ export type Surfnet = {
 }
 
 type NativeSurfnet = Surfnet & { drainEvents(): unknown }
-type SurfnetModule = { Surfnet: { startWithConfig(config: Record<string, unknown>): NativeSurfnet } }
+type SurfnetModule = {
+  Surfnet: { startWithConfig(config: Record<string, unknown>): NativeSurfnet }
+}
 
 const Answer = v.object({ result: v.optional(v.unknown()), error: v.optional(v.unknown()) })
 
@@ -45,11 +47,16 @@ export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
     },
   }
   // Until its first block it reports the height 31, and 0 after that: nobody may see the height go back.
-  while ((await epochInfo(surfnet)).transactionCount === null) await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_MS))
+  while ((await epochInfo(surfnet)).transactionCount === null)
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_MS))
   return surfnet
 }
 
-const EpochInfo = v.object({ absoluteSlot: v.number(), blockHeight: v.number(), transactionCount: v.nullable(v.number()) })
+const EpochInfo = v.object({
+  absoluteSlot: v.number(),
+  blockHeight: v.number(),
+  transactionCount: v.nullable(v.number()),
+})
 
 export async function epochInfo(surfnet: Surfnet): Promise<v.InferOutput<typeof EpochInfo>> {
   const { result } = await rpc(surfnet, 'getEpochInfo', [{ commitment: 'processed' }])
@@ -70,7 +77,8 @@ export async function rpc(surfnet: Surfnet, method: string, params: unknown): Pr
 /** A call that the node cannot refuse unless something is broken. */
 export async function mustRpc(surfnet: Surfnet, method: string, params: unknown): Promise<unknown> {
   const { result, error } = await rpc(surfnet, method, params)
-  if (error !== undefined) throw new Error(`The Solana node refused ${method}: ${JSON.stringify(error)}`)
+  if (error !== undefined)
+    throw new Error(`The Solana node refused ${method}: ${JSON.stringify(error)}`)
   return result
 }
 
@@ -78,8 +86,11 @@ function load(): SurfnetModule {
   try {
     return createRequire(import.meta.url)('@solana/surfpool-linux-x64-gnu')
   } catch (cause) {
-    throw new Error(`There is no embedded Solana node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.34 or newer.`, {
-      cause,
-    })
+    throw new Error(
+      `There is no embedded Solana node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.34 or newer.`,
+      {
+        cause,
+      },
+    )
   }
 }

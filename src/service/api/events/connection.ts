@@ -36,7 +36,11 @@ export type Connection = {
 const MOST_WAITING = 100
 
 /** Speaks the protocol of `GET /ws` with one client. */
-export function openConnection(ws: WebSocket, context: Context, options: StreamOptions): Connection {
+export function openConnection(
+  ws: WebSocket,
+  context: Context,
+  options: StreamOptions,
+): Connection {
   const id = crypto.randomUUID()
   const log = context.log.child({ socketId: id })
   let caller: Authenticated | undefined
@@ -46,7 +50,10 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
   let work = Promise.resolve()
 
   const { send, close } = createSender(ws, options.sendWithinMs)
-  const late = setTimeout(() => close(CLOSE.unauthorized, 'authenticate within 5 seconds'), options.authenticateWithinMs)
+  const late = setTimeout(
+    () => close(CLOSE.unauthorized, 'authenticate within 5 seconds'),
+    options.authenticateWithinMs,
+  )
   ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
   ws.on('close', (code) => {
     clearTimeout(late)
@@ -54,7 +61,9 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
   })
   ws.on('message', (data, isBinary) => {
     if (++waiting > MOST_WAITING || !meter.take()) {
-      void send({ type: 'error', code: 'RATE_LIMIT', message: 'Too many messages.' }).catch(() => {})
+      void send({ type: 'error', code: 'RATE_LIMIT', message: 'Too many messages.' }).catch(
+        () => {},
+      )
       return close(CLOSE.limited, 'too many messages')
     }
     work = work.then(() => hear(data, isBinary)).finally(() => waiting--)
@@ -75,24 +84,39 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
 
   async function obey(request: SocketRequest): Promise<void> {
     if (request.method === 'authenticate') return await enter(request.apiKey)
-    if (!subscription || !caller) throw new ProblemError('UNAUTHORIZED', { message: 'Authenticate first.' })
+    if (!subscription || !caller)
+      throw new ProblemError('UNAUTHORIZED', { message: 'Authenticate first.' })
     if (request.method === 'unsubscribe') {
       subscription.remove(request.keys)
-      return await send({ type: 'unsubscribed', keys: [...subscription.keys], timestamp: context.now().getTime() })
+      return await send({
+        type: 'unsubscribed',
+        keys: [...subscription.keys],
+        timestamp: context.now().getTime(),
+      })
     }
     if (!caller.scopes.has('payment:read')) throw lackOf(caller, 'payment:read')
     const lastEventId = await subscription.add(request.keys, request.since)
-    await send({ type: 'subscribed', keys: [...subscription.keys], lastEventId: String(lastEventId), timestamp: context.now().getTime() })
+    await send({
+      type: 'subscribed',
+      keys: [...subscription.keys],
+      lastEventId: String(lastEventId),
+      timestamp: context.now().getTime(),
+    })
     wake()
   }
 
   async function enter(apiKey: string): Promise<void> {
-    if (subscription) throw new ProblemError('INVALID_PARAMETERS', { message: 'This connection is authenticated already.' })
+    if (subscription)
+      throw new ProblemError('INVALID_PARAMETERS', {
+        message: 'This connection is authenticated already.',
+      })
     const found = await authenticate(context.db, apiKey, context.now())
     if (!found) throw new ProblemError('UNAUTHORIZED')
     const plan = PLANS[found.plan]
     if (!(await takeSocket(context.db, { id, keyId: found.keyId, most: plan.webSockets }))) {
-      throw new ProblemError('RATE_LIMIT', { message: `Expected at most ${plan.webSockets} connections of this key.` })
+      throw new ProblemError('RATE_LIMIT', {
+        message: `Expected at most ${plan.webSockets} connections of this key.`,
+      })
     }
     clearTimeout(late)
     log.info({ accountId: found.accountId, keyId: found.keyId }, 'socket opened')
@@ -117,19 +141,23 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
 }
 
 function readRequest(data: RawData, isBinary: boolean): SocketRequest {
-  if (isBinary) throw new ProblemError('INVALID_PARAMETERS', { message: 'Expected a text message.' })
+  if (isBinary)
+    throw new ProblemError('INVALID_PARAMETERS', { message: 'Expected a text message.' })
   let value: unknown
   try {
     value = parseJson(String(data))
   } catch (error) {
-    if (error instanceof JsonProblem) throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
+    if (error instanceof JsonProblem)
+      throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
     throw error
   }
   const { method } = isRecord(value) ? value : {}
   const schema = SocketRequest.options.find(({ entries }) => entries.method.literal === method)
   if (schema) return v.parse(SocketRequest, parseInput({ body: schema }, { body: value }).body)
   const methods = SocketRequest.options.map(({ entries }) => entries.method.literal).join(', ')
-  throw new ProblemError('INVALID_PARAMETERS', { message: `method: Expected one of ${methods}, received ${describe(method)}.` })
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: `method: Expected one of ${methods}, received ${describe(method)}.`,
+  })
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

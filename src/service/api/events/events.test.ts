@@ -6,7 +6,12 @@ import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { evmWallet } from '#testing/desk-browser.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
-import { createTestKey, insertTestPayment, startTestApp, type TestApp } from '#testing/service-app.ts'
+import {
+  createTestKey,
+  insertTestPayment,
+  startTestApp,
+  type TestApp,
+} from '#testing/service-app.ts'
 import { SocketClient } from '#testing/socket-client.ts'
 import { event, payment } from '../../db/schema/payment.ts'
 import { revokeKey } from '../../keys/revoke-key.ts'
@@ -22,7 +27,11 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   beforeAll(async () => {
     database = await createTestDatabase(engine)
-    app = await startTestApp({ target: database.target, limits: { authenticateWithinMs: 1_500 }, readPayment })
+    app = await startTestApp({
+      target: database.target,
+      limits: { authenticateWithinMs: 1_500 },
+      readPayment,
+    })
     db = app.context.db
     owner = await createTestKey(db)
   })
@@ -31,21 +40,47 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     await database?.[Symbol.asyncDispose]()
   })
 
-  async function readPayment(paymentId: string): ReturnType<NonNullable<Parameters<typeof startTestApp>[0]['readPayment']>> {
-    const rows = await db.select().from(event).where(eq(event.paymentId, paymentId)).orderBy(event.id)
+  async function readPayment(
+    paymentId: string,
+  ): ReturnType<NonNullable<Parameters<typeof startTestApp>[0]['readPayment']>> {
+    const rows = await db
+      .select()
+      .from(event)
+      .where(eq(event.paymentId, paymentId))
+      .orderBy(event.id)
     const [row] = await db.select().from(payment).where(eq(payment.id, paymentId))
-    const events = rows.map((each) => ({ status: each.status, at: each.at.getTime(), blockHeight: each.blockHeight, source: each.source }))
+    const events = rows.map((each) => ({
+      status: each.status,
+      at: each.at.getTime(),
+      blockHeight: each.blockHeight,
+      source: each.source,
+    }))
     return { ...examples.paymentStatus.reply, paymentId, status: row?.status ?? 'created', events }
   }
   const wallets = { recipient: examples.paymentStatus.reply.recipient }
 
-  async function createPayment(facts: { accountId?: string; sender?: string; recipient?: string } = {}): Promise<string> {
+  async function createPayment(
+    facts: { accountId?: string; sender?: string; recipient?: string } = {},
+  ): Promise<string> {
     const id = createPaymentId()
     await insertTestPayment(db, { id, accountId: owner.accountId, ...facts })
     return id
   }
-  async function record(paymentId: string, status: PaymentStatus, accountId = owner.accountId): Promise<void> {
-    await db.transaction((tx) => recordEvent(tx, { accountId, paymentId, status, source: 'watcher', blockHeight: 1, at: new Date() }))
+  async function record(
+    paymentId: string,
+    status: PaymentStatus,
+    accountId = owner.accountId,
+  ): Promise<void> {
+    await db.transaction((tx) =>
+      recordEvent(tx, {
+        accountId,
+        paymentId,
+        status,
+        source: 'watcher',
+        blockHeight: 1,
+        at: new Date(),
+      }),
+    )
   }
 
   test('a status change arrives live, with the status it had then, and only at its own account', async () => {
@@ -54,7 +89,10 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const subscribed = await mine.enter(owner.key, ['payments'])
     const theirs = new SocketClient(app)
     await theirs.enter(stranger.key, ['payments'])
-    expect(subscribed).toMatchObject({ keys: ['payments'], lastEventId: expect.stringMatching(/^\d+$/) })
+    expect(subscribed).toMatchObject({
+      keys: ['payments'],
+      lastEventId: expect.stringMatching(/^\d+$/),
+    })
     const id = await createPayment()
     for (const status of ['created', 'pending', 'confirmed'] as const) await record(id, status)
     await expect.poll(() => mine.events().length).toBe(3)
@@ -74,14 +112,22 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
     const client = new SocketClient(app)
     expect(await client.enter(owner.key, [wallet.toLowerCase()])).toMatchObject({ keys: [wallet] })
-    const [sent, received, other] = [await createPayment({ sender: wallet }), await createPayment({ recipient: wallet }), await createPayment()]
+    const [sent, received, other] = [
+      await createPayment({ sender: wallet }),
+      await createPayment({ recipient: wallet }),
+      await createPayment(),
+    ]
     for (const id of [other, sent, received]) await record(id, 'created')
-    await expect.poll(() => client.events().map((message) => message.paymentId)).toEqual([sent, received])
+    await expect
+      .poll(() => client.events().map((message) => message.paymentId))
+      .toEqual([sent, received])
     await client.say({ method: 'unsubscribe', keys: [wallet] })
     expect(await client.hear('unsubscribed')).toMatchObject({ keys: [] })
     await record(sent, 'pending')
     await client.say({ method: 'subscribe', keys: ['payments'] })
-    await expect.poll(() => client.messages.filter(({ type }) => type === 'subscribed').length).toBe(2)
+    await expect
+      .poll(() => client.messages.filter(({ type }) => type === 'subscribed').length)
+      .toBe(2)
     await record(received, 'pending')
     await expect.poll(() => client.events().length).toBe(3)
     expect(client.events().at(-1)).toMatchObject({ paymentId: received, status: 'pending' })
@@ -96,7 +142,14 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
       for (const status of ['created', 'pending', 'confirmed', 'finalized'] as const) {
         await sleep((index * 17) % 61)
         await db.transaction(async (tx) => {
-          await recordEvent(tx, { accountId: owner.accountId, paymentId: id, status, source: 'watcher', blockHeight: null, at: new Date() })
+          await recordEvent(tx, {
+            accountId: owner.accountId,
+            paymentId: id,
+            status,
+            source: 'watcher',
+            blockHeight: null,
+            at: new Date(),
+          })
           // Slow and quick transactions overlap: without the order lock the quick one's id would be read before the slow one's.
           await sleep(index % 3 === 0 ? 15 : 0)
         })
@@ -124,18 +177,33 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     expect(breaks).toBeGreaterThanOrEqual(5)
     expect(heard).toEqual([...heard].sort((a, b) => Number(a) - Number(b)))
     expect(new Set(heard).size).toBe(48)
-    expect(new Set(seen)).toEqual(new Set(ids.flatMap((id) => ['created', 'pending', 'confirmed', 'finalized'].map((status) => `${id} ${status}`))))
+    expect(new Set(seen)).toEqual(
+      new Set(
+        ids.flatMap((id) =>
+          ['created', 'pending', 'confirmed', 'finalized'].map((status) => `${id} ${status}`),
+        ),
+      ),
+    )
   })
 
   test('verifications and settlements have keys of their own, and a wallet brings all three', async () => {
     const { address: wallet } = evmWallet()
     const [proofs, wallets] = [new SocketClient(app), new SocketClient(app)]
-    expect(await proofs.enter(owner.key, ['verifications', 'settlements'])).toMatchObject({ keys: ['verifications', 'settlements'] })
+    expect(await proofs.enter(owner.key, ['verifications', 'settlements'])).toMatchObject({
+      keys: ['verifications', 'settlements'],
+    })
     await wallets.enter(owner.key, [wallet])
     const [id, other] = [await createPayment({ recipient: wallet }), await createPayment()]
-    const facts = { accountId: owner.accountId, status: 'confirmed', source: 'service', blockHeight: 1, at: new Date() } as const
+    const facts = {
+      accountId: owner.accountId,
+      status: 'confirmed',
+      source: 'service',
+      blockHeight: 1,
+      at: new Date(),
+    } as const
     for (const paymentId of [other, id]) {
-      for (const kind of EVENT_KINDS) await db.transaction((tx) => recordEvent(tx, { ...facts, kind, paymentId }))
+      for (const kind of EVENT_KINDS)
+        await db.transaction((tx) => recordEvent(tx, { ...facts, kind, paymentId }))
     }
     await expect
       .poll(() => proofs.events('settlement').map(({ paymentId, status }) => [paymentId, status]))
@@ -143,7 +211,11 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     expect(proofs.events('verification').map(({ paymentId }) => paymentId)).toEqual([other, id])
     expect(proofs.events('payment')).toEqual([])
     await expect
-      .poll(() => EVENT_KINDS.flatMap((kind) => wallets.events(kind).map(({ type, paymentId }) => [type, paymentId])))
+      .poll(() =>
+        EVENT_KINDS.flatMap((kind) =>
+          wallets.events(kind).map(({ type, paymentId }) => [type, paymentId]),
+        ),
+      )
       .toEqual(EVENT_KINDS.map((kind) => [kind, id]))
     await Promise.all([proofs.end(), wallets.end()])
   })
@@ -155,7 +227,9 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     await db.update(payment).set({ draft: true }).where(eq(payment.id, draft))
     await record(draft, 'created')
     const position = new SocketClient(app)
-    expect(await position.enter(owner.key, ['payments', wallets.recipient])).toMatchObject({ lastEventId: start })
+    expect(await position.enter(owner.key, ['payments', wallets.recipient])).toMatchObject({
+      lastEventId: start,
+    })
     await record(draft, 'expired')
     await record(own, 'created')
     await expect.poll(() => client.events().length).toBe(1)
@@ -175,10 +249,16 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
           [draft, 'confirmed'],
         ])
     }
-    expect(client.events().at(-1)?.events).toMatchObject([{ status: 'created' }, { status: 'expired' }, { status: 'confirmed' }])
+    expect(client.events().at(-1)?.events).toMatchObject([
+      { status: 'created' },
+      { status: 'expired' },
+      { status: 'confirmed' },
+    ])
     const late = new SocketClient(app)
     await late.enter(owner.key, ['payments'], start)
-    await expect.poll(() => late.events().map(({ status }) => status)).toEqual(['created', 'expired', 'created', 'confirmed'])
+    await expect
+      .poll(() => late.events().map(({ status }) => status))
+      .toEqual(['created', 'expired', 'created', 'confirmed'])
     await Promise.all([client, position, resumed, late].map((reader) => reader.end()))
   })
 
@@ -196,7 +276,9 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const wrong = new SocketClient(app)
     await wrong.say({ method: 'authenticate', apiKey: `${owner.key.slice(0, -1)}_` })
     await expect.poll(() => wrong.closed).toMatchObject({ code: 4401 })
-    expect(wrong.messages).toEqual([{ type: 'error', code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.' }])
+    expect(wrong.messages).toEqual([
+      { type: 'error', code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.' },
+    ])
     const early = new SocketClient(app)
     await early.say({ method: 'subscribe', keys: ['payments'] })
     await expect.poll(() => early.closed).toMatchObject({ code: 4401 })
@@ -214,18 +296,42 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test.each([
     ['not JSON', 'hello', 'Expected well-formed JSON.'],
-    ['an unknown method', { method: 'dance' }, 'method: Expected one of authenticate, subscribe, unsubscribe, received "dance".'],
-    ['a list', [], 'method: Expected one of authenticate, subscribe, unsubscribe, received nothing.'],
+    [
+      'an unknown method',
+      { method: 'dance' },
+      'method: Expected one of authenticate, subscribe, unsubscribe, received "dance".',
+    ],
+    [
+      'a list',
+      [],
+      'method: Expected one of authenticate, subscribe, unsubscribe, received nothing.',
+    ],
     ['no keys', { method: 'subscribe' }, 'keys: Expected an array, received nothing.'],
-    ['an empty list of keys', { method: 'unsubscribe', keys: [] }, 'keys: Expected at least one key.'],
-    ['a position that is no id', { method: 'subscribe', keys: ['payments'], since: 'x' }, 'since: Expected the id of an event.'],
-    ['a misspelt field', { method: 'subscribe', keys: ['payments'], sinse: '1' }, 'sinse: Unknown field. Did you mean since?'],
+    [
+      'an empty list of keys',
+      { method: 'unsubscribe', keys: [] },
+      'keys: Expected at least one key.',
+    ],
+    [
+      'a position that is no id',
+      { method: 'subscribe', keys: ['payments'], since: 'x' },
+      'since: Expected the id of an event.',
+    ],
+    [
+      'a misspelt field',
+      { method: 'subscribe', keys: ['payments'], sinse: '1' },
+      'sinse: Unknown field. Did you mean since?',
+    ],
     [
       'an unknown key',
       { method: 'subscribe', keys: ['everything'] },
       'keys: Expected payments, verifications, settlements, or a wallet address, received "everything".',
     ],
-    ['a second authentication', { method: 'authenticate', apiKey: 'x' }, 'This connection is authenticated already.'],
+    [
+      'a second authentication',
+      { method: 'authenticate', apiKey: 'x' },
+      'This connection is authenticated already.',
+    ],
   ])('%s is answered with an error and the connection stays', async (_, request, message) => {
     const client = new SocketClient(app)
     await client.enter(owner.key, ['payments'])
@@ -262,7 +368,8 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const { key } = await createTestKey(db, { plan: 'standard' })
     const client = new SocketClient(app)
     await client.enter(key, ['payments'])
-    for (let index = 0; index < 60; index++) await client.say({ method: 'unsubscribe', keys: ['payments'] })
+    for (let index = 0; index < 60; index++)
+      await client.say({ method: 'unsubscribe', keys: ['payments'] })
     await expect.poll(() => client.closed).toMatchObject({ code: 4429 })
   })
 
@@ -285,7 +392,9 @@ describe('the order lock', () => {
     await insertTestPayment(db, { id: paymentId, accountId })
     const filter = { accountId, kinds: ['payment' as const], wallets: [] }
 
-    async function overlap(write: (tx: Database, status: PaymentStatus) => Promise<unknown>): Promise<PaymentStatus[]> {
+    async function overlap(
+      write: (tx: Database, status: PaymentStatus) => Promise<unknown>,
+    ): Promise<PaymentStatus[]> {
       const wrote = Promise.withResolvers<void>()
       const commit = Promise.withResolvers<void>()
       const slow = db.transaction(async (tx) => {
@@ -307,9 +416,20 @@ describe('the order lock', () => {
     }
     let position = 0n
 
-    const bare = await overlap((tx, status) => tx.insert(event).values({ accountId, paymentId, status, source: 'watcher', at: new Date() }))
+    const bare = await overlap((tx, status) =>
+      tx.insert(event).values({ accountId, paymentId, status, source: 'watcher', at: new Date() }),
+    )
     expect(bare).toEqual(['pending'])
-    const ordered = await overlap((tx, status) => recordEvent(tx, { accountId, paymentId, status, source: 'watcher', blockHeight: null, at: new Date() }))
+    const ordered = await overlap((tx, status) =>
+      recordEvent(tx, {
+        accountId,
+        paymentId,
+        status,
+        source: 'watcher',
+        blockHeight: null,
+        at: new Date(),
+      }),
+    )
     expect(ordered).toEqual(['created', 'pending'])
   })
 
@@ -323,7 +443,16 @@ describe('the order lock', () => {
     const client = new SocketClient(reader)
     await client.enter(key, ['payments'])
     const record = (status: PaymentStatus) =>
-      writer.context.db.transaction((tx) => recordEvent(tx, { accountId, paymentId, status, source: 'watcher', blockHeight: null, at: new Date() }))
+      writer.context.db.transaction((tx) =>
+        recordEvent(tx, {
+          accountId,
+          paymentId,
+          status,
+          source: 'watcher',
+          blockHeight: null,
+          at: new Date(),
+        }),
+      )
     await record('created')
     await expect.poll(() => client.events().length).toBe(1)
     await writer.context.db.execute(
@@ -341,7 +470,11 @@ describe('a client that does not read', () => {
     await using app = await startTestApp({
       target: database.target,
       limits: { sendWithinMs: 300 },
-      readPayment: async (paymentId) => ({ ...examples.paymentStatus.reply, paymentId, metadata: { fill: 'x'.repeat(200_000) } }),
+      readPayment: async (paymentId) => ({
+        ...examples.paymentStatus.reply,
+        paymentId,
+        metadata: { fill: 'x'.repeat(200_000) },
+      }),
     })
     const { accountId, key } = await createTestKey(app.context.db)
     const paymentId = createPaymentId()
@@ -349,13 +482,27 @@ describe('a client that does not read', () => {
     const client = new SocketClient(app)
     await client.enter(key, ['payments'])
     client.ws.pause()
-    await app.context.db
-      .insert(event)
-      .values(Array.from({ length: 400 }, () => ({ accountId, paymentId, status: 'pending' as const, source: 'watcher' as const, at: new Date() })))
-    await app.context.db.transaction((tx) =>
-      recordEvent(tx, { accountId, paymentId, status: 'confirmed', source: 'watcher', blockHeight: null, at: new Date() }),
+    await app.context.db.insert(event).values(
+      Array.from({ length: 400 }, () => ({
+        accountId,
+        paymentId,
+        status: 'pending' as const,
+        source: 'watcher' as const,
+        at: new Date(),
+      })),
     )
-    const sockets = async () => /^websocket_connections (\d+)$/m.exec(await (await fetch(`${app.url}/metrics`)).text())?.[1]
+    await app.context.db.transaction((tx) =>
+      recordEvent(tx, {
+        accountId,
+        paymentId,
+        status: 'confirmed',
+        source: 'watcher',
+        blockHeight: null,
+        at: new Date(),
+      }),
+    )
+    const sockets = async () =>
+      /^websocket_connections (\d+)$/m.exec(await (await fetch(`${app.url}/metrics`)).text())?.[1]
     await expect.poll(sockets, { timeout: 30_000 }).toBe('0')
     client.ws.resume()
     await expect.poll(() => client.closed !== undefined, { timeout: 10_000 }).toBe(true)

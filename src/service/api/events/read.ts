@@ -39,10 +39,16 @@ export async function lastEventId(db: Database, accountId: string): Promise<bigi
 
 /** How often a payment had changed its status when this event was written, by this event included. */
 export async function countUpTo(db: Database, row: EventRow): Promise<number> {
-  return await db.$count(event, and(eq(event.paymentId, row.paymentId), eq(event.kind, 'payment'), lte(event.id, row.id)))
+  return await db.$count(
+    event,
+    and(eq(event.paymentId, row.paymentId), eq(event.kind, 'payment'), lte(event.id, row.id)),
+  )
 }
 
 function matches(filter: Filter) {
-  const ofWallets = [inArray(payment.sender, [...filter.wallets]), inArray(payment.recipient, [...filter.wallets])]
+  const ofWallets = [
+    inArray(payment.sender, [...filter.wallets]),
+    inArray(payment.recipient, [...filter.wallets]),
+  ]
   return or(inArray(event.kind, [...filter.kinds]), ...(filter.wallets.length > 0 ? ofWallets : []))
 }

@@ -4,7 +4,13 @@ import { stringifyJson } from '#contract/json.ts'
 import type { EventMessage } from './to-message.ts'
 
 /** Why a connection of ours ends; 4xxx is ours to define (RFC 6455, 7.4.2). */
-export const CLOSE = { goingAway: 1001, failed: 1011, tooSlow: 1013, unauthorized: 4401, limited: 4429 } as const
+export const CLOSE = {
+  goingAway: 1001,
+  failed: 1011,
+  tooSlow: 1013,
+  unauthorized: 4401,
+  limited: 4429,
+} as const
 
 /** After this a close frame that the client never read is no longer waited for. */
 const CLOSE_WITHIN_MS = 1_000

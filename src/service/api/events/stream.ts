@@ -35,13 +35,32 @@ const RENEW_MS = 10_000
 const MAX_MESSAGE_BYTES = 16 * 1024
 
 /** `GET /ws` of one process: accepts connections, wakes them when there are events, and sees to it that the dead and the revoked end. */
-export async function startEventStream(context: Context, { listen, metrics, readPayment, limits }: Options): Promise<EventStream> {
-  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false })
+export async function startEventStream(
+  context: Context,
+  { listen, metrics, readPayment, limits }: Options,
+): Promise<EventStream> {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  })
   // In place of the answer of ws, which is text.
-  server.on('wsClientError', (error, socket) => refuseUpgrade(socket, new ProblemError('INVALID_PARAMETERS', { message: error.message }), context.now()))
+  server.on('wsClientError', (error, socket) =>
+    refuseUpgrade(
+      socket,
+      new ProblemError('INVALID_PARAMETERS', { message: error.message }),
+      context.now(),
+    ),
+  )
   const connections = new Map<WebSocket, Connection>()
   const silent = new WeakSet<WebSocket>()
-  const options: StreamOptions = { authenticateWithinMs: 5_000, sendWithinMs: 10_000, ...limits, readPayment, onSent: () => metrics.sentEvents.inc() }
+  const options: StreamOptions = {
+    authenticateWithinMs: 5_000,
+    sendWithinMs: 10_000,
+    ...limits,
+    readPayment,
+    onSent: () => metrics.sentEvents.inc(),
+  }
 
   function accept(ws: WebSocket): void {
     const connection = openConnection(ws, context, options)
@@ -51,12 +70,15 @@ export async function startEventStream(context: Context, { listen, metrics, read
     ws.once('close', () => {
       connections.delete(ws)
       metrics.openSockets.dec()
-      releaseSocket(context.db, connection.id).catch((error: unknown) => context.log.debug({ err: error }, 'socket lease left to run out'))
+      releaseSocket(context.db, connection.id).catch((error: unknown) =>
+        context.log.debug({ err: error }, 'socket lease left to run out'),
+      )
     })
   }
 
   const unlisten = await listen(EVENT_CHANNEL, (accountId) => {
-    for (const connection of connections.values()) if (accountId === '' || connection.accountId() === accountId) connection.wake()
+    for (const connection of connections.values())
+      if (accountId === '' || connection.accountId() === accountId) connection.wake()
   })
   const ping = setInterval(() => {
     for (const ws of connections.keys()) {
@@ -81,8 +103,11 @@ export async function startEventStream(context: Context, { listen, metrics, read
     clearInterval(renew)
     clearInterval(beat)
     await unlisten()
-    const closed = [...connections.keys()].map((ws) => new Promise((resolve) => ws.once('close', resolve)))
-    for (const connection of connections.values()) connection.close(CLOSE.goingAway, 'the service stops; resume with since')
+    const closed = [...connections.keys()].map(
+      (ws) => new Promise((resolve) => ws.once('close', resolve)),
+    )
+    for (const connection of connections.values())
+      connection.close(CLOSE.goingAway, 'the service stops; resume with since')
     await Promise.all(closed)
   }
   let ended: Promise<void> | undefined
@@ -100,20 +125,31 @@ export async function startEventStream(context: Context, { listen, metrics, read
 }
 
 /** Why an upgrade is refused; nothing when it may go on. */
-async function admit(context: Context, request: IncomingMessage): Promise<ProblemError | undefined> {
+async function admit(
+  context: Context,
+  request: IncomingMessage,
+): Promise<ProblemError | undefined> {
   try {
     // A limit apart: wrong keys from the same address must not keep the stream from coming back.
     const pool = `ws:${clientAddress(request, context.config.trustedProxyHops)}`
     const verdict = await context.limits.take([{ pool, perMinute: ANONYMOUS_PER_MINUTE }])
-    return verdict.allowed ? undefined : new ProblemError('RATE_LIMIT', { retryAfter: verdict.retryAfter })
+    return verdict.allowed
+      ? undefined
+      : new ProblemError('RATE_LIMIT', { retryAfter: verdict.retryAfter })
   } catch (error) {
     context.log.error({ err: error }, 'upgrade failed')
-    return new ProblemError('SERVICE_UNAVAILABLE', { message: 'The database cannot be reached. Nothing is decided.', retryAfter: 2 })
+    return new ProblemError('SERVICE_UNAVAILABLE', {
+      message: 'The database cannot be reached. Nothing is decided.',
+      retryAfter: 2,
+    })
   }
 }
 
 /** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */
-async function renewLeases(context: Context, connections: ReadonlyMap<WebSocket, Connection>): Promise<void> {
+async function renewLeases(
+  context: Context,
+  connections: ReadonlyMap<WebSocket, Connection>,
+): Promise<void> {
   const open = entered(connections)
   try {
     const valid = await extendSockets(

@@ -19,7 +19,11 @@ export type Subscription = {
  * What one connection follows, and how far it has come. Backfill and live events are one and the same loop over the rows, so there is no seam
  * at which an event could be lost or sent twice.
  */
-export function createSubscription(db: Database, accountId: string, deliver: (row: EventRow) => Promise<void>): Subscription {
+export function createSubscription(
+  db: Database,
+  accountId: string,
+  deliver: (row: EventRow) => Promise<void>,
+): Subscription {
   const keys = new Set<string>()
   let position = 0n
   /** Grows when keys or position change under a pump that waits for the database. */
@@ -28,7 +32,11 @@ export function createSubscription(db: Database, accountId: string, deliver: (ro
   let again = false
 
   function filter(): Filter {
-    return { accountId, kinds: [...keys].filter(isKindKey).map((key) => EVENT_KEYS[key]), wallets: [...keys].filter((key) => !isKindKey(key)) }
+    return {
+      accountId,
+      kinds: [...keys].filter(isKindKey).map((key) => EVENT_KEYS[key]),
+      wallets: [...keys].filter((key) => !isKindKey(key)),
+    }
   }
 
   async function drain(): Promise<void> {
@@ -54,7 +62,8 @@ export function createSubscription(db: Database, accountId: string, deliver: (ro
     },
     async add(added, since) {
       const wanted = added.map(toKey)
-      if (new Set([...keys, ...wanted]).size > MOST_KEYS) throw invalidKeys(`Expected at most ${MOST_KEYS} keys on one connection.`)
+      if (new Set([...keys, ...wanted]).size > MOST_KEYS)
+        throw invalidKeys(`Expected at most ${MOST_KEYS} keys on one connection.`)
       const head = await lastEventId(db, accountId)
       const following = keys.size > 0
       for (const key of wanted) keys.add(key)
@@ -91,7 +100,9 @@ function toKey(text: string): string {
   if (isKindKey(text)) return text
   const parsed = parseAddress(text)
   if (parsed.ok) return parsed.address
-  throw invalidKeys(`Expected ${Object.keys(EVENT_KEYS).join(', ')}, or a wallet address, received ${JSON.stringify(text.slice(0, 60))}.`)
+  throw invalidKeys(
+    `Expected ${Object.keys(EVENT_KEYS).join(', ')}, or a wallet address, received ${JSON.stringify(text.slice(0, 60))}.`,
+  )
 }
 
 function isKindKey(text: string): text is keyof typeof EVENT_KEYS {
@@ -99,5 +110,8 @@ function isKindKey(text: string): text is keyof typeof EVENT_KEYS {
 }
 
 function invalidKeys(message: string): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', { message: `keys: ${message}`, details: { keys: message } })
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `keys: ${message}`,
+    details: { keys: message },
+  })
 }

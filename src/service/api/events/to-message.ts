@@ -12,7 +12,11 @@ export type ReadPayment = (paymentId: string) => Promise<v.InferInput<typeof Pay
  * An event as it goes over the stream: the payment as it is known now, with the status and the history it had at this event. A reader that
  * replays a day therefore sees every status once, in order.
  */
-export async function toMessage(db: Database, row: EventRow, readPayment: ReadPayment): Promise<EventMessage> {
+export async function toMessage(
+  db: Database,
+  row: EventRow,
+  readPayment: ReadPayment,
+): Promise<EventMessage> {
   const payment = await readPayment(row.paymentId)
   const events = payment.events.slice(0, await countUpTo(db, row))
   const failure = row.status === 'failed' ? payment.failure : null

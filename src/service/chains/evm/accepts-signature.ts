@@ -18,7 +18,9 @@ import { refusal } from './simulate.ts'
 const MAX_GAS = 5_000_000n
 const WORD = 32
 
-const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const abi = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+])
 const ACCEPTED = padHex('0x1626ba7e', { dir: 'right', size: WORD })
 
 /**
@@ -26,7 +28,10 @@ const ACCEPTED = padHex('0x1626ba7e', { dir: 'right', size: WORD })
  * one is asked as it is. An address without code accepts nothing here: its key signs.
  * @throws what viem throws when the node does not answer; whatever the contract does is an answer
  */
-export async function acceptsSignature(client: PublicClient, { address, hash, signature }: { address: string; hash: Hex; signature: Hex }): Promise<boolean> {
+export async function acceptsSignature(
+  client: PublicClient,
+  { address, hash, signature }: { address: string; hash: Hex; signature: Hex },
+): Promise<boolean> {
   const contract = address as Hex
   const deployed = (await client.getCode({ address: contract })) !== undefined
   const wrapped = isErc6492Signature(signature)
@@ -37,15 +42,26 @@ export async function acceptsSignature(client: PublicClient, { address, hash, si
     const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [hash, inner] })
     const answer = await callContract(client, { to: contract, data })
     // Bytes behind the first word are not looked at, as a caller on the chain does not.
-    return answer !== undefined && size(answer) >= WORD && sliceHex(answer, 0, WORD).toLowerCase() === ACCEPTED
+    return (
+      answer !== undefined &&
+      size(answer) >= WORD &&
+      sliceHex(answer, 0, WORD).toLowerCase() === ACCEPTED
+    )
   }
-  const data = encodeDeployData({ abi: erc6492SignatureValidatorAbi, args: [contract, hash, signature], bytecode: erc6492SignatureValidatorByteCode })
+  const data = encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    args: [contract, hash, signature],
+    bytecode: erc6492SignatureValidatorByteCode,
+  })
   const answer = await callContract(client, { data })
   return answer !== undefined && size(answer) <= WORD && BigInt(answer) === 1n
 }
 
 /** What the call returned; undefined where it returned nothing or was refused. */
-async function callContract(client: PublicClient, call: { to?: Hex; data: Hex }): Promise<Hex | undefined> {
+async function callContract(
+  client: PublicClient,
+  call: { to?: Hex; data: Hex },
+): Promise<Hex | undefined> {
   try {
     const { data } = await client.call({ ...call, gas: MAX_GAS })
     return data === '0x' ? undefined : data

@@ -1,5 +1,18 @@
-import { erc20Abi, getAbiItem, isAddressEqual, TransactionNotFoundError, TransactionReceiptNotFoundError, type Hex, type PublicClient } from 'viem'
-import { authorizationAbi, carriesOut, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import {
+  erc20Abi,
+  getAbiItem,
+  isAddressEqual,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  type Hex,
+  type PublicClient,
+} from 'viem'
+import {
+  authorizationAbi,
+  carriesOut,
+  permit2Abi,
+  type Authorization,
+} from '#chains/evm/authorization.ts'
 import { countCarried, noncesWithin } from '#chains/evm/permit-carrier.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { readMoves } from '#chains/evm/erc20.ts'
@@ -30,8 +43,15 @@ export async function findUse(
 ): Promise<Use> {
   if (!(await isUsed(client, authorization))) return { used: false }
   const head = await client.getBlockNumber()
-  const oldest = since === null ? head - BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs)) : BigInt(since) - BEHIND
-  const wanted = { name: `use ${nameOf(authorization)}`, pages: pagesOf(oldest, head), look: (range: Range) => findCarrier(client, authorization, range) }
+  const oldest =
+    since === null
+      ? head - BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs))
+      : BigInt(since) - BEHIND
+  const wanted = {
+    name: `use ${nameOf(authorization)}`,
+    pages: pagesOf(oldest, head),
+    look: (range: Range) => findCarrier(client, authorization, range),
+  }
   return { used: true, signature: (await search(client, wanted)) ?? null }
 }
 
@@ -43,23 +63,37 @@ export async function proveEnding(
   endpoints: EvmEndpoints,
   { authorization, since }: { authorization: Authorization; since: number | null },
 ): Promise<Ending | null> {
-  const [first, second] = await endpoints.askTwice((client) => readEnding(client, authorization, since))
+  const [first, second] = await endpoints.askTwice((client) =>
+    readEnding(client, authorization, since),
+  )
   return second === null ? null : first
 }
 
-async function readEnding(client: PublicClient, authorization: Authorization, since: number | null): Promise<Ending | null> {
+async function readEnding(
+  client: PublicClient,
+  authorization: Authorization,
+  since: number | null,
+): Promise<Ending | null> {
   const { number, timestamp } = await client.getBlock({ blockTag: 'finalized' })
   const used = await wasUsed(client, authorization, number)
   // Permit2 counts the last second in.
   if (used === false) return timestamp > authorization.validBefore ? 'over' : null
   if (used === undefined) return null
   const oldest = since === null ? 0n : BigInt(since) - BEHIND
-  const wanted = { name: `end ${nameOf(authorization)}`, pages: pagesOf(oldest, number), look: (range: Range) => findWithdrawal(client, authorization, range) }
+  const wanted = {
+    name: `end ${nameOf(authorization)}`,
+    pages: pagesOf(oldest, number),
+    look: (range: Range) => findWithdrawal(client, authorization, range),
+  }
   return (await search(client, wanted)) === undefined ? null : 'taken_back'
 }
 
 /** Whether it was used up to a finalized block. Where a node keeps no such state, a later one in which it is unused says the same: no use is ever undone. */
-async function wasUsed(client: PublicClient, authorization: Authorization, height: bigint): Promise<boolean | undefined> {
+async function wasUsed(
+  client: PublicClient,
+  authorization: Authorization,
+  height: bigint,
+): Promise<boolean | undefined> {
   const then = await usedAt(client, authorization, height)
   if (then !== undefined) return then
   const head = await client.getBlockNumber()
@@ -67,7 +101,11 @@ async function wasUsed(client: PublicClient, authorization: Authorization, heigh
 }
 
 /** Undefined when the node does not keep the state of that block. */
-async function usedAt(client: PublicClient, authorization: Authorization, height: bigint): Promise<boolean | undefined> {
+async function usedAt(
+  client: PublicClient,
+  authorization: Authorization,
+  height: bigint,
+): Promise<boolean | undefined> {
   try {
     return await isUsed(client, authorization, height)
   } catch (error) {
@@ -76,12 +114,32 @@ async function usedAt(client: PublicClient, authorization: Authorization, height
   }
 }
 
-async function isUsed(client: PublicClient, { method, token, from, nonce }: Authorization, height?: bigint): Promise<boolean> {
+async function isUsed(
+  client: PublicClient,
+  { method, token, from, nonce }: Authorization,
+  height?: bigint,
+): Promise<boolean> {
   const at = height === undefined ? {} : { blockNumber: height }
   if (method === 'eip3009')
-    return client.readContract({ address: token, abi: authorizationAbi, functionName: 'authorizationState', args: [from, nonce], ...at })
+    return client.readContract({
+      address: token,
+      abi: authorizationAbi,
+      functionName: 'authorizationState',
+      args: [from, nonce],
+      ...at,
+    })
   const { word, bit } = placeOf(nonce)
-  return ((await client.readContract({ address: PERMIT2, abi: permit2Abi, functionName: 'nonceBitmap', args: [from, word], ...at })) & bit) !== 0n
+  return (
+    ((await client.readContract({
+      address: PERMIT2,
+      abi: permit2Abi,
+      functionName: 'nonceBitmap',
+      args: [from, word],
+      ...at,
+    })) &
+      bit) !==
+    0n
+  )
 }
 
 /** Where Permit2 notes a nonce. */
@@ -90,27 +148,51 @@ function placeOf(nonce: Hex): { word: bigint; bit: bigint } {
 }
 
 /** The transaction that carried it out in these blocks. */
-async function findCarrier(client: PublicClient, authorization: Authorization, range: Range): Promise<Hex | undefined> {
+async function findCarrier(
+  client: PublicClient,
+  authorization: Authorization,
+  range: Range,
+): Promise<Hex | undefined> {
   const { method, token, from, to, amountAtomic, nonce } = authorization
   if (method === 'eip3009') {
     const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationUsed' })
-    return (await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })).at(-1)?.transactionHash
+    return (
+      await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })
+    ).at(-1)?.transactionHash
   }
   // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
   const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
-  const logs = await client.getLogs({ address: token, event, args: { from, to }, strict: true, ...range })
+  const logs = await client.getLogs({
+    address: token,
+    event,
+    args: { from, to },
+    strict: true,
+    ...range,
+  })
   for (const { args, transactionHash } of logs) {
-    if (args.value === amountAtomic && (await isCarriedOut(client, authorization, transactionHash))) return transactionHash
+    if (args.value === amountAtomic && (await isCarriedOut(client, authorization, transactionHash)))
+      return transactionHash
   }
   return undefined
 }
 
-async function isCarriedOut(client: PublicClient, authorization: Authorization, hash: Hex): Promise<boolean> {
+async function isCarriedOut(
+  client: PublicClient,
+  authorization: Authorization,
+  hash: Hex,
+): Promise<boolean> {
   try {
     const transaction = await client.getTransaction({ hash })
-    return carriesOut(authorization, transaction) || (await isHandedOn(client, authorization, transaction))
+    return (
+      carriesOut(authorization, transaction) ||
+      (await isHandedOn(client, authorization, transaction))
+    )
   } catch (error) {
-    if (error instanceof TransactionNotFoundError || error instanceof TransactionReceiptNotFoundError) return false
+    if (
+      error instanceof TransactionNotFoundError ||
+      error instanceof TransactionReceiptNotFoundError
+    )
+      return false
     throw error
   }
 }
@@ -129,24 +211,43 @@ async function isHandedOn(
   const nonces = noncesWithin(authorization, input)
   if (!nonces.has(authorization.nonce)) return false
   const { logs, blockNumber } = await client.getTransactionReceipt({ hash })
-  const used = await inParallel([...nonces], PARALLEL_RECEIPTS, (nonce) => usedAt(client, { ...authorization, nonce }, blockNumber))
+  const used = await inParallel([...nonces], PARALLEL_RECEIPTS, (nonce) =>
+    usedAt(client, { ...authorization, nonce }, blockNumber),
+  )
   // What a node has forgotten counts as used.
   return used.filter((then) => then !== false).length <= countCarried(authorization, logs)
 }
 
 /** The transaction by which the payer took it back in these blocks, unused as it was. */
-async function findWithdrawal(client: PublicClient, authorization: Authorization, range: Range): Promise<Hex | undefined> {
+async function findWithdrawal(
+  client: PublicClient,
+  authorization: Authorization,
+  range: Range,
+): Promise<Hex | undefined> {
   const { method, token, from, nonce } = authorization
   if (method === 'eip3009') {
     // A token takes back only what is not used.
     const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationCanceled' })
-    return (await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })).at(-1)?.transactionHash
+    return (
+      await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })
+    ).at(-1)?.transactionHash
   }
   const { word, bit } = placeOf(nonce)
   const event = getAbiItem({ abi: permit2Abi, name: 'UnorderedNonceInvalidation' })
-  const logs = await client.getLogs({ address: PERMIT2, event, args: { owner: from }, strict: true, ...range })
+  const logs = await client.getLogs({
+    address: PERMIT2,
+    event,
+    args: { owner: from },
+    strict: true,
+    ...range,
+  })
   for (const { args, blockNumber, transactionHash } of logs) {
-    if (args.word === word && (args.mask & bit) !== 0n && (await isWithdrawal(client, authorization, { blockNumber, transactionHash }))) return transactionHash
+    if (
+      args.word === word &&
+      (args.mask & bit) !== 0n &&
+      (await isWithdrawal(client, authorization, { blockNumber, transactionHash }))
+    )
+      return transactionHash
   }
   return undefined
 }
@@ -157,20 +258,35 @@ type Struck = { blockNumber: bigint; transactionHash: Hex }
  * Permit2 strikes out used nonces too. This one was unused before the block, and what stands before in it moved nothing of the kind: told by the receipts
  * themselves, all of which the node must have.
  */
-async function isWithdrawal(client: PublicClient, authorization: Authorization, { blockNumber, transactionHash }: Struck): Promise<boolean> {
+async function isWithdrawal(
+  client: PublicClient,
+  authorization: Authorization,
+  { blockNumber, transactionHash }: Struck,
+): Promise<boolean> {
   if ((await usedAt(client, authorization, blockNumber - 1n)) !== false) return false
   const { transactions } = await client.getBlock({ blockNumber })
   const at = transactions.indexOf(transactionHash)
   if (at < 0) return false
-  const idle = await inParallel(transactions.slice(0, at), PARALLEL_RECEIPTS, (hash) => movesNothing(client, authorization, hash))
+  const idle = await inParallel(transactions.slice(0, at), PARALLEL_RECEIPTS, (hash) =>
+    movesNothing(client, authorization, hash),
+  )
   return idle.every(Boolean)
 }
 
-async function movesNothing(client: PublicClient, { token, from, to, amountAtomic }: Authorization, hash: Hex): Promise<boolean> {
+async function movesNothing(
+  client: PublicClient,
+  { token, from, to, amountAtomic }: Authorization,
+  hash: Hex,
+): Promise<boolean> {
   try {
     const { logs } = await client.getTransactionReceipt({ hash })
     const moves = readMoves(logs, checksumAddress(token))
-    return moves !== undefined && !moves.some((move) => move.from === from && move.to === to && move.amountAtomic === amountAtomic)
+    return (
+      moves !== undefined &&
+      !moves.some(
+        (move) => move.from === from && move.to === to && move.amountAtomic === amountAtomic,
+      )
+    )
   } catch (error) {
     if (error instanceof TransactionReceiptNotFoundError) return false
     throw error
@@ -181,15 +297,21 @@ async function movesNothing(client: PublicClient, { token, from, to, amountAtomi
 function pagesOf(oldest: bigint, head: bigint): Range[] {
   const first = oldest > 0n ? oldest : 0n
   const pages = (head - first) / PAGE + 1n
-  const newest = Array.from({ length: Number(pages < MAX_PAGES ? pages : MAX_PAGES) }, (_, index): Range => {
-    const toBlock = head - BigInt(index) * PAGE
-    return { fromBlock: toBlock - PAGE + 1n > first ? toBlock - PAGE + 1n : first, toBlock }
-  })
+  const newest = Array.from(
+    { length: Number(pages < MAX_PAGES ? pages : MAX_PAGES) },
+    (_, index): Range => {
+      const toBlock = head - BigInt(index) * PAGE
+      return { fromBlock: toBlock - PAGE + 1n > first ? toBlock - PAGE + 1n : first, toBlock }
+    },
+  )
   const left = pages - BigInt(newest.length)
-  const early = Array.from({ length: Number(left < MAX_PAGES ? left : MAX_PAGES) }, (_, index): Range => {
-    const fromBlock = first + BigInt(index) * PAGE
-    return { fromBlock, toBlock: fromBlock + PAGE - 1n }
-  })
+  const early = Array.from(
+    { length: Number(left < MAX_PAGES ? left : MAX_PAGES) },
+    (_, index): Range => {
+      const fromBlock = first + BigInt(index) * PAGE
+      return { fromBlock, toBlock: fromBlock + PAGE - 1n }
+    },
+  )
   return [...newest, ...early]
 }
 
@@ -200,7 +322,10 @@ const MAX_RESTS = 1_000
 
 type Look = (range: Range) => Promise<Hex | undefined>
 
-async function search(client: PublicClient, { name, pages, look }: { name: string; pages: readonly Range[]; look: Look }): Promise<Hex | undefined> {
+async function search(
+  client: PublicClient,
+  { name, pages, look }: { name: string; pages: readonly Range[]; look: Look },
+): Promise<Hex | undefined> {
   const until = rests.get(client) ?? new Map<string, number>()
   rests.set(client, until)
   if ((until.get(name) ?? 0) > Date.now()) return undefined

@@ -21,11 +21,23 @@ export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Prom
       client.getTransactionCount({ address, blockTag: 'pending' }),
       client.getBalance({ address }),
     ])
-    if (nonce < landed) return { ok: false, reason: `The nonce ${nonce} is used up: the next one is ${landed}.` }
-    if (nonce > pending) return { ok: false, reason: `The nonce ${nonce} is ahead: the next one is ${pending}.` }
-    const short: Rehearsal = { ok: false, reason: 'The payer does not hold the amount and its fee.' }
+    if (nonce < landed)
+      return { ok: false, reason: `The nonce ${nonce} is used up: the next one is ${landed}.` }
+    if (nonce > pending)
+      return { ok: false, reason: `The nonce ${nonce} is ahead: the next one is ${pending}.` }
+    const short: Rehearsal = {
+      ok: false,
+      reason: 'The payer does not hold the amount and its fee.',
+    }
     if (balance < valueAtomic + feeBoundAtomic) return short
-    if (data !== '0x') return callOnly(client, { account: address, to: to as `0x${string}`, value: valueAtomic, data, gas })
+    if (data !== '0x')
+      return callOnly(client, {
+        account: address,
+        to: to as `0x${string}`,
+        value: valueAtomic,
+        data,
+        gas,
+      })
     const simulated = await simulate(client, { sender, recipient: to, amountAtomic: valueAtomic })
     if (simulated.ok) return { ok: true }
     return simulated.short ? short : { ok: false, reason: renderRecipientReason(simulated.reason) }
@@ -34,11 +46,16 @@ export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Prom
 }
 
 /** A call of a contract, run on the state of this moment. */
-async function callOnly(client: PublicClient, call: { account: Hex; to: Hex; value: bigint; data: Hex; gas: bigint }): Promise<Rehearsal> {
+async function callOnly(
+  client: PublicClient,
+  call: { account: Hex; to: Hex; value: bigint; data: Hex; gas: bigint },
+): Promise<Rehearsal> {
   try {
     const { data } = await client.call(call)
     const refused = readTransferCall(call.data) !== undefined && !saysTransferred(data)
-    return refused ? { ok: false, reason: 'The token says that it did not transfer.' } : { ok: true }
+    return refused
+      ? { ok: false, reason: 'The token says that it did not transfer.' }
+      : { ok: true }
   } catch (error) {
     const reason = refusal(error)
     if (reason === undefined) throw error
@@ -54,9 +71,12 @@ export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<B
       await client.sendRawTransaction({ serializedTransaction: bytesToHex(bytes) })
       return { accepted: true }
     } catch (error) {
-      const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null
+      const answer =
+        error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null
       if (!(answer instanceof RpcRequestError)) throw error
-      return KNOWN.test(answer.details) ? { accepted: true } : { accepted: false, reason: printableText(answer.details) ?? 'refused' }
+      return KNOWN.test(answer.details)
+        ? { accepted: true }
+        : { accepted: false, reason: printableText(answer.details) ?? 'refused' }
     }
   })
 }

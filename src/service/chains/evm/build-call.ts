@@ -1,4 +1,11 @@
-import { hexToBytes, keccak256, serializeTransaction, stringToBytes, type Hex, type PublicClient } from 'viem'
+import {
+  hexToBytes,
+  keccak256,
+  serializeTransaction,
+  stringToBytes,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import { priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
@@ -21,15 +28,25 @@ const DELEGATED = '0xef0100'
 type CallRequest = Call & { from: string; priorityFeeAtomic: bigint | undefined }
 
 /** Builds a call that moves none of the sender's money, for its next nonce and at the fees of this moment, after running it on the present state. */
-export function buildCall(endpoints: EvmEndpoints, network: Network, request: CallRequest): Promise<BuiltCall> {
+export function buildCall(
+  endpoints: EvmEndpoints,
+  network: Network,
+  request: CallRequest,
+): Promise<BuiltCall> {
   return endpoints.ask(async (client): Promise<BuiltCall> => {
     const { to, data, priorityFeeAtomic } = request
     const from = request.from as Hex
-    const [code, balance, estimated] = await Promise.all([client.getCode({ address: from }), client.getBalance({ address: from }), run(client, request)])
-    if (code !== undefined && !code.startsWith(DELEGATED)) throw senderProblem({ code: 'sender_is_contract', params: {} })
+    const [code, balance, estimated] = await Promise.all([
+      client.getCode({ address: from }),
+      client.getBalance({ address: from }),
+      run(client, request),
+    ])
+    if (code !== undefined && !code.startsWith(DELEGATED))
+      throw senderProblem({ code: 'sender_is_contract', params: {} })
     if (typeof estimated === 'string') return { ok: false, code: 'REFUSED', message: estimated }
     const gas = estimated + (estimated * MARGIN_PERCENT) / 100n
-    if (gas > MAX_GAS) return { ok: false, code: 'REFUSED', message: `The call needs more than ${MAX_GAS} gas.` }
+    if (gas > MAX_GAS)
+      return { ok: false, code: 'REFUSED', message: `The call needs more than ${MAX_GAS} gas.` }
     const ready = await write(client, network, { from, to, data, gas, priorityFeeAtomic })
     const { feeAtomic } = ready
     if (balance >= feeAtomic) return ready
@@ -44,16 +61,35 @@ const NOTE_GAS = 30_000n
 export function buildNote(
   endpoints: EvmEndpoints,
   network: Network,
-  { payee, payer, text, priorityFeeAtomic }: { payee: string; payer: string; text: string; priorityFeeAtomic: bigint | undefined },
+  {
+    payee,
+    payer,
+    text,
+    priorityFeeAtomic,
+  }: { payee: string; payer: string; text: string; priorityFeeAtomic: bigint | undefined },
 ): Promise<Ready> {
   const data = keccak256(stringToBytes(text))
-  return endpoints.ask((client) => write(client, network, { from: payee as Hex, to: payer as Hex, data, gas: NOTE_GAS, priorityFeeAtomic }))
+  return endpoints.ask((client) =>
+    write(client, network, {
+      from: payee as Hex,
+      to: payer as Hex,
+      data,
+      gas: NOTE_GAS,
+      priorityFeeAtomic,
+    }),
+  )
 }
 
 /** The gas a call takes now, or why the chain refuses it. */
-async function run(client: PublicClient, { from, to, data }: CallRequest): Promise<bigint | string> {
+async function run(
+  client: PublicClient,
+  { from, to, data }: CallRequest,
+): Promise<bigint | string> {
   try {
-    const [gas] = await Promise.all([client.estimateGas({ account: from as Hex, to, data }), client.call({ account: from as Hex, to, data })])
+    const [gas] = await Promise.all([
+      client.estimateGas({ account: from as Hex, to, data }),
+      client.call({ account: from as Hex, to, data }),
+    ])
     return gas
   } catch (error) {
     const reason = refusal(error)
@@ -64,7 +100,11 @@ async function run(client: PublicClient, { from, to, data }: CallRequest): Promi
 
 type Fields = { from: Hex; to: Hex; data: Hex; gas: bigint; priorityFeeAtomic: bigint | undefined }
 
-async function write(client: PublicClient, network: Network, { from, to, data, gas, priorityFeeAtomic }: Fields): Promise<Ready> {
+async function write(
+  client: PublicClient,
+  network: Network,
+  { from, to, data, gas, priorityFeeAtomic }: Fields,
+): Promise<Ready> {
   const [nonce, height, price] = await Promise.all([
     client.getTransactionCount({ address: from, blockTag: 'pending' }),
     client.getBlockNumber(),
@@ -72,7 +112,17 @@ async function write(client: PublicClient, network: Network, { from, to, data, g
   ])
   const { maxFeePerGas, maxPriorityFeePerGas } = price
   const chainId = chainIdOf(network.network)
-  const unsigned = serializeTransaction({ type: 'eip1559', chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, value: 0n, data })
+  const unsigned = serializeTransaction({
+    type: 'eip1559',
+    chainId,
+    nonce,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to,
+    value: 0n,
+    data,
+  })
   return {
     ok: true,
     bytes: hexToBytes(unsigned),

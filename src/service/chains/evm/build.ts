@@ -21,7 +21,11 @@ const VALID_MS = 60_000
 export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'> } & BuildOptions
 
 /** Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. */
-export function build(endpoints: EvmEndpoints, network: Network, request: BuildRequest): Promise<Built> {
+export function build(
+  endpoints: EvmEndpoints,
+  network: Network,
+  request: BuildRequest,
+): Promise<Built> {
   return endpoints.ask(async (client): Promise<Built> => {
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
@@ -31,21 +35,29 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
       client.getTransactionCount({ address: sender, blockTag: 'pending' }),
       client.getBlockNumber(),
     ])
-    if (code !== undefined && !code.startsWith(DELEGATED)) throw senderProblem({ code: 'sender_is_contract', params: {} })
+    if (code !== undefined && !code.startsWith(DELEGATED))
+      throw senderProblem({ code: 'sender_is_contract', params: {} })
     const refused = refuseRecipient(network, intent.recipient)
     if (refused) return refused
-    const tried = await (intent.asset.native ? tryNative(client, network, { ...request, balance }) : tryToken(client, intent))
+    const tried = await (intent.asset.native
+      ? tryNative(client, network, { ...request, balance })
+      : tryToken(client, intent))
     if (!tried.ok) return tried.refused
 
     const { gas } = tried
-    const capped = await readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic, intent.asset) })
+    const capped = await readCappedPrice(client, {
+      gas,
+      priorityFeeAtomic,
+      capAtomic: maxFeeAtomic(priorityFeeAtomic, intent.asset),
+    })
     const { fingerprint, ...price } = choosePrice(capped, request)
     const bytes = buildPayment({ ...intent, nonce, gas, ...price })
     const dataFeeAtomic = await readDataFee(client, bytes)
     const feeAtomic = gas * price.maxFeePerGas + dataFeeAtomic
     const amountAtomic = intent.asset.native ? intent.amountAtomic : 0n
     // anvil's and some nodes' estimates overlook the fee: the balance is compared here.
-    if (balance < amountAtomic + feeAtomic) return nativeShortage(network, { amountAtomic, availableAtomic: balance, feeAtomic })
+    if (balance < amountAtomic + feeAtomic)
+      return nativeShortage(network, { amountAtomic, availableAtomic: balance, feeAtomic })
     return {
       ok: true,
       bytes,
@@ -56,19 +68,33 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
       feeAtomic,
       priorityFeeAtomic: priorityFeeOfPrice(price.maxPriorityFeePerGas, gas),
       fingerprint,
-      decoded: { ...describe(intent, { nonce, gas, price }), ...(dataFeeAtomic > 0n && { dataFee: dataFeeAtomic.toString() }) },
+      decoded: {
+        ...describe(intent, { nonce, gas, price }),
+        ...(dataFeeAtomic > 0n && { dataFee: dataFeeAtomic.toString() }),
+      },
     }
   })
 }
 
-function choosePrice(price: CappedPrice, { priorityFeeAtomic, fingerprint }: BuildOptions): GasPrice & { fingerprint: string | null } {
+function choosePrice(
+  price: CappedPrice,
+  { priorityFeeAtomic, fingerprint }: BuildOptions,
+): GasPrice & { fingerprint: string | null } {
   const { maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas, ceilingPerGas } = price
   if (!fingerprint) return { maxFeePerGas, maxPriorityFeePerGas, fingerprint: null }
-  return addFingerprint(price, { baseFeePerGas, ceilingPerGas, namedPriorityFee: priorityFeeAtomic !== undefined, random: randomBelow })
+  return addFingerprint(price, {
+    baseFeePerGas,
+    ceilingPerGas,
+    namedPriorityFee: priorityFeeAtomic !== undefined,
+    random: randomBelow,
+  })
 }
 
 /** The transaction in the fields a wallet is asked with, and what a call of a token says. */
-function describe(intent: BuildRequest['intent'], { nonce, gas, price }: { nonce: number; gas: bigint; price: GasPrice }): Record<string, unknown> {
+function describe(
+  intent: BuildRequest['intent'],
+  { nonce, gas, price }: { nonce: number; gas: bigint; price: GasPrice },
+): Record<string, unknown> {
   const { to, value, data = '0x' } = targetOf(intent)
   const { address, symbol, decimals, native } = intent.asset
   return {
@@ -93,12 +119,23 @@ function describe(intent: BuildRequest['intent'], { nonce, gas, price }: { nonce
   }
 }
 
-async function tryNative(client: PublicClient, network: Network, { intent, priorityFeeAtomic, balance }: BuildRequest & { balance: bigint }): Promise<Tried> {
+async function tryNative(
+  client: PublicClient,
+  network: Network,
+  { intent, priorityFeeAtomic, balance }: BuildRequest & { balance: bigint },
+): Promise<Tried> {
   const { amountAtomic } = intent
   // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
   const short = async (availableAtomic: bigint): Promise<Tried> => {
     const { maxFeePerGas } = await readGasPrice(client, MIN_GAS, priorityFeeAtomic)
-    return { ok: false, refused: nativeShortage(network, { amountAtomic, availableAtomic, feeAtomic: MIN_GAS * maxFeePerGas }) }
+    return {
+      ok: false,
+      refused: nativeShortage(network, {
+        amountAtomic,
+        availableAtomic,
+        feeAtomic: MIN_GAS * maxFeePerGas,
+      }),
+    }
   }
   if (balance < amountAtomic) return short(balance)
   const simulated = await simulate(client, intent)
@@ -116,8 +153,16 @@ const DELEGATED = '0xef0100'
 const FIRST_ORDINARY_ADDRESS = 0x1000n
 
 function refuseRecipient({ assets }: Network, recipient: string): Refused | undefined {
-  const refuse = (reason: RecipientReason): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', reason })
-  if (BigInt(recipient) < FIRST_ORDINARY_ADDRESS) return refuse({ code: 'precompiled_contract', params: {} })
+  const refuse = (reason: RecipientReason): Refused => ({
+    ok: false,
+    code: 'INVALID_RECIPIENT',
+    reason,
+  })
+  if (BigInt(recipient) < FIRST_ORDINARY_ADDRESS)
+    return refuse({ code: 'precompiled_contract', params: {} })
   const token = assets.find(({ address }) => address === recipient)
-  return token && refuse({ code: 'token_contract', params: { token: token.address, symbol: token.symbol } })
+  return (
+    token &&
+    refuse({ code: 'token_contract', params: { token: token.address, symbol: token.symbol } })
+  )
 }

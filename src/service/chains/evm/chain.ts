@@ -25,7 +25,9 @@ export function openEvmChain(network: Network): Chain {
   const endpoints = openEndpoints(network)
   const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
   const scan = new BlockScan(endpoints)
-  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () => readClock(endpoints))
+  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () =>
+    readClock(endpoints),
+  )
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
@@ -36,7 +38,8 @@ export function openEvmChain(network: Network): Chain {
     clock: () => clock.fresh(),
     build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, network, note),
-    observe: async (signature, as = (seen) => seen) => observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
+    observe: async (signature, as = (seen) => seen) =>
+      observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
     find: (wanted, from, to) => scan.find(wanted, from, to),
     findByMessage: async () => undefined,
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),

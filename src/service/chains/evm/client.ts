@@ -13,7 +13,12 @@ export function openEndpoints(network: Network): EvmEndpoints {
     name: network.name,
     urls: network.rpcUrls,
     // A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them.
-    connect: (url): PublicClient => createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }), cacheTime: 0, ccipRead: false }),
+    connect: (url): PublicClient =>
+      createPublicClient({
+        transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }),
+        cacheTime: 0,
+        ccipRead: false,
+      }),
     identify: async (client) => {
       const got = await client.getChainId()
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)

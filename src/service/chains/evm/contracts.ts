@@ -1,4 +1,12 @@
-import { decodeFunctionResult, encodeFunctionData, erc20Abi, parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
+import {
+  decodeFunctionResult,
+  encodeFunctionData,
+  erc20Abi,
+  parseAbi,
+  type Abi,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import type { Network } from '#contract/network.ts'
 import type { Contracts, Holding, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
@@ -23,7 +31,9 @@ const domainAbi = parseAbi([
 
 export function openContracts(endpoints: EvmEndpoints, network: Network): Contracts {
   return {
-    domain: remember(DOMAIN_TTL_MS, (token) => endpoints.ask((client) => readDomain(client, token as Hex))),
+    domain: remember(DOMAIN_TTL_MS, (token) =>
+      endpoints.ask((client) => readDomain(client, token as Hex)),
+    ),
     async read({ address, abi, functionName, args }) {
       const call = { abi: abi as Abi, functionName, args }
       const data = encodeFunctionData(call)
@@ -43,35 +53,49 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
     code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
     accepts: (question) => endpoints.ask((client) => acceptsSignature(client, question)),
     async quote({ from, to, data }) {
-      const answers = await endpoints.askTwice((client) => quoteOnce(client, { from: from as Hex, to, data }))
+      const answers = await endpoints.askTwice((client) =>
+        quoteOnce(client, { from: from as Hex, to, data }),
+      )
       return answers.find(({ ok }) => ok) ?? answers[0]
     },
     price: (gas) => endpoints.ask((client) => readGasPrice(client, gas)),
     build: (call) => buildCall(endpoints, network, call),
-    findUse: (authorization, since = null) => endpoints.ask((client) => findUse(client, network, { authorization, since })),
+    findUse: (authorization, since = null) =>
+      endpoints.ask((client) => findUse(client, network, { authorization, since })),
     proveEnding: (authorization, since) => proveEnding(endpoints, { authorization, since }),
   }
 }
 
 /** `name` and `version` where the token tells them (EIP-3009 as Circle wrote it), otherwise by ERC-5267. */
-async function readDomain(client: PublicClient, address: Hex): Promise<{ name: string; version: string } | null> {
+async function readDomain(
+  client: PublicClient,
+  address: Hex,
+): Promise<{ name: string; version: string } | null> {
   const [name, version] = await Promise.all([
     orNull(client.readContract({ address, abi: domainAbi, functionName: 'name' })),
     orNull(client.readContract({ address, abi: domainAbi, functionName: 'version' })),
   ])
   if (name !== null && version !== null) return { name, version }
-  const told = await orNull(client.readContract({ address, abi: domainAbi, functionName: 'eip712Domain' }))
+  const told = await orNull(
+    client.readContract({ address, abi: domainAbi, functionName: 'eip712Domain' }),
+  )
   return told && { name: told[1], version: told[2] }
 }
 
-async function readHolding(client: PublicClient, { token, owner, spender }: Parameters<Contracts['holding']>[0]): Promise<Holding | null> {
+async function readHolding(
+  client: PublicClient,
+  { token, owner, spender }: Parameters<Contracts['holding']>[0],
+): Promise<Holding | null> {
   const blockNumber = await client.getBlockNumber({ cacheTime: 0 })
   const call = { address: token, abi: erc20Abi, blockNumber } as const
   const [balanceAtomic, allowanceAtomic] = await Promise.all([
     orNull(client.readContract({ ...call, functionName: 'balanceOf', args: [owner] })),
-    spender && orNull(client.readContract({ ...call, functionName: 'allowance', args: [owner, spender] })),
+    spender &&
+      orNull(client.readContract({ ...call, functionName: 'allowance', args: [owner, spender] })),
   ])
-  return balanceAtomic === null ? null : { height: Number(blockNumber), balanceAtomic, allowanceAtomic }
+  return balanceAtomic === null
+    ? null
+    : { height: Number(blockNumber), balanceAtomic, allowanceAtomic }
 }
 
 /** A contract that refuses, or has no such function, says nothing. */
@@ -89,7 +113,10 @@ function isEmptyAnswer(error: unknown): boolean {
   return error instanceof Error && /returned no data/.test(error.message)
 }
 
-async function quoteOnce(client: PublicClient, { from, to, data }: { from: Hex; to: Hex; data: Hex }): Promise<Quote> {
+async function quoteOnce(
+  client: PublicClient,
+  { from, to, data }: { from: Hex; to: Hex; data: Hex },
+): Promise<Quote> {
   try {
     const [estimate, height] = await Promise.all([
       client.estimateGas({ account: from, to, data }),
@@ -97,7 +124,8 @@ async function quoteOnce(client: PublicClient, { from, to, data }: { from: Hex; 
       client.call({ account: from, to, data }),
     ])
     const gas = estimate + (estimate * MARGIN_PERCENT) / 100n
-    if (gas > MAX_GAS) return { ok: false, reason: `The token needs more than ${MAX_GAS} gas to be moved.` }
+    if (gas > MAX_GAS)
+      return { ok: false, reason: `The token needs more than ${MAX_GAS} gas to be moved.` }
     const price = await readGasPrice(client, gas)
     return { ok: true, gas, ...price, feeAtomic: gas * price.maxFeePerGas, height: Number(height) }
   } catch (error) {

@@ -1,4 +1,11 @@
-import { bytesToHex, decodeFunctionResult, encodeFunctionData, parseAbi, type Hex, type PublicClient } from 'viem'
+import {
+  bytesToHex,
+  decodeFunctionResult,
+  encodeFunctionData,
+  parseAbi,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import { refusal } from './simulate.ts'
 
 /** Where every rollup of the OP stack (Base, OP Mainnet) prices the data of a transaction; other networks have nothing there. */

@@ -13,24 +13,42 @@ const MAX_TIP = 5_000_000_000n
 const UINT64 = 2n ** 64n - 1n
 
 /** The fees of this moment for so much gas, within what a payer of native currency is ever made to pay. */
-export function readGasPrice(client: PublicClient, gas: bigint, priorityFeeAtomic?: bigint): Promise<GasPrice> {
-  return readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic) })
+export function readGasPrice(
+  client: PublicClient,
+  gas: bigint,
+  priorityFeeAtomic?: bigint,
+): Promise<GasPrice> {
+  return readCappedPrice(client, {
+    gas,
+    priorityFeeAtomic,
+    capAtomic: maxFeeAtomic(priorityFeeAtomic),
+  })
 }
 
 /** The price of a moment, and what its next digits may be chosen within; all in wei per gas. */
 export type CappedPrice = GasPrice & { baseFeePerGas: bigint; ceilingPerGas: bigint }
 
-type Priced = { gas: bigint; priorityFeeAtomic: bigint | undefined; /** Of everything the transaction may cost, wei. */ capAtomic: bigint }
+type Priced = {
+  gas: bigint
+  priorityFeeAtomic: bigint | undefined
+  /** Of everything the transaction may cost, wei. */ capAtomic: bigint
+}
 
 /**
  * Twice the next base fee, so that the transaction stays good over six full blocks, and the tip: the payer's own total, or the median of recent blocks.
  * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block asks more than a payer is ever made to pay
  */
-export async function readCappedPrice(client: PublicClient, { gas, priorityFeeAtomic, capAtomic }: Priced): Promise<CappedPrice> {
+export async function readCappedPrice(
+  client: PublicClient,
+  { gas, priorityFeeAtomic, capAtomic }: Priced,
+): Promise<CappedPrice> {
   const history = await client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
   const baseFee = history.baseFeePerGas.at(-1)
   if (baseFee === undefined) throw new Error('The node told no base fee.')
-  const tip = priorityFeeAtomic === undefined ? automaticTip(history.reward ?? []) : priceOfPriorityFee(priorityFeeAtomic, gas)
+  const tip =
+    priorityFeeAtomic === undefined
+      ? automaticTip(history.reward ?? [])
+      : priceOfPriorityFee(priorityFeeAtomic, gas)
   if (tip > UINT64)
     throw new ProblemError('INVALID_PARAMETERS', {
       message: 'The priority fee is too large.',
@@ -38,13 +56,21 @@ export async function readCappedPrice(client: PublicClient, { gas, priorityFeeAt
     })
   // The cap of a payer who named no tip leaves room for an automatic one, so whoever builds with it is never refused in the browser.
   const ceiling = capAtomic / gas
-  if (baseFee + tip > ceiling) throw unavailable('The network asks fees above the ceiling at the moment.')
+  if (baseFee + tip > ceiling)
+    throw unavailable('The network asks fees above the ceiling at the moment.')
   const wanted = baseFee * 2n + tip
-  return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip, baseFeePerGas: baseFee, ceilingPerGas: ceiling }
+  return {
+    maxFeePerGas: wanted < ceiling ? wanted : ceiling,
+    maxPriorityFeePerGas: tip,
+    baseFeePerGas: baseFee,
+    ceilingPerGas: ceiling,
+  }
 }
 
 function automaticTip(rewards: readonly (readonly bigint[])[]): bigint {
-  const tips = rewards.map((reward) => reward[0] ?? 0n).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const tips = rewards
+    .map((reward) => reward[0] ?? 0n)
+    .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const median = tips[Math.floor(tips.length / 2)] ?? MIN_TIP
   return median < MIN_TIP ? MIN_TIP : median > MAX_TIP ? MAX_TIP : median
 }

@@ -22,9 +22,16 @@ export class BlockScan {
     this.#endpoints = endpoints
   }
 
-  async find(wanted: readonly Wanted[], from: number, to: number): Promise<{ found: Found[]; readTo: number }> {
+  async find(
+    wanted: readonly Wanted[],
+    from: number,
+    to: number,
+  ): Promise<{ found: Found[]; readTo: number }> {
     // No transaction of a payment can be in a block that was there before the payment was built.
-    const oldest = wanted.reduce((least, { builtHeight }) => Math.min(least, builtHeight ?? Infinity), Infinity)
+    const oldest = wanted.reduce(
+      (least, { builtHeight }) => Math.min(least, builtHeight ?? Infinity),
+      Infinity,
+    )
     const first = Math.max(from, oldest) + 1
     if (first > to) return { found: [], readTo: Math.max(from, to) }
     const start = await this.#beforeReorg(first)
@@ -35,8 +42,18 @@ export class BlockScan {
     const byTerms = Map.groupBy(wanted, termsOf)
     const found = blocks.flatMap((block) =>
       transfersOf(block).flatMap(({ hash, transfer, height }): Found[] => {
-        const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) => couldBe(payment, transfer, height))
-        return fitting.length === 0 ? [] : [{ signature: hash, paymentIds: fitting.map(({ paymentId }) => paymentId), landed: { transfer, height } }]
+        const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) =>
+          couldBe(payment, transfer, height),
+        )
+        return fitting.length === 0
+          ? []
+          : [
+              {
+                signature: hash,
+                paymentIds: fitting.map(({ paymentId }) => paymentId),
+                landed: { transfer, height },
+              },
+            ]
       }),
     )
     this.#forgetBefore(end - MAX_REORG)
@@ -44,7 +61,9 @@ export class BlockScan {
   }
 
   async #read(height: number): Promise<ScannedBlock> {
-    const block = await this.#endpoints.ask((client) => client.getBlock({ blockNumber: BigInt(height), includeTransactions: true }))
+    const block = await this.#endpoints.ask((client) =>
+      client.getBlock({ blockNumber: BigInt(height), includeTransactions: true }),
+    )
     this.#hashes.set(height, block.hash)
     return block
   }
@@ -55,7 +74,9 @@ export class BlockScan {
     while (height - first < MAX_REORG) {
       const known = this.#hashes.get(first - 1)
       if (!known) break
-      const block = await this.#endpoints.ask((client) => client.getBlock({ blockNumber: BigInt(first - 1) }))
+      const block = await this.#endpoints.ask((client) =>
+        client.getBlock({ blockNumber: BigInt(first - 1) }),
+      )
       if (block.hash === known) break
       first--
     }
@@ -82,6 +103,14 @@ function termsOf({ sender, recipient, asset, amountAtomic }: Terms): string {
 }
 
 /** What is in a block that was there before the payment was built is another payment's, and so is what has another nonce than the one that was signed. */
-function couldBe({ builtHeight, signed, nonce }: Wanted, transfer: Transfer, height: number): boolean {
-  return builtHeight !== null && builtHeight < height && (signed === undefined || nonce === transfer.nonce)
+function couldBe(
+  { builtHeight, signed, nonce }: Wanted,
+  transfer: Transfer,
+  height: number,
+): boolean {
+  return (
+    builtHeight !== null &&
+    builtHeight < height &&
+    (signed === undefined || nonce === transfer.nonce)
+  )
 }

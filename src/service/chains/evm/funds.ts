@@ -7,7 +7,17 @@ export function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<Fund
   return endpoints.ask(async (client): Promise<Funds> => {
     const address = wallet as Hex
     const blockNumber = await client.getBlockNumber()
-    const [balanceAtomic, nonce] = await Promise.all([client.getBalance({ address, blockNumber }), client.getTransactionCount({ address, blockNumber })])
-    return { height: Number(blockNumber), balanceAtomic, nonce, landed: new Set(), unproven: new Set(), minimumAtomic: 0n }
+    const [balanceAtomic, nonce] = await Promise.all([
+      client.getBalance({ address, blockNumber }),
+      client.getTransactionCount({ address, blockNumber }),
+    ])
+    return {
+      height: Number(blockNumber),
+      balanceAtomic,
+      nonce,
+      landed: new Set(),
+      unproven: new Set(),
+      minimumAtomic: 0n,
+    }
   })
 }

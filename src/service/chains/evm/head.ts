@@ -9,7 +9,10 @@ export function readHead(endpoints: EvmEndpoints): Promise<Head> {
 
 /** The same, as one node tells it. */
 export async function readHeadOf(client: PublicClient): Promise<Head> {
-  const [height, finalized] = await Promise.all([client.getBlockNumber(), client.getBlock({ blockTag: 'finalized' })])
+  const [height, finalized] = await Promise.all([
+    client.getBlockNumber(),
+    client.getBlock({ blockTag: 'finalized' }),
+  ])
   const head = { height: Number(height), finalizedHeight: Number(finalized.number) }
   return { ...head, blockHeight: head.height, finalizedBlockHeight: head.finalizedHeight }
 }
@@ -17,7 +20,13 @@ export async function readHeadOf(client: PublicClient): Promise<Head> {
 /** The times of the newest and of the newest final block. */
 export function readClock(endpoints: EvmEndpoints): Promise<ChainClock> {
   return endpoints.ask(async (client) => {
-    const [head, finalized] = await Promise.all([client.getBlock({ blockTag: 'latest' }), client.getBlock({ blockTag: 'finalized' })])
-    return { head: new Date(Number(head.timestamp) * 1000), finalized: new Date(Number(finalized.timestamp) * 1000) }
+    const [head, finalized] = await Promise.all([
+      client.getBlock({ blockTag: 'latest' }),
+      client.getBlock({ blockTag: 'finalized' }),
+    ])
+    return {
+      head: new Date(Number(head.timestamp) * 1000),
+      finalized: new Date(Number(finalized.timestamp) * 1000),
+    }
   })
 }

@@ -4,7 +4,12 @@ import type { Transfer } from '../chain.ts'
 
 /** What the tokens of a transaction say they moved. A token may say anything: only what is said by the token that was asked for counts. */
 export function readMoved(logs: readonly Log[]): Transfer[] {
-  return parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs: [...logs], strict: true }).map(({ address, args }) => ({
+  return parseEventLogs({
+    abi: erc20Abi,
+    eventName: 'Transfer',
+    logs: [...logs],
+    strict: true,
+  }).map(({ address, args }) => ({
     sender: checksumAddress(args.from),
     recipient: checksumAddress(args.to),
     asset: checksumAddress(address),

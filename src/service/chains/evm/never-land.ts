@@ -14,12 +14,20 @@ const PARALLEL_BLOCKS = 8
  * True when the nonce a payment was built with, or seen with, was used in a finalized block by another transaction, which the node shows: one that has
  * forgotten the payment's own says the same as one that never saw it. Asked twice.
  */
-export async function canNeverLand(endpoints: EvmEndpoints, wanted: Meant & Pick<Wanted, 'sender' | 'nonce' | 'builtHeight'>): Promise<boolean> {
+export async function canNeverLand(
+  endpoints: EvmEndpoints,
+  wanted: Meant & Pick<Wanted, 'sender' | 'nonce' | 'builtHeight'>,
+): Promise<boolean> {
   const { sender, nonce, builtHeight } = wanted
   if (nonce === null) return false
   const proofs = await endpoints.askTwice(async (client) => {
     const { number } = await client.getBlock({ blockTag: 'finalized' })
-    const used = { address: sender as Hex, nonce, from: Math.max(0, (builtHeight ?? 0) - BEHIND), to: Number(number) }
+    const used = {
+      address: sender as Hex,
+      nonce,
+      from: Math.max(0, (builtHeight ?? 0) - BEHIND),
+      to: Number(number),
+    }
     if ((await countAt(client, used.address, used.to)) <= nonce) return false
     const user = await findUser(client, used)
     return user !== undefined && !isPayment(wanted, user)
@@ -43,13 +51,19 @@ type UsedBy = Block<bigint, true>['transactions'][number]
 async function findUser(client: PublicClient, use: Use): Promise<UsedBy | undefined> {
   const height = await findHeight(client, use).catch(() => undefined)
   if (height !== undefined) return readUser(client, use, height)
-  const heights = Array.from({ length: Math.min(MAX_BLOCKS, use.to - use.from + 1) }, (_, index) => use.from + index)
+  const heights = Array.from(
+    { length: Math.min(MAX_BLOCKS, use.to - use.from + 1) },
+    (_, index) => use.from + index,
+  )
   const users = await inParallel(heights, PARALLEL_BLOCKS, (each) => readUser(client, use, each))
   return users.find((user) => user !== undefined)
 }
 
 /** The block that used a nonce, by the states of the blocks between, which not every node keeps. */
-async function findHeight(client: PublicClient, { address, nonce, from, to }: Use): Promise<number> {
+async function findHeight(
+  client: PublicClient,
+  { address, nonce, from, to }: Use,
+): Promise<number> {
   let [before, at] = [from, to]
   while (at - before > 1) {
     const middle = Math.floor((before + at) / 2)
@@ -59,9 +73,18 @@ async function findHeight(client: PublicClient, { address, nonce, from, to }: Us
   return at
 }
 
-async function readUser(client: PublicClient, { address, nonce }: Use, height: number): Promise<UsedBy | undefined> {
-  const { transactions } = await client.getBlock({ blockNumber: BigInt(height), includeTransactions: true })
-  return transactions.find((transaction) => transaction.nonce === nonce && isAddressEqual(transaction.from, address))
+async function readUser(
+  client: PublicClient,
+  { address, nonce }: Use,
+  height: number,
+): Promise<UsedBy | undefined> {
+  const { transactions } = await client.getBlock({
+    blockNumber: BigInt(height),
+    includeTransactions: true,
+  })
+  return transactions.find(
+    (transaction) => transaction.nonce === nonce && isAddressEqual(transaction.from, address),
+  )
 }
 
 function countAt(client: PublicClient, address: Hex, height: number): Promise<number> {

@@ -1,4 +1,10 @@
-import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex, type PublicClient } from 'viem'
+import {
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  type GetTransactionReturnType,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
 import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
@@ -14,13 +20,24 @@ import { readMoved } from './moved.ts'
 type Query = { hash: string; head: Head; as: (seen: Observation) => Observation }
 
 /** What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. */
-export async function observe(endpoints: EvmEndpoints, network: Network, { hash, head, as }: Query): Promise<Observation> {
-  const look = async (client: PublicClient, at: Head) => as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
+export async function observe(
+  endpoints: EvmEndpoints,
+  network: Network,
+  { hash, head, as }: Query,
+): Promise<Observation> {
+  const look = async (client: PublicClient, at: Head) =>
+    as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
   const seen = await endpoints.ask((client) => look(client, head))
-  return ifForEver(seen, () => endpoints.askTwice(async (client) => look(client, await readHeadOf(client))))
+  return ifForEver(seen, () =>
+    endpoints.askTwice(async (client) => look(client, await readHeadOf(client))),
+  )
 }
 
-async function observeOnce(client: PublicClient, network: Network, { hash, head }: { hash: Hex; head: Head }): Promise<Observation> {
+async function observeOnce(
+  client: PublicClient,
+  network: Network,
+  { hash, head }: { hash: Hex; head: Head },
+): Promise<Observation> {
   const transaction = await orUndefined(client.getTransaction({ hash }), TransactionNotFoundError)
   if (!transaction) return { state: 'not_found' }
   const transfer = readTransfer(transaction)
@@ -33,7 +50,8 @@ async function observeOnce(client: PublicClient, network: Network, { hash, head 
   // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
   if (!receipt || receipt.blockHash !== block.hash) return { state: 'pending', transfer }
   const height = Number(receipt.blockNumber)
-  const short = receipt.status === 'success' && transfer ? describeShort(transfer, receipt.logs) : null
+  const short =
+    receipt.status === 'success' && transfer ? describeShort(transfer, receipt.logs) : null
   return {
     state: 'landed',
     succeeded: receipt.status === 'success' && short === null,
@@ -45,7 +63,10 @@ async function observeOnce(client: PublicClient, network: Network, { hash, head 
     blockTime: new Date(Number(block.timestamp) * 1000),
     transfer,
     moved: readMoved(receipt.logs),
-    failure: receipt.status === 'success' ? short : 'The transaction landed and was reverted: nothing was moved.',
+    failure:
+      receipt.status === 'success'
+        ? short
+        : 'The transaction landed and was reverted: nothing was moved.',
   }
 }
 
@@ -54,28 +75,59 @@ const PLAIN_TYPES: readonly string[] = ['legacy', 'eip2930', 'eip1559']
 
 /** The payment a transaction asks for, in native currency or of a token; null when it is anything else. Whether a token was moved, its receipt tells. */
 export function readTransfer(
-  transaction: Pick<GetTransactionReturnType, 'from' | 'to' | 'value' | 'input' | 'nonce' | 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+  transaction: Pick<
+    GetTransactionReturnType,
+    'from' | 'to' | 'value' | 'input' | 'nonce' | 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'
+  >,
 ): Transfer | null {
-  const { from, to, value, input: data, nonce, type, maxFeePerGas, maxPriorityFeePerGas } = transaction
+  const {
+    from,
+    to,
+    value,
+    input: data,
+    nonce,
+    type,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  } = transaction
   if (!to || !PLAIN_TYPES.includes(type)) return null
   const read = readCall({ sender: checksumAddress(from), to: checksumAddress(to), value, data })
   if (!read || read.recipient === null || read.amountAtomic === 0n) return null
   const { recipient, asset, amountAtomic } = read
-  const fees = maxFeePerGas === undefined || maxPriorityFeePerGas === undefined ? undefined : { maxFeePerGas, maxPriorityFeePerGas }
-  return { sender: checksumAddress(from), recipient, asset, amountAtomic, memo: null, nonce, ...(fees && { fingerprint: spellFingerprint(fees) }) }
+  const fees =
+    maxFeePerGas === undefined || maxPriorityFeePerGas === undefined
+      ? undefined
+      : { maxFeePerGas, maxPriorityFeePerGas }
+  return {
+    sender: checksumAddress(from),
+    recipient,
+    asset,
+    amountAtomic,
+    memo: null,
+    nonce,
+    ...(fees && { fingerprint: spellFingerprint(fees) }),
+  }
 }
 
 /** Why a token's transfer that went through did not pay: the token's own events tell of another movement. Null when it paid exactly. */
-function describeShort({ sender, recipient, asset, amountAtomic }: Transfer, logs: readonly ChainLog[]): string | null {
+function describeShort(
+  { sender, recipient, asset, amountAtomic }: Transfer,
+  logs: readonly ChainLog[],
+): string | null {
   if (asset === EVM_NATIVE) return null
   const moves = readMoves(logs, asset)
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return null
-  const arrived = (moves ?? []).filter(({ from, to }) => from === sender && to === recipient).reduce((sum, move) => sum + move.amountAtomic, 0n)
+  const arrived = (moves ?? [])
+    .filter(({ from, to }) => from === sender && to === recipient)
+    .reduce((sum, move) => sum + move.amountAtomic, 0n)
   return `The transaction landed, and the token moved ${arrived} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`
 }
 
 /** True when another block, or none yet, stands at the height a transaction was seen at. A node that is behind proves nothing. */
-export function isGone(endpoints: EvmEndpoints, landed: { height: number; blockHash: string | null }): Promise<boolean> {
+export function isGone(
+  endpoints: EvmEndpoints,
+  landed: { height: number; blockHash: string | null },
+): Promise<boolean> {
   return endpoints.ask(async (client) => {
     const head = await client.getBlockNumber()
     if (head < BigInt(landed.height)) return false
@@ -84,7 +136,10 @@ export function isGone(endpoints: EvmEndpoints, landed: { height: number; blockH
   })
 }
 
-async function orUndefined<T>(answer: Promise<T>, absent: abstract new (...args: never) => Error): Promise<T | undefined> {
+async function orUndefined<T>(
+  answer: Promise<T>,
+  absent: abstract new (...args: never) => Error,
+): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {

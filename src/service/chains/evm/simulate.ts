@@ -1,4 +1,10 @@
-import { BaseError, InsufficientFundsError, RpcRequestError, type Hex, type PublicClient } from 'viem'
+import {
+  BaseError,
+  InsufficientFundsError,
+  RpcRequestError,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import { MIN_GAS } from '#chains/evm/fee.ts'
 import { MAX_ANSWER_LENGTH, type RecipientReason } from '#contract/reasons.ts'
 
@@ -9,17 +15,35 @@ const MAX_ACCOUNT_GAS = 1_000_000n
 /** Room for a contract whose cost moves between the estimate and the block. */
 const MARGIN_PERCENT = 25n
 
-export type Simulated = { ok: true; gas: bigint } | { ok: false; short: true } | { ok: false; short: false; reason: RecipientReason }
+export type Simulated =
+  | { ok: true; gas: bigint }
+  | { ok: false; short: true }
+  | { ok: false; short: false; reason: RecipientReason }
 
 /** Whether the recipient takes the amount, and the gas that needs. `short`: the sender does not hold the amount, or not any more. */
-export async function simulate(client: PublicClient, transfer: { sender: string; recipient: string; amountAtomic: bigint }): Promise<Simulated> {
-  const request = { account: transfer.sender as Hex, to: transfer.recipient as Hex, value: transfer.amountAtomic }
+export async function simulate(
+  client: PublicClient,
+  transfer: { sender: string; recipient: string; amountAtomic: bigint },
+): Promise<Simulated> {
+  const request = {
+    account: transfer.sender as Hex,
+    to: transfer.recipient as Hex,
+    value: transfer.amountAtomic,
+  }
   try {
-    const [code, gas] = await Promise.all([client.getCode({ address: request.to }), client.estimateGas(request), client.call(request)])
+    const [code, gas] = await Promise.all([
+      client.getCode({ address: request.to }),
+      client.estimateGas(request),
+      client.call(request),
+    ])
     const limit = code === undefined ? MAX_ACCOUNT_GAS : MAX_CONTRACT_GAS
     const padded = gas <= MIN_GAS ? MIN_GAS : gas + (gas * MARGIN_PERCENT) / 100n
     if (padded <= limit) return { ok: true, gas: padded }
-    return { ok: false, short: false, reason: { code: 'contract_gas_too_high', params: { maxGas: Number(limit) } } }
+    return {
+      ok: false,
+      short: false,
+      reason: { code: 'contract_gas_too_high', params: { maxGas: Number(limit) } },
+    }
   } catch (error) {
     if (isShort(error)) return { ok: false, short: true }
     const answer = refusal(error)
@@ -30,10 +54,14 @@ export async function simulate(client: PublicClient, transfer: { sender: string;
 
 /** A balance that was read a moment ago is gone when another payment of the sender lands in between. */
 function isShort(error: unknown): boolean {
-  return error instanceof BaseError && error.walk((cause) => cause instanceof InsufficientFundsError) !== null
+  return (
+    error instanceof BaseError &&
+    error.walk((cause) => cause instanceof InsufficientFundsError) !== null
+  )
 }
 
-const EXECUTION_FAILED = /revert|out ?of ?gas|invalid ?opcode|evm error|gas required exceeds|stack (over|under)flow|invalid jump|precompile/i
+const EXECUTION_FAILED =
+  /revert|out ?of ?gas|invalid ?opcode|evm error|gas required exceeds|stack (over|under)flow|invalid jump|precompile/i
 const REVERT_CODE = 3
 
 /** What the chain's virtual machine said when it refused to execute; undefined when the node failed instead. */

@@ -1,4 +1,14 @@
-import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi, size, zeroAddress, zeroHash, type Hex, type PublicClient } from 'viem'
+import {
+  decodeFunctionResult,
+  encodeFunctionData,
+  hexToString,
+  parseAbi,
+  size,
+  zeroAddress,
+  zeroHash,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import { EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { TokenInfo } from '../chain.ts'
@@ -22,15 +32,25 @@ const encode = {
   decimals: encodeFunctionData({ abi, functionName: 'decimals' }),
   totalSupply: encodeFunctionData({ abi, functionName: 'totalSupply' }),
   typehash: encodeFunctionData({ abi, functionName: 'TRANSFER_WITH_AUTHORIZATION_TYPEHASH' }),
-  authorizationState: encodeFunctionData({ abi, functionName: 'authorizationState', args: [zeroAddress, zeroHash] }),
+  authorizationState: encodeFunctionData({
+    abi,
+    functionName: 'authorizationState',
+    args: [zeroAddress, zeroHash],
+  }),
 }
 
 /** keccak256("TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"), EIP-3009. */
-const TRANSFER_WITH_AUTHORIZATION_TYPEHASH = '0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267'
+const TRANSFER_WITH_AUTHORIZATION_TYPEHASH =
+  '0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267'
 
 /** An ERC-20 token or the native currency; undefined when the address is neither. */
-export function readToken(endpoints: EvmEndpoints, network: Network, address: string): Promise<TokenInfo | undefined> {
-  if (address === EVM_NATIVE || address === zeroAddress) return Promise.resolve(nativeToken(network))
+export function readToken(
+  endpoints: EvmEndpoints,
+  network: Network,
+  address: string,
+): Promise<TokenInfo | undefined> {
+  if (address === EVM_NATIVE || address === zeroAddress)
+    return Promise.resolve(nativeToken(network))
   return endpoints.ask(async (client): Promise<TokenInfo | undefined> => {
     const token = address as Hex
     // A call to an address without code succeeds with nothing, so code comes first.
@@ -67,7 +87,11 @@ async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | 
 }
 
 /** Undefined when the contract refuses or answers something else. */
-async function readNumber(client: PublicClient, address: Hex, functionName: 'decimals' | 'totalSupply'): Promise<bigint | undefined> {
+async function readNumber(
+  client: PublicClient,
+  address: Hex,
+  functionName: 'decimals' | 'totalSupply',
+): Promise<bigint | undefined> {
   const data = await readRaw(client, address, encode[functionName])
   return data !== undefined && size(data) === 32 ? BigInt(data) : undefined
 }
@@ -76,7 +100,11 @@ async function readNumber(client: PublicClient, address: Hex, functionName: 'dec
 const MAX_NAME_BYTES = 4_096
 
 /** A name is optional in ERC-20, and old tokens return it as 32 bytes. */
-async function readText(client: PublicClient, address: Hex, functionName: 'name' | 'symbol'): Promise<string | null> {
+async function readText(
+  client: PublicClient,
+  address: Hex,
+  functionName: 'name' | 'symbol',
+): Promise<string | null> {
   const data = await readRaw(client, address, encode[functionName])
   if (data === undefined || size(data) > MAX_NAME_BYTES) return null
   if (size(data) === 32) return printableText(hexToString(data, { size: 32 }))
@@ -88,7 +116,10 @@ async function readText(client: PublicClient, address: Hex, functionName: 'name'
 }
 
 async function takesAuthorizations(client: PublicClient, address: Hex): Promise<boolean> {
-  const [typehash, state] = await Promise.all([readRaw(client, address, encode.typehash), readRaw(client, address, encode.authorizationState)])
+  const [typehash, state] = await Promise.all([
+    readRaw(client, address, encode.typehash),
+    readRaw(client, address, encode.authorizationState),
+  ])
   if (typehash === TRANSFER_WITH_AUTHORIZATION_TYPEHASH) return true
   return state !== undefined && size(state) === 32 && BigInt(state) <= 1n
 }

@@ -1,6 +1,22 @@
-import { BaseError, decodeFunctionResult, encodeFunctionData, erc20Abi, RpcError, type Hex, type PublicClient } from 'viem'
+import {
+  BaseError,
+  decodeFunctionResult,
+  encodeFunctionData,
+  erc20Abi,
+  RpcError,
+  type Hex,
+  type PublicClient,
+} from 'viem'
 import { encodeTransfer } from '#chains/evm/erc20.ts'
-import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Trial } from '#chains/evm/trial.ts'
+import {
+  encodeBalanceOf,
+  paysInFull,
+  readBalance,
+  readTrial,
+  saysTransferred,
+  trialCalls,
+  type Trial,
+} from '#chains/evm/trial.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Asset } from '#contract/network.ts'
 import { assetProblem } from '#contract/reason-problems.ts'
@@ -25,36 +41,65 @@ const MAX_GAS = 500_000n
 export async function tryToken(client: PublicClient, payment: Payment): Promise<Tried> {
   const { asset, sender, amountAtomic } = payment
   const token = asset.address as Hex
-  const [code, held, decimals] = await Promise.all([client.getCode({ address: token }), readHeld(client, token, sender), readDecimals(client, token)])
+  const [code, held, decimals] = await Promise.all([
+    client.getCode({ address: token }),
+    readHeld(client, token, sender),
+    readDecimals(client, token),
+  ])
   const params = { token: asset.address, symbol: asset.symbol }
-  if (code === undefined || held === undefined || decimals === undefined) throw assetProblem({ code: 'asset_missing', params })
-  if (decimals !== asset.decimals) throw assetProblem({ code: 'asset_decimals_differ', params: { ...params, configured: asset.decimals, onChain: decimals } })
-  const short = (availableAtomic: bigint): Tried => ({ ok: false, refused: tokenShortage(asset, { amountAtomic, availableAtomic }) })
+  if (code === undefined || held === undefined || decimals === undefined)
+    throw assetProblem({ code: 'asset_missing', params })
+  if (decimals !== asset.decimals)
+    throw assetProblem({
+      code: 'asset_decimals_differ',
+      params: { ...params, configured: asset.decimals, onChain: decimals },
+    })
+  const short = (availableAtomic: bigint): Tried => ({
+    ok: false,
+    refused: tokenShortage(asset, { amountAtomic, availableAtomic }),
+  })
   if (held < amountAtomic) return short(held)
 
   const refuse = async (reason: RecipientReason): Promise<Tried> => {
     // Another payment of the sender may have landed since the balance was read.
     const now = (await readHeld(client, token, sender)) ?? 0n
-    return now < amountAtomic ? short(now) : { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason } }
+    return now < amountAtomic
+      ? short(now)
+      : { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason } }
   }
   const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
   if (typeof gas === 'object') return refuse(gas)
   if (trial?.ok === false) return refuse(reasonOf(asset, trial.refusal))
   if (trial?.ok && !paysInFull(payment, trial)) {
     const arrives = amountOf(asset, trial.after.recipient - trial.before.recipient)
-    throw assetProblem({ code: 'asset_keeps_part', params: { ...params, sent: amountOf(asset, amountAtomic), arrives } })
+    throw assetProblem({
+      code: 'asset_keeps_part',
+      params: { ...params, sent: amountOf(asset, amountAtomic), arrives },
+    })
   }
   const padded = gas + (gas * MARGIN_PERCENT) / 100n
-  if (padded > MAX_GAS) throw assetProblem({ code: 'asset_gas_too_high', params: { ...params, maxGas: Number(MAX_GAS) } })
+  if (padded > MAX_GAS)
+    throw assetProblem({
+      code: 'asset_gas_too_high',
+      params: { ...params, maxGas: Number(MAX_GAS) },
+    })
   return { ok: true, gas: padded }
 }
 
-async function readHeld(client: PublicClient, token: Hex, owner: string): Promise<bigint | undefined> {
+async function readHeld(
+  client: PublicClient,
+  token: Hex,
+  owner: string,
+): Promise<bigint | undefined> {
   return readBalance(await readRaw(client, token, encodeBalanceOf(owner)))
 }
 
 async function readDecimals(client: PublicClient, token: Hex): Promise<number | undefined> {
-  const data = await readRaw(client, token, encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }))
+  const data = await readRaw(
+    client,
+    token,
+    encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }),
+  )
   if (data?.length !== 66 || BigInt(data) > 255n) return undefined
   return decodeFunctionResult({ abi: erc20Abi, functionName: 'decimals', data })
 }
@@ -70,7 +115,11 @@ async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | 
 
 /** The gas it takes, or why the token refuses. */
 async function estimate(client: PublicClient, payment: Payment): Promise<bigint | RecipientReason> {
-  const request = { account: payment.sender as Hex, to: payment.asset.address as Hex, data: encodeTransfer(payment) }
+  const request = {
+    account: payment.sender as Hex,
+    to: payment.asset.address as Hex,
+    data: encodeTransfer(payment),
+  }
   try {
     const [gas, { data }] = await Promise.all([client.estimateGas(request), client.call(request)])
     return saysTransferred(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
@@ -81,11 +130,17 @@ async function estimate(client: PublicClient, payment: Payment): Promise<bigint 
   }
 }
 
-function reasonOf({ address, symbol }: Asset, refused: Extract<Trial, { ok: false }>['refusal']): RecipientReason {
+function reasonOf(
+  { address, symbol }: Asset,
+  refused: Extract<Trial, { ok: false }>['refusal'],
+): RecipientReason {
   const params = { token: address, symbol }
   return refused.code === 'returns_false'
     ? { code: 'token_returns_false', params }
-    : { code: 'token_reverts', params: { ...params, answer: refused.answer ?? 'execution reverted' } }
+    : {
+        code: 'token_reverts',
+        params: { ...params, answer: refused.answer ?? 'execution reverted' },
+      }
 }
 
 /** Balances before and after, on one state; undefined where the node knows no such call: then the landed transaction shows what arrived. */
@@ -101,7 +156,8 @@ async function tryOut(client: PublicClient, payment: Payment): Promise<Trial | u
       })),
     )
   } catch (error) {
-    if (error instanceof BaseError && error.walk((cause) => cause instanceof RpcError) !== null) return undefined
+    if (error instanceof BaseError && error.walk((cause) => cause instanceof RpcError) !== null)
+      return undefined
     throw error
   }
 }

@@ -21,7 +21,10 @@ const KNOWN_PROGRAMS: readonly string[] = [
 ]
 
 /** Why an address is no wallet that can be paid; undefined when it is one, or may become one. */
-export function refuseRecipient(address: string, account: AccountInfo<Buffer> | null): RecipientReason | undefined {
+export function refuseRecipient(
+  address: string,
+  account: AccountInfo<Buffer> | null,
+): RecipientReason | undefined {
   if (KNOWN_PROGRAMS.includes(address)) return { code: 'program_account', params: {} }
   if (address === INCINERATOR) return { code: 'incinerator', params: {} }
   if (!account) return undefined
@@ -44,5 +47,10 @@ export function plain(account: AccountInfo<Buffer>): { owner: string; data: Uint
 
 /** Whether the address can sign a plain transfer: a wallet, or nothing yet. */
 export function canPay(account: AccountInfo<Buffer> | null): boolean {
-  return account === null || (account.owner.equals(SystemProgram.programId) && account.data.length === 0 && !account.executable)
+  return (
+    account === null ||
+    (account.owner.equals(SystemProgram.programId) &&
+      account.data.length === 0 &&
+      !account.executable)
+  )
 }

@@ -15,13 +15,25 @@ test('a page of the books ends with a whole slot: what a wallet signs right afte
   // An embedded node answers from the slot it is filling: a payment nearly always lands in the very slot of the answer.
   for (let round = 0; round < 5; round++) {
     if (!page) throw new Error(`The wallet did not come to rest in round ${round}.`)
-    const transfer = new Transaction({ feePayer: wallet.publicKey, ...(await solana.connection.getLatestBlockhash()) })
-    transfer.add(SystemProgram.transfer({ fromPubkey: wallet.publicKey, toPubkey: payee.publicKey, lamports: 1_000 + round }))
+    const transfer = new Transaction({
+      feePayer: wallet.publicKey,
+      ...(await solana.connection.getLatestBlockhash()),
+    })
+    transfer.add(
+      SystemProgram.transfer({
+        fromPubkey: wallet.publicKey,
+        toPubkey: payee.publicKey,
+        lamports: 1_000 + round,
+      }),
+    )
     transfer.sign(wallet)
     const signature = await solana.connection.sendRawTransaction(transfer.serialize())
     const next = await chain.audit(address, page.height)
     const spentAtomic = BigInt(1_000 + round + 5_000)
-    expect(next).toMatchObject({ signed: [{ signature, spentAtomic }], balanceAtomic: page.balanceAtomic - spentAtomic })
+    expect(next).toMatchObject({
+      signed: [{ signature, spentAtomic }],
+      balanceAtomic: page.balanceAtomic - spentAtomic,
+    })
     page = next
   }
 })

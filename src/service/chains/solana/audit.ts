@@ -13,18 +13,34 @@ const NO_SIGNATURE = '1'.repeat(64)
 const SETTLES_WITHIN_MS = 3_000
 
 /** The finalized balance, and of the transactions since a slot those that the wallet signed, each with what it took from that balance. */
-export function audit(endpoints: SolanaEndpoints, network: Network, { wallet, since }: { wallet: string; since: number | null }): Promise<Audit | undefined> {
+export function audit(
+  endpoints: SolanaEndpoints,
+  network: Network,
+  { wallet, since }: { wallet: string; since: number | null },
+): Promise<Audit | undefined> {
   return endpoints.ask(async (connection): Promise<Audit | undefined> => {
     const held = await readHeld(connection, new PublicKey(wallet), network.blockTimeMs)
     if (!held) return undefined
     const { slot: height, exact, balanceAtomic } = held
-    const named = since === null ? [] : await signaturesOf(connection, wallet, { from: since + 1, knownTo: exact ? height : undefined })
+    const named =
+      since === null
+        ? []
+        : await signaturesOf(connection, wallet, {
+            from: since + 1,
+            knownTo: exact ? height : undefined,
+          })
     const landed = await inParallel(
       named.filter(({ slot, signature }) => slot <= height && signature !== NO_SIGNATURE),
       PARALLEL_TRANSACTIONS,
       ({ signature }) => readOwn(connection, wallet, signature),
     )
-    return { height, exact, balanceAtomic, nonce: null, signed: landed.flatMap((each) => each ?? []) }
+    return {
+      height,
+      exact,
+      balanceAtomic,
+      nonce: null,
+      signed: landed.flatMap((each) => each ?? []),
+    }
   })
 }
 
@@ -34,7 +50,11 @@ type Held = { slot: number; exact: boolean; balanceAtomic: bigint }
  * The balance at the end of a slot. A node that answers from the slot it is still filling, as an embedded one does, is asked until that slot is over and the
  * balance still the same: what lands in the rest of a slot would stand on no page of the books. Undefined when it does not come to rest.
  */
-async function readHeld(connection: Connection, wallet: PublicKey, blockTimeMs: number): Promise<Held | undefined> {
+async function readHeld(
+  connection: Connection,
+  wallet: PublicKey,
+  blockTimeMs: number,
+): Promise<Held | undefined> {
   const read = async () => {
     const { context, value } = await connection.getBalanceAndContext(wallet, 'finalized')
     return { slot: context.slot, balanceAtomic: BigInt(value) }
@@ -52,13 +72,23 @@ async function readHeld(connection: Connection, wallet: PublicKey, blockTimeMs: 
 }
 
 /** What a transaction took from the balance of the wallet that signed it; undefined when it did not sign it, or the transaction never ran. */
-async function readOwn(connection: Connection, wallet: string, signature: string): Promise<Audit['signed'][number] | undefined> {
-  const landed = await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+async function readOwn(
+  connection: Connection,
+  wallet: string,
+  signature: string,
+): Promise<Audit['signed'][number] | undefined> {
+  const landed = await connection.getTransaction(signature, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  })
   if (!landed?.meta) throw new Error('The node names a transaction that it does not serve.')
   const { header, staticAccountKeys } = landed.transaction.message
-  const index = staticAccountKeys.slice(0, header.numRequiredSignatures).findIndex((key) => key.toBase58() === wallet)
+  const index = staticAccountKeys
+    .slice(0, header.numRequiredSignatures)
+    .findIndex((key) => key.toBase58() === wallet)
   if (index === -1) return undefined
   const [before, after] = [landed.meta.preBalances[index], landed.meta.postBalances[index]]
-  if (before === undefined || after === undefined || (landed.meta.err !== null && before === after)) return undefined
+  if (before === undefined || after === undefined || (landed.meta.err !== null && before === after))
+    return undefined
   return { signature, spentAtomic: BigInt(before) - BigInt(after) }
 }

@@ -1,4 +1,9 @@
-import { SendTransactionError, SolanaJSONRPCError, VersionedTransaction, type Connection } from '@solana/web3.js'
+import {
+  SendTransactionError,
+  SolanaJSONRPCError,
+  VersionedTransaction,
+  type Connection,
+} from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
@@ -22,21 +27,30 @@ export async function rehearse(
 ): Promise<Rehearsal> {
   const transaction = VersionedTransaction.deserialize(bytes)
   const answers = await endpoints.askTwice((connection) =>
-    paid ? refusalOfToken(connection, network, { transaction, paid }) : refusal(connection, transaction),
+    paid
+      ? refusalOfToken(connection, network, { transaction, paid })
+      : refusal(connection, transaction),
   )
   // A node that is behind refuses what another one takes.
   if (answers.some((answer) => answer === undefined || answer === LANDED)) return { ok: true }
   return { ok: false, reason: printableText(answers[0] ?? '') ?? 'refused' }
 }
 
-async function refusal(connection: Connection, transaction: VersionedTransaction): Promise<string | undefined> {
+async function refusal(
+  connection: Connection,
+  transaction: VersionedTransaction,
+): Promise<string | undefined> {
   const outcome = await run(connection, transaction)
   return outcome.ok ? undefined : outcome.reason
 }
 
 type Rehearsed = { transaction: VersionedTransaction; paid: Paid }
 
-async function refusalOfToken(connection: Connection, network: Network, { transaction, paid }: Rehearsed): Promise<string | undefined> {
+async function refusalOfToken(
+  connection: Connection,
+  network: Network,
+  { transaction, paid }: Rehearsed,
+): Promise<string | undefined> {
   try {
     const side = await readTokenSide(connection, paid)
     if ('ok' in side) return describe(side)
@@ -49,7 +63,9 @@ async function refusalOfToken(connection: Connection, network: Network, { transa
 }
 
 function describe(refused: ReturnType<typeof refuseByTrial>): string | undefined {
-  return refused?.code === 'INVALID_RECIPIENT' ? renderRecipientReason(refused.reason) : refused && 'The payer holds too little.'
+  return refused?.code === 'INVALID_RECIPIENT'
+    ? renderRecipientReason(refused.reason)
+    : refused && 'The payer holds too little.'
 }
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */

@@ -12,24 +12,36 @@ import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { simulate } from './simulate.ts'
 import { readTokenSide, refuseByTrial, unitLimitOf, type TokenSide } from './try-token.ts'
 
-export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priorityFeeAtomic?: bigint | undefined }
+export type BuildRequest = {
+  intent: Omit<PaymentIntent, 'maxFeeAtomic'>
+  priorityFeeAtomic?: bigint | undefined
+}
 type Payment = BuildRequest['intent']
 type Refused = Exclude<Built, { ok: true }>
 
 /** Builds the payment on a blockhash of this moment, after checking balances and rent, and simulates it. */
-export function build(endpoints: SolanaEndpoints, network: Network, request: BuildRequest): Promise<Built> {
+export function build(
+  endpoints: SolanaEndpoints,
+  network: Network,
+  request: BuildRequest,
+): Promise<Built> {
   return endpoints.ask(async (connection): Promise<Built> => {
     const { intent, priorityFeeAtomic } = request
     const { sender, recipient, amountAtomic } = intent
     const [accounts, rent, latest, side] = await Promise.all([
-      connection.getMultipleAccountsInfo([new PublicKey(sender), new PublicKey(recipient)], 'confirmed'),
+      connection.getMultipleAccountsInfo(
+        [new PublicKey(sender), new PublicKey(recipient)],
+        'confirmed',
+      ),
       connection.getMinimumBalanceForRentExemption(0),
       connection.getLatestBlockhashAndContext('confirmed'),
       intent.asset.native ? undefined : readTokenSide(connection, intent),
     ])
     const [from = null, to = null] = accounts
     const rentAtomic = BigInt(rent)
-    const refused = refuseByRecipient(network, { intent, to, rentAtomic }) ?? (side && 'ok' in side ? side : undefined)
+    const refused =
+      refuseByRecipient(network, { intent, to, rentAtomic }) ??
+      (side && 'ok' in side ? side : undefined)
     if (refused) return refused
     const token = side && !('ok' in side) ? side : undefined
 
@@ -41,7 +53,13 @@ export function build(endpoints: SolanaEndpoints, network: Network, request: Bui
     if (short) return short
 
     const { blockhash, lastValidBlockHeight } = latest.value
-    const bytes = buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports: unitPrice, ...(token && { token }) })
+    const bytes = buildPayment({
+      ...intent,
+      blockhash,
+      unitLimit,
+      unitPriceMicroLamports: unitPrice,
+      ...(token && { token }),
+    })
     const failed = await tryOut(connection, network, { intent, bytes, token, cost, rentAtomic })
     if (failed) return failed
     return {
@@ -59,35 +77,76 @@ export function build(endpoints: SolanaEndpoints, network: Network, request: Bui
         recentBlockhash: blockhash,
         unitLimit,
         unitPriceMicroLamports: unitPrice.toString(),
-        ...(token ? describeToken(intent, token) : { transfer: { from: sender, to: recipient, lamports: amountAtomic.toString() } }),
+        ...(token
+          ? describeToken(intent, token)
+          : { transfer: { from: sender, to: recipient, lamports: amountAtomic.toString() } }),
         memo: intent.paymentId,
       },
     }
   })
 }
 
-function describeToken({ sender, recipient, asset, amountAtomic }: Payment, token: TokenSide): Record<string, unknown> {
+function describeToken(
+  { sender, recipient, asset, amountAtomic }: Payment,
+  token: TokenSide,
+): Record<string, unknown> {
   const { program, source, destination, opensAccount, rentAtomic } = token
   const { address: mint, symbol, decimals } = asset
   return {
-    transferChecked: { program, mint, symbol, decimals, source, destination, authority: sender, amount: amountAtomic.toString() },
-    recipientAccount: { owner: recipient, address: destination, opened: opensAccount, rentLamports: rentAtomic.toString() },
+    transferChecked: {
+      program,
+      mint,
+      symbol,
+      decimals,
+      source,
+      destination,
+      authority: sender,
+      amount: amountAtomic.toString(),
+    },
+    recipientAccount: {
+      owner: recipient,
+      address: destination,
+      opened: opensAccount,
+      rentLamports: rentAtomic.toString(),
+    },
   }
 }
 
 /** What leaves the sender in lamports: the amount itself only when it is paid in them, and the fee, with the rent of an account that is opened. */
 type Cost = { amountAtomic: bigint; feeAtomic: bigint }
 
-function costOf({ asset, amountAtomic }: Payment, token: TokenSide | undefined, { unitLimit, unitPrice }: { unitLimit: number; unitPrice: bigint }): Cost {
+function costOf(
+  { asset, amountAtomic }: Payment,
+  token: TokenSide | undefined,
+  { unitLimit, unitPrice }: { unitLimit: number; unitPrice: bigint },
+): Cost {
   // The limit is named, so the number of instructions is not asked for.
-  const charge = feeBoundAtomic({ signatures: 1, instructions: 0, unitLimit, unitPriceMicroLamports: unitPrice })
-  return { amountAtomic: asset.native ? amountAtomic : 0n, feeAtomic: charge + (token?.rentAtomic ?? 0n) }
+  const charge = feeBoundAtomic({
+    signatures: 1,
+    instructions: 0,
+    unitLimit,
+    unitPriceMicroLamports: unitPrice,
+  })
+  return {
+    amountAtomic: asset.native ? amountAtomic : 0n,
+    feeAtomic: charge + (token?.rentAtomic ?? 0n),
+  }
 }
 
-type Trial = { intent: Payment; bytes: Uint8Array; token: TokenSide | undefined; cost: Cost; rentAtomic: bigint }
+type Trial = {
+  intent: Payment
+  bytes: Uint8Array
+  token: TokenSide | undefined
+  cost: Cost
+  rentAtomic: bigint
+}
 
 /** Runs the built transaction. Another payment of the same wallet may have landed since its balance was read: then that is the reason to tell. */
-async function tryOut(connection: Connection, network: Network, { intent, bytes, token, cost, rentAtomic }: Trial): Promise<Refused | undefined> {
+async function tryOut(
+  connection: Connection,
+  network: Network,
+  { intent, bytes, token, cost, rentAtomic }: Trial,
+): Promise<Refused | undefined> {
   const outcome = await simulate(connection, bytes, token ? [token.source, token.destination] : [])
   if (outcome.ok) return token && refuseByTrial(intent, token, outcome.accounts)
   const now = await connection.getAccountInfo(new PublicKey(intent.sender), 'confirmed')
@@ -95,28 +154,47 @@ async function tryOut(connection: Connection, network: Network, { intent, bytes,
   if (short) return short
   const side = token && (await readTokenSide(connection, intent))
   if (side && 'ok' in side) return side
-  return { ok: false, code: 'INVALID_RECIPIENT', reason: { code: 'simulation_failed', params: { answer: outcome.reason } } }
+  return {
+    ok: false,
+    code: 'INVALID_RECIPIENT',
+    reason: { code: 'simulation_failed', params: { answer: outcome.reason } },
+  }
 }
 
 type Recipient = { intent: Payment; to: AccountInfo<Buffer> | null; rentAtomic: bigint }
 
-function refuseByRecipient(network: Network, { intent, to, rentAtomic }: Recipient): Refused | undefined {
+function refuseByRecipient(
+  network: Network,
+  { intent, to, rentAtomic }: Recipient,
+): Refused | undefined {
   const { recipient, asset, amountAtomic } = intent
   const reason = refuseRecipient(recipient, to)
   if (reason) return { ok: false, code: 'INVALID_RECIPIENT', reason }
   // A token lies in an account of its own, which pays its own rent.
   if (!asset.native || BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
   const minimum = amountOf(nativeAsset(network), rentAtomic - BigInt(to?.lamports ?? 0))
-  return { ok: false, code: 'INVALID_RECIPIENT', reason: { code: 'below_rent_minimum', params: { minimum } } }
+  return {
+    ok: false,
+    code: 'INVALID_RECIPIENT',
+    reason: { code: 'below_rent_minimum', params: { minimum } },
+  }
 }
 
 type Sender = Cost & { from: AccountInfo<Buffer> | null; rentAtomic: bigint }
 
 /** After the payment a wallet must be empty, or hold the rent-exempt minimum: the cluster refuses anything between. */
-function refuseBySender(network: Network, { from, amountAtomic, feeAtomic, rentAtomic }: Sender): Refused | undefined {
+function refuseBySender(
+  network: Network,
+  { from, amountAtomic, feeAtomic, rentAtomic }: Sender,
+): Refused | undefined {
   if (!canPay(from)) throw senderProblem({ code: 'sender_is_program_account', params: {} })
   const availableAtomic = BigInt(from?.lamports ?? 0)
   const left = availableAtomic - amountAtomic - feeAtomic
   if (left === 0n || left >= rentAtomic) return undefined
-  return nativeShortage(network, { amountAtomic, feeAtomic, rentAtomic: left > 0n ? rentAtomic : 0n, availableAtomic })
+  return nativeShortage(network, {
+    amountAtomic,
+    feeAtomic,
+    rentAtomic: left > 0n ? rentAtomic : 0n,
+    availableAtomic,
+  })
 }

@@ -22,7 +22,9 @@ const CLOCK_TTL_MS = 1_000
 export function openSolanaChain(network: Network): Chain {
   const endpoints = openEndpoints(network)
   const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
-  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () => readClock(endpoints))
+  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () =>
+    readClock(endpoints),
+  )
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,

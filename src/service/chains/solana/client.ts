@@ -8,7 +8,12 @@ export type SolanaEndpoints = Endpoints<Connection>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network): SolanaEndpoints {
-  return new Endpoints({ name: network.name, urls: network.rpcUrls, connect, identify: (connection) => identify(connection, network) })
+  return new Endpoints({
+    name: network.name,
+    urls: network.rpcUrls,
+    connect,
+    identify: (connection) => identify(connection, network),
+  })
 }
 
 function connect(url: string): Connection {
@@ -23,5 +28,6 @@ function connect(url: string): Connection {
 async function identify(connection: Connection, { genesisHash }: Network): Promise<void> {
   if (genesisHash === undefined) return
   const got = await connection.getGenesisHash()
-  if (got !== genesisHash) throw new Error(`Expected the cluster of genesis ${genesisHash}, the node says ${got}.`)
+  if (got !== genesisHash)
+    throw new Error(`Expected the cluster of genesis ${genesisHash}, the node says ${got}.`)
 }

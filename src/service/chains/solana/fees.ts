@@ -1,5 +1,10 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
-import { MAX_AUTOMATIC_UNIT_PRICE, MAX_UNIT_PRICE, priceOfPriorityFee, priorityFeeOfPrice } from '#chains/solana/fee.ts'
+import {
+  MAX_AUTOMATIC_UNIT_PRICE,
+  MAX_UNIT_PRICE,
+  priceOfPriorityFee,
+  priorityFeeOfPrice,
+} from '#chains/solana/fee.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -14,11 +19,18 @@ export const UNIT_LIMIT = 40_000
 export async function readUnitPrice(
   connection: Connection,
   accounts: readonly string[],
-  { unitLimit = UNIT_LIMIT, priorityFeeAtomic }: { unitLimit?: number; priorityFeeAtomic: bigint | undefined },
+  {
+    unitLimit = UNIT_LIMIT,
+    priorityFeeAtomic,
+  }: { unitLimit?: number; priorityFeeAtomic: bigint | undefined },
 ): Promise<bigint> {
   if (priorityFeeAtomic !== undefined) return ownPrice(priorityFeeAtomic, BigInt(unitLimit))
-  const recent = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: accounts.map((account) => new PublicKey(account)) })
-  const prices = recent.map(({ prioritizationFee }) => BigInt(prioritizationFee)).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const recent = await connection.getRecentPrioritizationFees({
+    lockedWritableAccounts: accounts.map((account) => new PublicKey(account)),
+  })
+  const prices = recent
+    .map(({ prioritizationFee }) => BigInt(prioritizationFee))
+    .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const price = prices[Math.floor(prices.length * 0.75)] ?? 0n
   return price > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : price
 }
@@ -29,6 +41,8 @@ function ownPrice(priorityFeeAtomic: bigint, unitLimit: bigint): bigint {
   const most = formatAmount(priorityFeeOfPrice(MAX_UNIT_PRICE, unitLimit), NATIVE_SOL.decimals)
   throw new ProblemError('INVALID_PARAMETERS', {
     message: `priorityFee is above the maximum of ${most}.`,
-    details: { priorityFee: `Expected at most ${most}, received ${formatAmount(priorityFeeAtomic, NATIVE_SOL.decimals)}.` },
+    details: {
+      priorityFee: `Expected at most ${most}, received ${formatAmount(priorityFeeAtomic, NATIVE_SOL.decimals)}.`,
+    },
   })
 }

@@ -12,13 +12,20 @@ const MAX_PAGES = 5
  * Payments among their senders' transactions, by memo. Anyone can put an id into a memo and name a sender among the accounts,
  * so that one payment may be found several times: each is only a candidate.
  */
-export async function find(endpoints: SolanaEndpoints, wanted: readonly Wanted[]): Promise<Found[]> {
+export async function find(
+  endpoints: SolanaEndpoints,
+  wanted: readonly Wanted[],
+): Promise<Found[]> {
   const bySender = Map.groupBy(wanted, ({ sender }) => sender)
   const found = await inParallel([...bySender], PARALLEL_SENDERS, async ([sender, payments]) => {
     const since = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
-    const signatures = await endpoints.ask((connection) => signaturesOf(connection, sender, { from: since }))
+    const signatures = await endpoints.ask((connection) =>
+      signaturesOf(connection, sender, { from: since }),
+    )
     return payments.flatMap(({ paymentId }) =>
-      signatures.filter(({ memo }) => memo?.includes(paymentId)).map(({ signature }) => ({ signature, paymentIds: [paymentId] })),
+      signatures
+        .filter(({ memo }) => memo?.includes(paymentId))
+        .map(({ signature }) => ({ signature, paymentIds: [paymentId] })),
     )
   })
   return found.flat()
@@ -36,7 +43,11 @@ export async function signaturesOf(
     const before = signatures.at(-1)?.signature
     const batch = await connection.getSignaturesForAddress(
       account,
-      { limit: PAGE, ...(before && { before }), ...(knownTo !== undefined && { minContextSlot: knownTo }) },
+      {
+        limit: PAGE,
+        ...(before && { before }),
+        ...(knownTo !== undefined && { minContextSlot: knownTo }),
+      },
       'confirmed',
     )
     signatures.push(...batch.filter(({ slot }) => slot >= from))

@@ -8,7 +8,11 @@ import { readStatuses } from './observe.ts'
  * in a slot before the balance's own. Neither alone would do: behind one address there may be nodes of different heights, and a node may name a balance by
  * a slot that it has reached since it read the balance. Whatever is not certain counts as still to be paid.
  */
-export function readFunds(endpoints: SolanaEndpoints, wallet: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds> {
+export function readFunds(
+  endpoints: SolanaEndpoints,
+  wallet: string,
+  openPayments: (since: number) => Promise<readonly OpenPayment[]>,
+): Promise<Funds> {
   return endpoints.ask(async (connection): Promise<Funds> => {
     const since = await connection.getSlot('confirmed')
     const open = await openPayments(since)
@@ -18,10 +22,14 @@ export function readFunds(endpoints: SolanaEndpoints, wallet: string, openPaymen
     )
     // A node that is behind refuses to answer.
     const [{ context, value }, rent] = await Promise.all([
-      connection.getBalanceAndContext(new PublicKey(wallet), { commitment: 'confirmed', minContextSlot: since }),
+      connection.getBalanceAndContext(new PublicKey(wallet), {
+        commitment: 'confirmed',
+        minContextSlot: since,
+      }),
       connection.getMinimumBalanceForRentExemption(0),
     ])
-    const isIn = ({ signatures }: OpenPayment) => signatures.some((signature) => (slots.get(signature) ?? Infinity) < context.slot)
+    const isIn = ({ signatures }: OpenPayment) =>
+      signatures.some((signature) => (slots.get(signature) ?? Infinity) < context.slot)
     const [landed, unproven] = [open.filter(isIn), open.filter((payment) => !isIn(payment))]
     return {
       height: since,
@@ -35,7 +43,10 @@ export function readFunds(endpoints: SolanaEndpoints, wallet: string, openPaymen
 }
 
 /** The slots of those that are confirmed. */
-async function readSlots(connection: Connection, signatures: readonly string[]): Promise<Map<string, number>> {
+async function readSlots(
+  connection: Connection,
+  signatures: readonly string[],
+): Promise<Map<string, number>> {
   const { statuses } = await readStatuses(connection, signatures)
   return new Map(
     signatures.flatMap((signature, index): [string, number][] => {

@@ -18,7 +18,10 @@ export function readHead(endpoints: SolanaEndpoints): Promise<Head> {
 /** The times of the newest confirmed and of the newest final slot, as the cluster's own clock tells them. */
 export function readClock(endpoints: SolanaEndpoints): Promise<ChainClock> {
   return endpoints.ask(async (connection) => {
-    const [head, finalized] = await Promise.all([readTime(connection, 'confirmed'), readTime(connection, 'finalized')])
+    const [head, finalized] = await Promise.all([
+      readTime(connection, 'confirmed'),
+      readTime(connection, 'finalized'),
+    ])
     return { head, finalized }
   })
 }

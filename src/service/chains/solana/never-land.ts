@@ -23,13 +23,17 @@ async function provesAbsence(connection: Connection, wanted: Wanted): Promise<bo
   // A node without finalized states tells its newest slot here, and understands by "known to" something else: there it is asked without.
   const knownTo = absoluteSlot <= (await connection.getSlot('finalized')) ? absoluteSlot : undefined
   if ((blockHeight ?? 0) <= lastValidBlockHeight) return false
-  if (builtHeight !== null && (await connection.getFirstAvailableBlock()) > builtHeight) return false
+  if (builtHeight !== null && (await connection.getFirstAvailableBlock()) > builtHeight)
+    return false
 
   const known = [...new Set(reported === null ? signed : [...signed, reported])]
   const { slot, statuses } = await readStatuses(connection, known)
   if (slot < absoluteSlot) return false
-  for (const [index, signature] of known.entries()) if (statuses[index] !== null && !(await isRefused(connection, signature))) return false
-  const named = (await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo })).filter(({ memo }) => memo?.includes(paymentId))
+  for (const [index, signature] of known.entries())
+    if (statuses[index] !== null && !(await isRefused(connection, signature))) return false
+  const named = (
+    await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo })
+  ).filter(({ memo }) => memo?.includes(paymentId))
   // Anyone can write an id into a memo and name the sender beside it.
   for (const { signature } of named) if (await isPaidBy(connection, signature, wanted)) return false
   return true

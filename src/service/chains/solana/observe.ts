@@ -1,6 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { SolanaJSONRPCError, type Connection, type SignatureStatus, type VersionedTransactionResponse } from '@solana/web3.js'
+import {
+  SolanaJSONRPCError,
+  type Connection,
+  type SignatureStatus,
+  type VersionedTransactionResponse,
+} from '@solana/web3.js'
 import { decodeLanded, movedAsTold, type LandedFacts } from '#chains/solana/landed.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { TokenTransfer } from '#chains/solana/token-instructions.ts'
@@ -10,7 +15,11 @@ import { ifForEver } from '../for-ever.ts'
 import type { SolanaEndpoints } from './client.ts'
 
 /** What the cluster knows of a transaction. */
-export async function observe(endpoints: SolanaEndpoints, signature: string, as: (seen: Observation) => Observation): Promise<Observation> {
+export async function observe(
+  endpoints: SolanaEndpoints,
+  signature: string,
+  as: (seen: Observation) => Observation,
+): Promise<Observation> {
   const look = async (connection: Connection) => as(await observeOnce(connection, signature))
   return ifForEver(await endpoints.ask(look), () => endpoints.askTwice(look))
 }
@@ -21,7 +30,13 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
   if (!status) return { state: 'not_found' }
   if (status.confirmationStatus === 'processed') return { state: 'pending' }
   const landed = await readTransaction(connection, signature)
-  if (landed === 'unreadable') return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
+  if (landed === 'unreadable')
+    return {
+      ...FOREIGN,
+      succeeded: status.err === null,
+      height: status.slot,
+      finalized: status.confirmationStatus === 'finalized',
+    }
   // A node may know a status before it serves the transaction.
   if (!landed?.meta) return { state: 'pending' }
   if (neverRan(landed)) return { state: 'not_found' }
@@ -37,7 +52,10 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
     blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
     messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
     transfer,
-    failure: landed.meta.err === null ? short : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
+    failure:
+      landed.meta.err === null
+        ? short
+        : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
   }
 }
 
@@ -50,15 +68,30 @@ function neverRan({ meta }: VersionedTransactionResponse): boolean {
 }
 
 /** A transaction of a version nobody pays with. */
-const FOREIGN = { state: 'landed', blockHash: null, confirmed: true, feeAtomic: 0n, blockTime: null, transfer: null, failure: null } as const
+const FOREIGN = {
+  state: 'landed',
+  blockHash: null,
+  confirmed: true,
+  feeAtomic: 0n,
+  blockTime: null,
+  transfer: null,
+  failure: null,
+} as const
 
 const UNSUPPORTED_VERSION = -32_015
 
-async function readTransaction(connection: Connection, signature: string): Promise<VersionedTransactionResponse | null | 'unreadable'> {
+async function readTransaction(
+  connection: Connection,
+  signature: string,
+): Promise<VersionedTransactionResponse | null | 'unreadable'> {
   try {
-    return await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+    return await connection.getTransaction(signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 0,
+    })
   } catch (error) {
-    if (error instanceof SolanaJSONRPCError && error.code === UNSUPPORTED_VERSION) return 'unreadable'
+    if (error instanceof SolanaJSONRPCError && error.code === UNSUPPORTED_VERSION)
+      return 'unreadable'
     throw error
   }
 }
@@ -67,19 +100,27 @@ async function readTransaction(connection: Connection, signature: string): Promi
 const STATUSES = 256
 
 /** What a node's whole history knows of each signature, and the lowest slot it answered from. */
-export async function readStatuses(connection: Connection, signatures: readonly string[]): Promise<{ slot: number; statuses: (SignatureStatus | null)[] }> {
+export async function readStatuses(
+  connection: Connection,
+  signatures: readonly string[],
+): Promise<{ slot: number; statuses: (SignatureStatus | null)[] }> {
   let slot = Infinity
   const statuses: (SignatureStatus | null)[] = []
   for (let start = 0; start < signatures.length; start += STATUSES) {
     const page = signatures.slice(start, start + STATUSES)
-    const { context, value } = await connection.getSignatureStatuses(page, { searchTransactionHistory: true })
+    const { context, value } = await connection.getSignatureStatuses(page, {
+      searchTransactionHistory: true,
+    })
     slot = Math.min(slot, context.slot)
     statuses.push(...page.map((_, index) => value[index] ?? null))
   }
   return { slot, statuses }
 }
 
-async function readStatus(connection: Connection, signature: string): Promise<SignatureStatus | null> {
+async function readStatus(
+  connection: Connection,
+  signature: string,
+): Promise<SignatureStatus | null> {
   return (await readStatuses(connection, [signature])).statuses[0] ?? null
 }
 
@@ -90,38 +131,67 @@ export async function isRefused(connection: Connection, signature: string): Prom
 }
 
 /** Whether a transaction was signed by the payment's sender and names the payment: then it may be the payment, or have been one that failed. */
-export async function isPaidBy(connection: Connection, signature: string, { sender, paymentId }: Pick<Wanted, 'sender' | 'paymentId'>): Promise<boolean> {
+export async function isPaidBy(
+  connection: Connection,
+  signature: string,
+  { sender, paymentId }: Pick<Wanted, 'sender' | 'paymentId'>,
+): Promise<boolean> {
   const landed = await readTransaction(connection, signature)
   if (landed === 'unreadable') return false
   // Known by its name and not served: nothing is proven.
   if (!landed?.meta) return true
   if (neverRan(landed)) return false
   const { header, staticAccountKeys } = landed.transaction.message
-  if (!staticAccountKeys.slice(0, header.numRequiredSignatures).some((signer) => signer.toBase58() === sender)) return false
+  if (
+    !staticAccountKeys
+      .slice(0, header.numRequiredSignatures)
+      .some((signer) => signer.toBase58() === sender)
+  )
+    return false
   const decoded = decodeLanded(landed)
-  return !decoded.ok || decoded.operations.some((operation) => operation.kind === 'memo' && operation.text === paymentId)
+  return (
+    !decoded.ok ||
+    decoded.operations.some(
+      (operation) => operation.kind === 'memo' && operation.text === paymentId,
+    )
+  )
 }
 
 /** What left the accounts and arrived nowhere. Some nodes leave the priority fee out of `meta.fee`. */
-function feeOf({ preBalances, postBalances }: { preBalances: number[]; postBalances: number[] }): bigint {
-  const sum = (balances: number[]) => balances.reduce((total, lamports) => total + BigInt(lamports), 0n)
+function feeOf({
+  preBalances,
+  postBalances,
+}: {
+  preBalances: number[]
+  postBalances: number[]
+}): bigint {
+  const sum = (balances: number[]) =>
+    balances.reduce((total, lamports) => total + BigInt(lamports), 0n)
   return sum(preBalances) - sum(postBalances)
 }
 
-type Paid = { transfer: Transfer | null; /** Why a token's transfer that went through did not pay. */ short: string | null }
+type Paid = {
+  transfer: Transfer | null
+  /** Why a token's transfer that went through did not pay. */ short: string | null
+}
 
 /** The one transfer a transaction makes, with its one memo; whatever else wallets add beside it moves no part of it. */
 function readPaid(landed: VersionedTransactionResponse): Paid {
   const decoded = decodeLanded(landed)
   if (!decoded.ok) return NOTHING_PAID
-  const transfers = decoded.operations.filter((operation) => operation.kind === 'transfer' || operation.kind === 'token_transfer')
+  const transfers = decoded.operations.filter(
+    (operation) => operation.kind === 'transfer' || operation.kind === 'token_transfer',
+  )
   const memos = decoded.operations.filter((operation) => operation.kind === 'memo')
   const [transfer] = transfers
   if (!transfer || transfers.length > 1 || memos.length > 1) return NOTHING_PAID
   const memo = memos[0]?.text ?? null
   if (transfer.kind === 'token_transfer') return readTokenPaid(decoded, transfer, memo)
   const { from: sender, to: recipient, lamports: amountAtomic } = transfer
-  return { transfer: { sender, recipient, asset: SOLANA_NATIVE, amountAtomic, memo, nonce: null }, short: null }
+  return {
+    transfer: { sender, recipient, asset: SOLANA_NATIVE, amountAtomic, memo, nonce: null },
+    short: null,
+  }
 }
 
 const NOTHING_PAID: Paid = { transfer: null, short: null }
@@ -132,13 +202,31 @@ const NOTHING_PAID: Paid = { transfer: null, short: null }
  */
 function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: string | null): Paid {
   const { authority: sender, source, destination, mint, program, amountAtomic } = operation
-  if (associatedTokenAccount({ owner: sender, mint, program }).address !== source) return NOTHING_PAID
-  const opened = landed.operations.find((each) => each.kind === 'account_opened' && each.account === destination)
-  const owner = landed.tokenOwners.get(destination) ?? (opened?.kind === 'account_opened' ? opened.owner : undefined)
-  if (owner !== undefined && associatedTokenAccount({ owner, mint, program }).address !== destination) return NOTHING_PAID
-  const transfer = { sender, recipient: owner ?? destination, asset: mint, amountAtomic, memo, nonce: null }
-  if (!landed.succeeded || movedAsTold(operation, landed.tokenChanges)) return { transfer, short: null }
-  const arrived = landed.tokenChanges.find(({ account }) => account === destination)?.changeAtomic ?? 0n
+  if (associatedTokenAccount({ owner: sender, mint, program }).address !== source)
+    return NOTHING_PAID
+  const opened = landed.operations.find(
+    (each) => each.kind === 'account_opened' && each.account === destination,
+  )
+  const owner =
+    landed.tokenOwners.get(destination) ??
+    (opened?.kind === 'account_opened' ? opened.owner : undefined)
+  if (
+    owner !== undefined &&
+    associatedTokenAccount({ owner, mint, program }).address !== destination
+  )
+    return NOTHING_PAID
+  const transfer = {
+    sender,
+    recipient: owner ?? destination,
+    asset: mint,
+    amountAtomic,
+    memo,
+    nonce: null,
+  }
+  if (!landed.succeeded || movedAsTold(operation, landed.tokenChanges))
+    return { transfer, short: null }
+  const arrived =
+    landed.tokenChanges.find(({ account }) => account === destination)?.changeAtomic ?? 0n
   return {
     transfer,
     short: `The transaction landed, and ${arrived} instead of ${amountAtomic} of the token's smallest units arrived: this is not the payment.`,
@@ -146,7 +234,10 @@ function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: stri
 }
 
 /** True when the finalized chain has passed the slot a transaction was seen in, and its whole history, asked twice, does not know it. */
-export async function isGone(endpoints: SolanaEndpoints, landed: { signature: string; height: number }): Promise<boolean> {
+export async function isGone(
+  endpoints: SolanaEndpoints,
+  landed: { signature: string; height: number },
+): Promise<boolean> {
   const proofs = await endpoints.askTwice(async (connection) => {
     const finalized = await connection.getSlot('finalized')
     return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null

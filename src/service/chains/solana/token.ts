@@ -16,14 +16,19 @@ const TOKEN_METADATA = 19
 type Names = { name: string | null; symbol: string | null }
 
 /** An SPL Token or Token-2022 mint, or the native currency; undefined when the address is neither. */
-export function readToken(endpoints: SolanaEndpoints, network: Network, address: string): Promise<TokenInfo | undefined> {
+export function readToken(
+  endpoints: SolanaEndpoints,
+  network: Network,
+  address: string,
+): Promise<TokenInfo | undefined> {
   if (address === SOLANA_NATIVE) return Promise.resolve(nativeToken(network))
   return endpoints.ask(async (connection): Promise<TokenInfo | undefined> => {
     const mint = new PublicKey(address)
     const account = await connection.getAccountInfo(mint, 'confirmed')
     if (!account || !isMint(account)) return undefined
     const { data } = account
-    const names = readExtension(data) ?? (await readMetaplex(connection, mint)) ?? { name: null, symbol: null }
+    const names = readExtension(data) ??
+      (await readMetaplex(connection, mint)) ?? { name: null, symbol: null }
     return {
       address,
       standard: account.owner.toBase58() === TOKEN_PROGRAM ? 'spl-token' : 'token-2022',
@@ -50,7 +55,10 @@ function readExtension(data: Uint8Array): Names | undefined {
 }
 
 async function readMetaplex(connection: Connection, mint: PublicKey): Promise<Names | undefined> {
-  const [address] = PublicKey.findProgramAddressSync([new TextEncoder().encode('metadata'), METAPLEX_PROGRAM.toBytes(), mint.toBytes()], METAPLEX_PROGRAM)
+  const [address] = PublicKey.findProgramAddressSync(
+    [new TextEncoder().encode('metadata'), METAPLEX_PROGRAM.toBytes(), mint.toBytes()],
+    METAPLEX_PROGRAM,
+  )
   const account = await connection.getAccountInfo(address, 'confirmed')
   if (!account?.owner.equals(METAPLEX_PROGRAM)) return undefined
   // Kind, update authority and mint come first.
@@ -67,5 +75,7 @@ function readNames(data: Buffer): Names | undefined {
 function readString(data: Buffer, offset: number): { text: string; end: number } | undefined {
   if (offset + 4 > data.length) return undefined
   const end = offset + 4 + data.readUInt32LE(offset)
-  return end > data.length ? undefined : { text: data.subarray(offset + 4, end).toString('utf8'), end }
+  return end > data.length
+    ? undefined
+    : { text: data.subarray(offset + 4, end).toString('utf8'), end }
 }

@@ -32,36 +32,57 @@ const OPENING_UNITS = 40_000
 const UNITS_PER_STEP = 1_500
 
 /** Each step of the search for the address is tried on the chain again. */
-export function unitLimitOf({ opensAccount, bump }: Pick<TokenSide, 'opensAccount' | 'bump'>): number {
-  return opensAccount ? TRANSFER_UNITS + OPENING_UNITS + UNITS_PER_STEP * (255 - bump) : TRANSFER_UNITS
+export function unitLimitOf({
+  opensAccount,
+  bump,
+}: Pick<TokenSide, 'opensAccount' | 'bump'>): number {
+  return opensAccount
+    ? TRANSFER_UNITS + OPENING_UNITS + UNITS_PER_STEP * (255 - bump)
+    : TRANSFER_UNITS
 }
 
 /**
  * Reads mint and token accounts, and holds the payment against them.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, cannot pay an exact amount, or the sender's account is frozen
  */
-export async function readTokenSide(connection: Connection, payment: Paid): Promise<TokenSide | Refused> {
+export async function readTokenSide(
+  connection: Connection,
+  payment: Paid,
+): Promise<TokenSide | Refused> {
   const { asset, sender, recipient } = payment
   const { symbol } = asset
   const candidates = TOKEN_PROGRAMS.map((program) => {
     const of = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program })
     return { program, source: of(sender).address, destination: of(recipient) }
   })
-  const addresses = [asset.address, ...candidates.flatMap(({ source, destination }) => [source, destination.address])]
+  const addresses = [
+    asset.address,
+    ...candidates.flatMap(({ source, destination }) => [source, destination.address]),
+  ]
   const infos = await connection.getMultipleAccountsInfo(
     addresses.map((address) => new PublicKey(address)),
     'confirmed',
   )
-  const accountAt = (address: string): AccountInfo<Buffer> | null => infos[addresses.indexOf(address)] ?? null
+  const accountAt = (address: string): AccountInfo<Buffer> | null =>
+    infos[addresses.indexOf(address)] ?? null
   const mintAccount = accountAt(asset.address)
   const mint = mintAccount ? readMint(plain(mintAccount)) : undefined
   const accounts = candidates.find(({ program }) => program === mint?.program)
-  if (!mint || !accounts) throw assetProblem({ code: 'asset_missing', params: { token: asset.address, symbol } })
+  if (!mint || !accounts)
+    throw assetProblem({ code: 'asset_missing', params: { token: asset.address, symbol } })
   const token = { token: asset.address, symbol }
   if (mint.decimals !== asset.decimals)
-    throw assetProblem({ code: 'asset_decimals_differ', params: { ...token, configured: asset.decimals, onChain: mint.decimals } })
-  if (mint.obstacle?.code === 'asset_not_transferable') throw assetProblem({ code: 'asset_not_transferable', params: token })
-  if (mint.obstacle) throw assetProblem({ code: 'asset_calls_program', params: { ...token, program: mint.obstacle.program } })
+    throw assetProblem({
+      code: 'asset_decimals_differ',
+      params: { ...token, configured: asset.decimals, onChain: mint.decimals },
+    })
+  if (mint.obstacle?.code === 'asset_not_transferable')
+    throw assetProblem({ code: 'asset_not_transferable', params: token })
+  if (mint.obstacle)
+    throw assetProblem({
+      code: 'asset_calls_program',
+      params: { ...token, program: mint.obstacle.program },
+    })
 
   const { program, source, destination } = accounts
   const target = accountAt(destination.address)
@@ -70,9 +91,14 @@ export async function readTokenSide(connection: Connection, payment: Paid): Prom
   const held = read(accountAt(source))
   const refused =
     refuseBySource(payment, { account: source, held }) ??
-    (opensAccount ? undefined : refuseByDestination(payment, { account: destination.address, held: read(target) }))
+    (opensAccount
+      ? undefined
+      : refuseByDestination(payment, { account: destination.address, held: read(target) }))
   if (refused) return refused
-  const rent = opensAccount ? BigInt(await connection.getMinimumBalanceForRentExemption(mint.accountBytes)) - BigInt(target?.lamports ?? 0) : 0n
+  const rent = opensAccount
+    ? BigInt(await connection.getMinimumBalanceForRentExemption(mint.accountBytes)) -
+      BigInt(target?.lamports ?? 0)
+    : 0n
   return {
     program,
     bump: destination.bump,
@@ -91,34 +117,56 @@ export function refuseByTrial(
   { heldAtomic, receivedAtomic, destination: account }: TokenSide,
   [source, destination]: readonly ({ owner: string; data: Uint8Array } | undefined)[],
 ): Refused | undefined {
-  const [left, arrived] = [source && readTokenAccount(source), destination && readTokenAccount(destination)]
+  const [left, arrived] = [
+    source && readTokenAccount(source),
+    destination && readTokenAccount(destination),
+  ]
   // A node that shows no accounts has run the transaction all the same; what arrives, its landing shows.
   if (!left || !arrived) return undefined
-  if (arrived.owner !== recipient) return refuseAccount('token_account_reassigned', { account, symbol: asset.symbol })
+  if (arrived.owner !== recipient)
+    return refuseAccount('token_account_reassigned', { account, symbol: asset.symbol })
   const arrives = arrived.amountAtomic - receivedAtomic
   // Between the two readings another payment may have landed: only a difference between what leaves and what arrives tells of a fee.
   if (heldAtomic - left.amountAtomic !== amountAtomic || arrives === amountAtomic) return undefined
-  const params = { token: asset.address, symbol: asset.symbol, sent: amountOf(asset, amountAtomic), arrives: amountOf(asset, arrives) }
+  const params = {
+    token: asset.address,
+    symbol: asset.symbol,
+    sent: amountOf(asset, amountAtomic),
+    arrives: amountOf(asset, arrives),
+  }
   throw assetProblem({ code: 'asset_keeps_part', params })
 }
 
 type HolderAccount = { account: string; held: TokenAccount | undefined }
 
-function refuseBySource({ asset, sender, amountAtomic }: Paid, { account, held }: HolderAccount): Refused | undefined {
-  if (held?.frozen) throw senderProblem({ code: 'sender_token_account_frozen', params: { account, symbol: asset.symbol } })
+function refuseBySource(
+  { asset, sender, amountAtomic }: Paid,
+  { account, held }: HolderAccount,
+): Refused | undefined {
+  if (held?.frozen)
+    throw senderProblem({
+      code: 'sender_token_account_frozen',
+      params: { account, symbol: asset.symbol },
+    })
   const availableAtomic = held?.owner === sender ? held.amountAtomic : 0n
   if (availableAtomic >= amountAtomic) return undefined
   return tokenShortage(asset, { amountAtomic, availableAtomic })
 }
 
 /** The account at the recipient's derived address. In the older program its owner may have given it to another account. */
-function refuseByDestination({ asset, recipient }: Paid, { account, held }: HolderAccount): Refused | undefined {
+function refuseByDestination(
+  { asset, recipient }: Paid,
+  { account, held }: HolderAccount,
+): Refused | undefined {
   const params = { account, symbol: asset.symbol }
   if (held?.owner !== recipient) return refuseAccount('token_account_reassigned', params)
   return held.frozen ? refuseAccount('token_account_frozen', params) : undefined
 }
 
-function refuseAccount(code: 'token_account_reassigned' | 'token_account_frozen', params: { account: string; symbol: string }): Refused {
+function refuseAccount(
+  code: 'token_account_reassigned' | 'token_account_frozen',
+  params: { account: string; symbol: string },
+): Refused {
   return { ok: false, code: 'INVALID_RECIPIENT', reason: { code, params } }
 }
 

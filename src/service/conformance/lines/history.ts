@@ -10,27 +10,82 @@ const page = (limit: number, offset: number) =>
     return Array.isArray(body.payments) ? undefined : 'expected payments'
   })
 
-type Row = { name: string; says: string; query: string; wallet?: string } & Pick<Parameters<typeof single>[0], 'expected' | 'check'>
+type Row = { name: string; says: string; query: string; wallet?: string } & Pick<
+  Parameters<typeof single>[0],
+  'expected' | 'check'
+>
 
 const rows: Row[] = [
-  { name: 'defaults', says: 'Without parameters: everything, 50 from the first on', query: '', ...page(50, 0) },
-  { name: 'solana', says: 'The wallet may have a Solana address', query: '', wallet: SOLANA_ADDRESS, ...page(50, 0) },
-  { name: 'wallet format', says: 'The wallet is an address', query: '', wallet: 'bob', ...wrong('walletAddress') },
-  ...['sent', 'received', 'all'].map((type) => ({ name: `type ${type}`, says: `The type may be ${type}`, query: `?type=${type}`, ...page(50, 0) })),
+  {
+    name: 'defaults',
+    says: 'Without parameters: everything, 50 from the first on',
+    query: '',
+    ...page(50, 0),
+  },
+  {
+    name: 'solana',
+    says: 'The wallet may have a Solana address',
+    query: '',
+    wallet: SOLANA_ADDRESS,
+    ...page(50, 0),
+  },
+  {
+    name: 'wallet format',
+    says: 'The wallet is an address',
+    query: '',
+    wallet: 'bob',
+    ...wrong('walletAddress'),
+  },
+  ...['sent', 'received', 'all'].map((type) => ({
+    name: `type ${type}`,
+    says: `The type may be ${type}`,
+    query: `?type=${type}`,
+    ...page(50, 0),
+  })),
   { name: 'type other', says: 'Any other type is refused', query: '?type=both', ...wrong('type') },
   { name: 'limit least', says: 'The limit may be 1', query: '?limit=1', ...page(1, 0) },
   { name: 'limit most', says: 'The limit may be 500', query: '?limit=500', ...page(500, 0) },
-  { name: 'limit above', says: 'A limit over 500 is refused, not cut', query: '?limit=501', ...wrong('limit') },
-  { name: 'limit zero', says: 'A limit of nothing is refused', query: '?limit=0', ...wrong('limit') },
-  { name: 'limit number', says: 'The limit is a whole number', query: '?limit=ten', ...wrong('limit') },
-  { name: 'offset', says: 'An offset leaves out the first ones', query: '?offset=10', ...page(50, 10) },
-  { name: 'offset negative', says: 'An offset under 0 is refused', query: '?offset=-1', ...wrong('offset') },
+  {
+    name: 'limit above',
+    says: 'A limit over 500 is refused, not cut',
+    query: '?limit=501',
+    ...wrong('limit'),
+  },
+  {
+    name: 'limit zero',
+    says: 'A limit of nothing is refused',
+    query: '?limit=0',
+    ...wrong('limit'),
+  },
+  {
+    name: 'limit number',
+    says: 'The limit is a whole number',
+    query: '?limit=ten',
+    ...wrong('limit'),
+  },
+  {
+    name: 'offset',
+    says: 'An offset leaves out the first ones',
+    query: '?offset=10',
+    ...page(50, 10),
+  },
+  {
+    name: 'offset negative',
+    says: 'An offset under 0 is refused',
+    query: '?offset=-1',
+    ...wrong('offset'),
+  },
 ]
 
 /** Sections 2 and 4: reading payments. */
 export const historyLines: Line[] = [
   ...rows.map(({ name, query, wallet = EVM_ADDRESS, ...row }) =>
-    single({ id: `2 history ${name}`, endpoint: HISTORY, ask: { method: 'GET', path: `/payment/history/${wallet}${query}` }, ...row }),
+    single({
+      id: `2 history ${name}`,
+      endpoint: HISTORY,
+      ask: { method: 'GET', path: `/payment/history/${wallet}${query}` },
+      ...row,
+    }),
   ),
   single({
     id: '4 status unknown',

@@ -8,20 +8,47 @@ const unauthorized = refused(401, 'UNAUTHORIZED')
 
 const everyEndpoint: { endpoint: string; ask: Ask }[] = [
   { endpoint: 'POST /payment/send', ask: { method: 'POST', path: '/payment/send', body: send } },
-  { endpoint: 'POST /payment/receive', ask: { method: 'POST', path: '/payment/receive', body: receive } },
-  { endpoint: 'GET /payment/status/:paymentId', ask: { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` } },
+  {
+    endpoint: 'POST /payment/receive',
+    ask: { method: 'POST', path: '/payment/receive', body: receive },
+  },
+  {
+    endpoint: 'GET /payment/status/:paymentId',
+    ask: { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` },
+  },
   { endpoint: HISTORY, ask: history },
-  { endpoint: 'POST /transaction/send', ask: { method: 'POST', path: '/transaction/send', body: send } },
-  { endpoint: 'POST /transaction/receive', ask: { method: 'POST', path: '/transaction/receive', body: receive } },
-  { endpoint: 'GET /token/info/:mintAddress', ask: { method: 'GET', path: `/token/info/${NATIVE_EVM}` } },
+  {
+    endpoint: 'POST /transaction/send',
+    ask: { method: 'POST', path: '/transaction/send', body: send },
+  },
+  {
+    endpoint: 'POST /transaction/receive',
+    ask: { method: 'POST', path: '/transaction/receive', body: receive },
+  },
+  {
+    endpoint: 'GET /token/info/:mintAddress',
+    ask: { method: 'GET', path: `/token/info/${NATIVE_EVM}` },
+  },
 ]
 
 /** Section 5: who may ask. */
 export const keyLines: Line[] = [
   ...everyEndpoint.map(({ endpoint, ask }) =>
-    single({ id: `5 key missing: ${endpoint}`, says: `${endpoint} without a key is refused`, endpoint, ask: { ...ask, key: null }, ...unauthorized }),
+    single({
+      id: `5 key missing: ${endpoint}`,
+      says: `${endpoint} without a key is refused`,
+      endpoint,
+      ask: { ...ask, key: null },
+      ...unauthorized,
+    }),
   ),
-  single({ id: '5 key invalid', says: 'A key that is none is refused', endpoint: HISTORY, ask: { ...history, key: 'nonsense' }, ...unauthorized }),
+  single({
+    id: '5 key invalid',
+    says: 'A key that is none is refused',
+    endpoint: HISTORY,
+    ask: { ...history, key: 'nonsense' },
+    ...unauthorized,
+  }),
   single({
     id: '5 bearer',
     says: 'The key stands in the Authorization header as a Bearer token, nothing else is taken',
@@ -29,7 +56,13 @@ export const keyLines: Line[] = [
     ask: { ...history, authorization: 'Basic bm9uc2Vuc2U=' },
     ...unauthorized,
   }),
-  single({ id: '5 key valid', says: 'An ordinary request that succeeds shows that the key is valid', endpoint: HISTORY, ask: history, ...succeeded('JSON') }),
+  single({
+    id: '5 key valid',
+    says: 'An ordinary request that succeeds shows that the key is valid',
+    endpoint: HISTORY,
+    ask: history,
+    ...succeeded('JSON'),
+  }),
   single({
     id: '5 test request',
     says: 'The token endpoint takes a valid key: it can be used to test one',
@@ -55,23 +88,43 @@ export const keyLines: Line[] = [
     run: (probe) =>
       withKey(probe, ['payment:read'], (old) =>
         withKey(probe, ['payment:read'], async ({ key }) => {
-          const both = [await probe.ask({ ...history, key: old.key }), await probe.ask({ ...history, key })].map((answer) => answer.status)
+          const both = [
+            await probe.ask({ ...history, key: old.key }),
+            await probe.ask({ ...history, key }),
+          ].map((answer) => answer.status)
           await probe.ask({ method: 'DELETE', path: `/api-keys/${old.id}` })
-          const after = [await probe.ask({ ...history, key: old.key }), await probe.ask({ ...history, key })].map((answer) => answer.status)
+          const after = [
+            await probe.ask({ ...history, key: old.key }),
+            await probe.ask({ ...history, key }),
+          ].map((answer) => answer.status)
           const got = `${both.join(', ')}; after deleting the old one ${after.join(', ')}`
           const expected = '200, 200; after deleting the old one 401, 200'
-          return { request: `GET ${history.path} with the old and the new key`, expected, got, verdict: got === expected ? 'pass' : 'fail' }
+          return {
+            request: `GET ${history.path} with the old and the new key`,
+            expected,
+            got,
+            verdict: got === expected ? 'pass' : 'fail',
+          }
         }),
       ),
   },
 ]
 
 /** Runs with a key made for it, and deletes it. */
-async function withKey(probe: Probe, scopes: string[], run: (made: { id: string; key: string }) => Promise<Finding>): Promise<Finding> {
+async function withKey(
+  probe: Probe,
+  scopes: string[],
+  run: (made: { id: string; key: string }) => Promise<Finding>,
+): Promise<Finding> {
   const ask: Ask = { method: 'POST', path: '/api-keys', body: { name: 'conformance', scopes } }
   const { status, body } = await probe.ask(ask)
   if (status !== 200 || typeof body?.key !== 'string' || typeof body.id !== 'string') {
-    return { request: 'POST /api-keys', expected: 'a second key', got: `${status}: it takes a key with keys:manage`, verdict: 'not asked' }
+    return {
+      request: 'POST /api-keys',
+      expected: 'a second key',
+      got: `${status}: it takes a key with keys:manage`,
+      verdict: 'not asked',
+    }
   }
   try {
     return await run({ id: body.id, key: body.key })

@@ -19,7 +19,10 @@ export const limitLines: Line[] = [
     expected: '200, X-RateLimit-Limit 100 or 1000',
     check: (answer) => {
       const limit = answer.headers.get('x-ratelimit-limit')
-      return succeeded('').check(answer) ?? (PLAN_LIMITS.includes(limit ?? '') ? undefined : `received X-RateLimit-Limit ${limit}`)
+      return (
+        succeeded('').check(answer) ??
+        (PLAN_LIMITS.includes(limit ?? '') ? undefined : `received X-RateLimit-Limit ${limit}`)
+      )
     },
   }),
   {
@@ -42,7 +45,8 @@ export const limitLines: Line[] = [
       }
       const { expected, check } = refused(429, 'RATE_LIMIT')
       const wrong = refusal
-        ? (check(refusal) ?? (refusal.headers.get('retry-after') ? undefined : 'expected Retry-After'))
+        ? (check(refusal) ??
+          (refusal.headers.get('retry-after') ? undefined : 'expected Retry-After'))
         : `no refusal after ${sent} requests`
       return {
         request: `${sent} × GET ${ask.path}`,

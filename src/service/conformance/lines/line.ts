@@ -24,7 +24,11 @@ export type Line = {
 /** `undefined` when the answer is as expected, otherwise what is wrong with it. */
 export type Check = (answer: Answer) => string | undefined
 
-type Single = Omit<Line, 'run'> & { ask: Ask | ((facts: Facts) => Ask | string); expected: string; check: Check }
+type Single = Omit<Line, 'run'> & {
+  ask: Ask | ((facts: Facts) => Ask | string)
+  expected: string
+  check: Check
+}
 
 /** A line that one request decides. A text in place of the request says what the run lacks for it. */
 export function single({ ask, expected, check, ...line }: Single): Line {
@@ -32,16 +36,26 @@ export function single({ ask, expected, check, ...line }: Single): Line {
     ...line,
     async run(probe, facts) {
       const request = typeof ask === 'function' ? ask(facts) : ask
-      if (typeof request === 'string') return { request: line.endpoint, expected, got: request, verdict: 'not asked' }
+      if (typeof request === 'string')
+        return { request: line.endpoint, expected, got: request, verdict: 'not asked' }
       return judge(request, await probe.ask(request), { expected, check })
     },
   }
 }
 
-export function judge(request: Ask, answer: Answer, { expected, check }: { expected: string; check: Check }): Finding {
+export function judge(
+  request: Ask,
+  answer: Answer,
+  { expected, check }: { expected: string; check: Check },
+): Finding {
   const wrong = check(answer)
   const got = wrong === undefined ? tell(answer) : `${tell(answer)}: ${wrong}`
-  return { request: describe(request), expected, got, verdict: wrong === undefined ? 'pass' : 'fail' }
+  return {
+    request: describe(request),
+    expected,
+    got,
+    verdict: wrong === undefined ? 'pass' : 'fail',
+  }
 }
 
 function describe({ method, path, body, key, authorization }: Ask): string {
@@ -51,18 +65,27 @@ function describe({ method, path, body, key, authorization }: Ask): string {
 
 function tell({ status, code, details }: Answer): string {
   const fields = Object.keys(details)
-  return [String(status), code, fields.length > 0 ? `(${fields.join(', ')})` : undefined].filter(Boolean).join(' ')
+  return [String(status), code, fields.length > 0 ? `(${fields.join(', ')})` : undefined]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** Refused with this status and code and, where a field is named, because of that field. */
-export function refused(status: number, code: string, field?: string): { expected: string; check: Check } {
+export function refused(
+  status: number,
+  code: string,
+  field?: string,
+): { expected: string; check: Check } {
   return {
     expected: `${status} ${code}${field ? ` (${field})` : ''}`,
     check: (answer) => {
       if (answer.status !== status) return `expected status ${status}`
       if (answer.code !== code) return `expected code ${code}`
-      if (field !== undefined && !(field in answer.details)) return `expected details to name ${field}`
-      return typeof answer.body?.timestamp === 'number' ? undefined : 'expected the error envelope with its timestamp'
+      if (field !== undefined && !(field in answer.details))
+        return `expected details to name ${field}`
+      return typeof answer.body?.timestamp === 'number'
+        ? undefined
+        : 'expected the error envelope with its timestamp'
     },
   }
 }
@@ -73,12 +96,16 @@ export function wrong(field: string): { expected: string; check: Check } {
 }
 
 /** A 200 whose body passes a further look. */
-export function succeeded(expected: string, look: (body: Record<string, unknown>) => string | undefined = () => undefined): { expected: string; check: Check } {
+export function succeeded(
+  expected: string,
+  look: (body: Record<string, unknown>) => string | undefined = () => undefined,
+): { expected: string; check: Check } {
   return {
     expected: `200, ${expected}`,
     check: ({ status, body, headers }) => {
       if (status !== 200) return 'expected status 200'
-      if (!headers.get('content-type')?.startsWith('application/json') || !body) return 'expected a JSON object'
+      if (!headers.get('content-type')?.startsWith('application/json') || !body)
+        return 'expected a JSON object'
       return look(body)
     },
   }
@@ -89,8 +116,11 @@ export function notRefusedFor(field: string): { expected: string; check: Check }
   return {
     expected: `no refusal of ${field}`,
     check: ({ status, details }) => {
-      if (status === 404 || status === 405 || status === 401 || status >= 500) return 'expected the endpoint to take the request'
-      return field in details ? `expected ${field} to be taken, received: ${String(details[field])}` : undefined
+      if (status === 404 || status === 405 || status === 401 || status >= 500)
+        return 'expected the endpoint to take the request'
+      return field in details
+        ? `expected ${field} to be taken, received: ${String(details[field])}`
+        : undefined
     },
   }
 }

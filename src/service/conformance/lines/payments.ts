@@ -10,70 +10,120 @@ const CLOCK_MS = 10_000
 
 /** Section 4, with money: an unsigned payment is built, a hosted one is made, and both are found again. */
 export const paymentLines: Line[] = [
-  local('4 local transaction', 'An unsigned transaction in base64 is answered', LOCAL, async ({ ask, built }) =>
-    judge(
-      ask,
-      built,
-      succeeded('transaction in base64', ({ transaction }) => (isBase64(transaction) ? undefined : 'expected base64')),
-    ),
-  ),
-  local('2 local lastValidBlockHeight', 'It says up to which block height the transaction is valid', LOCAL, async ({ ask, built }) =>
-    judge(
-      ask,
-      built,
-      succeeded('lastValidBlockHeight', (body) => (isHeight(body.lastValidBlockHeight) ? undefined : 'expected a block height')),
-    ),
-  ),
-  local('2 local expiresAt', 'It says when the transaction expires, about 60 seconds after it was built', LOCAL, async ({ ask, built }) =>
-    judge(
-      ask,
-      built,
-      succeeded('expiresAt in about 60 seconds', ({ expiresAt }) => {
-        const ms = Number(expiresAt) - Date.now()
-        return ms > 0 && ms <= VALID_FOR_MS + CLOCK_MS ? undefined : `expected about ${VALID_FOR_MS} ms from now, received ${ms}`
-      }),
-    ),
-  ),
-  local('2 local priorityFee automatic', 'Without a priority fee the service chooses one', LOCAL, async ({ ask, built }) =>
-    judge(
-      ask,
-      built,
-      succeeded('a fee of its own choice', ({ fee }) =>
-        typeof fee === 'object' && fee !== null && 'priorityFee' in fee && isNumber(fee.priorityFee) ? undefined : 'expected fee.priorityFee',
+  local(
+    '4 local transaction',
+    'An unsigned transaction in base64 is answered',
+    LOCAL,
+    async ({ ask, built }) =>
+      judge(
+        ask,
+        built,
+        succeeded('transaction in base64', ({ transaction }) =>
+          isBase64(transaction) ? undefined : 'expected base64',
+        ),
       ),
-    ),
   ),
-  local('4 status', 'Status and details of a payment can be read', 'GET /payment/status/:paymentId', async ({ probe, built }) => {
-    const status: Ask = { method: 'GET', path: `/payment/status/${String(built.body?.paymentId)}` }
-    return judge(
-      status,
-      await probe.ask(status),
-      succeeded('the payment and its status', (body) =>
-        body.paymentId === built.body?.paymentId && typeof body.status === 'string' ? undefined : 'expected this payment with a status',
+  local(
+    '2 local lastValidBlockHeight',
+    'It says up to which block height the transaction is valid',
+    LOCAL,
+    async ({ ask, built }) =>
+      judge(
+        ask,
+        built,
+        succeeded('lastValidBlockHeight', (body) =>
+          isHeight(body.lastValidBlockHeight) ? undefined : 'expected a block height',
+        ),
       ),
-    )
-  }),
-  ...(['sent', 'received'] as const).map((type) =>
-    local(`4 history ${type}`, `The history of a wallet tells what it ${type}`, 'GET /payment/history/:walletAddress', async ({ probe, built, facts }) => {
-      const wallet = type === 'sent' ? facts.wallet : facts.recipient
-      const history: Ask = { method: 'GET', path: `/payment/history/${wallet}?type=${type}` }
+  ),
+  local(
+    '2 local expiresAt',
+    'It says when the transaction expires, about 60 seconds after it was built',
+    LOCAL,
+    async ({ ask, built }) =>
+      judge(
+        ask,
+        built,
+        succeeded('expiresAt in about 60 seconds', ({ expiresAt }) => {
+          const ms = Number(expiresAt) - Date.now()
+          return ms > 0 && ms <= VALID_FOR_MS + CLOCK_MS
+            ? undefined
+            : `expected about ${VALID_FOR_MS} ms from now, received ${ms}`
+        }),
+      ),
+  ),
+  local(
+    '2 local priorityFee automatic',
+    'Without a priority fee the service chooses one',
+    LOCAL,
+    async ({ ask, built }) =>
+      judge(
+        ask,
+        built,
+        succeeded('a fee of its own choice', ({ fee }) =>
+          typeof fee === 'object' &&
+          fee !== null &&
+          'priorityFee' in fee &&
+          isNumber(fee.priorityFee)
+            ? undefined
+            : 'expected fee.priorityFee',
+        ),
+      ),
+  ),
+  local(
+    '4 status',
+    'Status and details of a payment can be read',
+    'GET /payment/status/:paymentId',
+    async ({ probe, built }) => {
+      const status: Ask = {
+        method: 'GET',
+        path: `/payment/status/${String(built.body?.paymentId)}`,
+      }
       return judge(
-        history,
-        await probe.ask(history),
-        succeeded(`the payment as ${type}`, ({ payments }) =>
-          JSON.stringify(payments)?.includes(String(built.body?.paymentId)) ? undefined : 'expected the payment that was just built',
+        status,
+        await probe.ask(status),
+        succeeded('the payment and its status', (body) =>
+          body.paymentId === built.body?.paymentId && typeof body.status === 'string'
+            ? undefined
+            : 'expected this payment with a status',
         ),
       )
-    }),
+    },
   ),
-  hosted('4 hosted send', 'The service builds, signs and broadcasts a payment', HOSTED, async ({ ask, made }) =>
-    judge(ask, made, {
-      expected: '200 (or 202 while it is pending), paymentId and signature',
-      check: ({ status, body }) => {
-        if (status !== 200 && status !== 202) return 'expected 200 or 202'
-        return typeof body?.paymentId === 'string' && typeof body.signature === 'string' ? undefined : 'expected paymentId and signature'
+  ...(['sent', 'received'] as const).map((type) =>
+    local(
+      `4 history ${type}`,
+      `The history of a wallet tells what it ${type}`,
+      'GET /payment/history/:walletAddress',
+      async ({ probe, built, facts }) => {
+        const wallet = type === 'sent' ? facts.wallet : facts.recipient
+        const history: Ask = { method: 'GET', path: `/payment/history/${wallet}?type=${type}` }
+        return judge(
+          history,
+          await probe.ask(history),
+          succeeded(`the payment as ${type}`, ({ payments }) =>
+            JSON.stringify(payments)?.includes(String(built.body?.paymentId))
+              ? undefined
+              : 'expected the payment that was just built',
+          ),
+        )
       },
-    }),
+    ),
+  ),
+  hosted(
+    '4 hosted send',
+    'The service builds, signs and broadcasts a payment',
+    HOSTED,
+    async ({ ask, made }) =>
+      judge(ask, made, {
+        expected: '200 (or 202 while it is pending), paymentId and signature',
+        check: ({ status, body }) => {
+          if (status !== 200 && status !== 202) return 'expected 200 or 202'
+          return typeof body?.paymentId === 'string' && typeof body.signature === 'string'
+            ? undefined
+            : 'expected paymentId and signature'
+        },
+      }),
   ),
   hosted(
     '4 hosted receive',
@@ -81,16 +131,24 @@ export const paymentLines: Line[] = [
     'POST /payment/receive',
     async ({ probe, facts, made }) => {
       const { paymentProof } = made.body ?? {}
-      if (typeof paymentProof !== 'string') return notAsked('POST /payment/receive', 'the hosted payment has no proof yet')
+      if (typeof paymentProof !== 'string')
+        return notAsked('POST /payment/receive', 'the hosted payment has no proof yet')
       const receive: Ask = {
         method: 'POST',
         path: '/payment/receive',
-        body: { walletAddress: facts.recipient, paymentProof, expectedAmount: HOSTED_AMOUNT, resource: RESOURCE },
+        body: {
+          walletAddress: facts.recipient,
+          paymentProof,
+          expectedAmount: HOSTED_AMOUNT,
+          resource: RESOURCE,
+        },
       }
       return judge(
         receive,
         await probe.ask(receive),
-        succeeded('verified', (body) => (body.verified === true ? undefined : 'expected verified: true')),
+        succeeded('verified', (body) =>
+          body.verified === true ? undefined : 'expected verified: true',
+        ),
       )
     },
   ),
@@ -100,17 +158,27 @@ export const paymentLines: Line[] = [
     'POST /transaction/receive',
     async ({ probe, facts, made }) => {
       const { paymentProof } = made.body ?? {}
-      if (typeof paymentProof !== 'string') return notAsked('POST /transaction/receive', 'the hosted payment has no proof yet')
+      if (typeof paymentProof !== 'string')
+        return notAsked('POST /transaction/receive', 'the hosted payment has no proof yet')
       const receive: Ask = {
         method: 'POST',
         path: '/transaction/receive',
-        body: { walletAddress: facts.recipient, paymentProof, expectedAmount: HOSTED_AMOUNT, resource: RESOURCE },
+        body: {
+          walletAddress: facts.recipient,
+          paymentProof,
+          expectedAmount: HOSTED_AMOUNT,
+          resource: RESOURCE,
+        },
       }
       return judge(
         receive,
         await probe.ask(receive),
-        succeeded('transaction, lastValidBlockHeight and expiresAt', ({ transaction, lastValidBlockHeight, expiresAt }) =>
-          isBase64(transaction) && isHeight(lastValidBlockHeight) && isHeight(expiresAt) ? undefined : 'expected a transaction, a height and a time',
+        succeeded(
+          'transaction, lastValidBlockHeight and expiresAt',
+          ({ transaction, lastValidBlockHeight, expiresAt }) =>
+            isBase64(transaction) && isHeight(lastValidBlockHeight) && isHeight(expiresAt)
+              ? undefined
+              : 'expected a transaction, a height and a time',
         ),
       )
     },
@@ -122,30 +190,49 @@ const RESOURCE = 'https://conformance.example/resource'
 
 type Built = { probe: Probe; facts: Facts; ask: Ask; built: Answer }
 
-function local(id: string, says: string, ...[endpoint, look]: [string, (built: Built) => Promise<Finding>]): Line {
+function local(
+  id: string,
+  says: string,
+  ...[endpoint, look]: [string, (built: Built) => Promise<Finding>]
+): Line {
   return {
     id,
     says,
     endpoint,
     async run(probe, facts) {
       if (facts.wallet === undefined) return notAsked(LOCAL, 'it takes --wallet')
-      const ask: Ask = { method: 'POST', path: '/transaction/send', body: { walletAddress: facts.wallet, recipientAddress: facts.recipient, amount: 0.001 } }
+      const ask: Ask = {
+        method: 'POST',
+        path: '/transaction/send',
+        body: { walletAddress: facts.wallet, recipientAddress: facts.recipient, amount: 0.001 },
+      }
       const built = await probe.ask(ask)
-      return built.status === 200 ? await look({ probe, facts, ask, built }) : judge(ask, built, succeeded('an unsigned payment'))
+      return built.status === 200
+        ? await look({ probe, facts, ask, built })
+        : judge(ask, built, succeeded('an unsigned payment'))
     },
   }
 }
 
 type Made = { probe: Probe; facts: Facts; ask: Ask; made: Answer }
 
-function hosted(id: string, says: string, ...[endpoint, look]: [string, (made: Made) => Promise<Finding>]): Line {
+function hosted(
+  id: string,
+  says: string,
+  ...[endpoint, look]: [string, (made: Made) => Promise<Finding>]
+): Line {
   return {
     id,
     says,
     endpoint,
     async run(probe, facts) {
       if (facts.managedWallet === undefined) return notAsked(HOSTED, 'it takes --managed-wallet')
-      const body = { walletAddress: facts.managedWallet, recipientAddress: facts.recipient, amount: HOSTED_AMOUNT, resource: RESOURCE }
+      const body = {
+        walletAddress: facts.managedWallet,
+        recipientAddress: facts.recipient,
+        amount: HOSTED_AMOUNT,
+        resource: RESOURCE,
+      }
       const ask: Ask = { method: 'POST', path: '/payment/send', body }
       return await look({ probe, facts, ask, made: await probe.ask(ask) })
     },
@@ -157,7 +244,12 @@ function notAsked(request: string, why: string): Finding {
 }
 
 function isBase64(text: unknown): boolean {
-  return typeof text === 'string' && text.length > 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0
+  return (
+    typeof text === 'string' &&
+    text.length > 0 &&
+    /^[A-Za-z0-9+/]+={0,2}$/.test(text) &&
+    text.length % 4 === 0
+  )
 }
 
 function isNumber(value: unknown): boolean {

@@ -1,6 +1,12 @@
 import { parseJson } from '#contract/json.ts'
 
-export type Ask = { method: 'GET' | 'POST' | 'DELETE'; path: string; body?: object; key?: string | null; authorization?: string }
+export type Ask = {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  body?: object
+  key?: string | null
+  authorization?: string
+}
 
 export type Answer = {
   status: number
@@ -26,7 +32,13 @@ const MOST_WAITS = 100
 export function createProbe(baseUrl: string, apiKey: string): Probe {
   const base = baseUrl.replace(/\/+$/, '')
 
-  async function askOnce({ method, path, body, key = apiKey, authorization }: Ask): Promise<Answer> {
+  async function askOnce({
+    method,
+    path,
+    body,
+    key = apiKey,
+    authorization,
+  }: Ask): Promise<Answer> {
     const headers = new Headers()
     if (authorization ?? key) headers.set('authorization', authorization ?? `Bearer ${key}`)
     if (body) headers.set('content-type', 'application/json')
@@ -40,7 +52,13 @@ export function createProbe(baseUrl: string, apiKey: string): Probe {
     const parsed = readObject(await response.text())
     const error = asObject(parsed?.error)
     const code = typeof error?.code === 'string' ? error.code : undefined
-    return { status: response.status, headers: response.headers, body: parsed, code, details: asObject(error?.details) ?? {} }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: parsed,
+      code,
+      details: asObject(error?.details) ?? {},
+    }
   }
 
   async function ask(request: Ask): Promise<Answer> {
@@ -64,5 +82,7 @@ function readObject(text: string): Record<string, unknown> | undefined {
 }
 
 export function asObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
 }

@@ -6,9 +6,16 @@ const PATHS = { hosted: '/payment/receive', local: '/transaction/receive' } as c
 type Mode = keyof typeof PATHS
 
 /** Section 2, receipt verification request, and the codes of section 7 that belong to it. */
-export const receiveLines: Line[] = [...commonLines('hosted'), ...commonLines('local'), ...differences()]
+export const receiveLines: Line[] = [
+  ...commonLines('hosted'),
+  ...commonLines('local'),
+  ...differences(),
+]
 
-type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } & Pick<Parameters<typeof single>[0], 'expected' | 'check'>
+type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
+    Parameters<typeof single>[0],
+    'expected' | 'check'
+  >
 
 function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
   const ask: Ask = { method: 'POST', path: PATHS[mode], body }
@@ -17,12 +24,42 @@ function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
 
 function commonLines(mode: Mode): Line[] {
   const rows: Row[] = [
-    { name: 'walletAddress required', says: 'The receiving address is required', body: without(receive, 'walletAddress'), ...wrong('walletAddress') },
-    { name: 'paymentProof required', says: 'The proof is required', body: without(receive, 'paymentProof'), ...wrong('paymentProof') },
-    { name: 'expectedAmount required', says: 'The expected amount is required', body: without(receive, 'expectedAmount'), ...wrong('expectedAmount') },
-    { name: 'expectedAmount number', says: 'The expected amount is a number', body: { ...receive, expectedAmount: '1' }, ...wrong('expectedAmount') },
-    { name: 'resource text', says: 'The resource is a URL in a text', body: { ...receive, resource: 42 }, ...wrong('resource') },
-    { name: 'resource optional', says: 'A resource may be named', body: { ...receive, resource: 'https://shop.example/a' }, ...notRefusedFor('resource') },
+    {
+      name: 'walletAddress required',
+      says: 'The receiving address is required',
+      body: without(receive, 'walletAddress'),
+      ...wrong('walletAddress'),
+    },
+    {
+      name: 'paymentProof required',
+      says: 'The proof is required',
+      body: without(receive, 'paymentProof'),
+      ...wrong('paymentProof'),
+    },
+    {
+      name: 'expectedAmount required',
+      says: 'The expected amount is required',
+      body: without(receive, 'expectedAmount'),
+      ...wrong('expectedAmount'),
+    },
+    {
+      name: 'expectedAmount number',
+      says: 'The expected amount is a number',
+      body: { ...receive, expectedAmount: '1' },
+      ...wrong('expectedAmount'),
+    },
+    {
+      name: 'resource text',
+      says: 'The resource is a URL in a text',
+      body: { ...receive, resource: 42 },
+      ...wrong('resource'),
+    },
+    {
+      name: 'resource optional',
+      says: 'A resource may be named',
+      body: { ...receive, resource: 'https://shop.example/a' },
+      ...notRefusedFor('resource'),
+    },
     {
       name: 'walletAddress solana',
       says: 'The receiving address may have Solana format',
@@ -35,8 +72,18 @@ function commonLines(mode: Mode): Line[] {
       body: { ...receive, expectedAmmount: 1 },
       ...wrong('expectedAmmount'),
     },
-    { name: 'facilitatorUrl text', says: "The facilitator's address is a text", body: { ...receive, facilitatorUrl: 42 }, ...wrong('facilitatorUrl') },
-    { name: 'proof invalid', says: 'A proof that is not valid has a code of its own', body: receive, ...refused(400, 'INVALID_PAYMENT_PROOF') },
+    {
+      name: 'facilitatorUrl text',
+      says: "The facilitator's address is a text",
+      body: { ...receive, facilitatorUrl: 42 },
+      ...wrong('facilitatorUrl'),
+    },
+    {
+      name: 'proof invalid',
+      says: 'A proof that is not valid has a code of its own',
+      body: receive,
+      ...refused(400, 'INVALID_PAYMENT_PROOF'),
+    },
     {
       name: 'proof no base64',
       says: 'Text that no X-PAYMENT header holds is a proof that is not valid',
@@ -49,10 +96,35 @@ function commonLines(mode: Mode): Line[] {
 
 function differences(): Line[] {
   return [
-    lineOf('hosted', { name: 'timeout', says: 'Hosted: a timeout in seconds is taken', body: { ...receive, timeout: 30 }, ...notRefusedFor('timeout') }),
-    lineOf('hosted', { name: 'timeout number', says: 'Hosted: the timeout is a number', body: { ...receive, timeout: 'long' }, ...wrong('timeout') }),
-    lineOf('hosted', { name: 'no priorityFee', says: 'Hosted: there is no priority fee', body: { ...receive, priorityFee: 0.001 }, ...wrong('priorityFee') }),
-    lineOf('local', { name: 'priorityFee', says: 'Local: a priority fee is taken', body: { ...receive, priorityFee: 0.001 }, ...notRefusedFor('priorityFee') }),
-    lineOf('local', { name: 'no timeout', says: 'Local: there is no timeout', body: { ...receive, timeout: 30 }, ...wrong('timeout') }),
+    lineOf('hosted', {
+      name: 'timeout',
+      says: 'Hosted: a timeout in seconds is taken',
+      body: { ...receive, timeout: 30 },
+      ...notRefusedFor('timeout'),
+    }),
+    lineOf('hosted', {
+      name: 'timeout number',
+      says: 'Hosted: the timeout is a number',
+      body: { ...receive, timeout: 'long' },
+      ...wrong('timeout'),
+    }),
+    lineOf('hosted', {
+      name: 'no priorityFee',
+      says: 'Hosted: there is no priority fee',
+      body: { ...receive, priorityFee: 0.001 },
+      ...wrong('priorityFee'),
+    }),
+    lineOf('local', {
+      name: 'priorityFee',
+      says: 'Local: a priority fee is taken',
+      body: { ...receive, priorityFee: 0.001 },
+      ...notRefusedFor('priorityFee'),
+    }),
+    lineOf('local', {
+      name: 'no timeout',
+      says: 'Local: there is no timeout',
+      body: { ...receive, timeout: 30 },
+      ...wrong('timeout'),
+    }),
   ]
 }

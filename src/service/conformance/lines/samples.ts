@@ -6,10 +6,18 @@ export const OTHER_SOLANA_ADDRESS = 'AqynRZwvVqUPRwRJXvm6odUb3t93fDjnWe3p6BeuUFx
 export const NATIVE_EVM = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
 export const UNKNOWN_PAYMENT = `pay_${'2'.repeat(22)}`
 
-export const send = { walletAddress: EVM_ADDRESS, recipientAddress: OTHER_EVM_ADDRESS, amount: 0.01 }
+export const send = {
+  walletAddress: EVM_ADDRESS,
+  recipientAddress: OTHER_EVM_ADDRESS,
+  amount: 0.01,
+}
 
 /** Base64 of JSON that is no payment: well-formed as a header, worthless as a proof. */
-export const receive = { walletAddress: OTHER_EVM_ADDRESS, paymentProof: btoa('{"x402Version":1}'), expectedAmount: 0.01 }
+export const receive = {
+  walletAddress: OTHER_EVM_ADDRESS,
+  paymentProof: btoa('{"x402Version":1}'),
+  expectedAmount: 0.01,
+}
 
 export function without(body: Record<string, unknown>, field: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))

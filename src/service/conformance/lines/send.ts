@@ -6,9 +6,17 @@ const PATHS = { hosted: '/payment/send', local: '/transaction/send' } as const
 type Mode = keyof typeof PATHS
 
 /** Section 2, payment request: what both modes ask for, then where they differ. */
-export const sendLines: Line[] = [...commonLines('hosted'), ...commonLines('local'), ...hostedLines(), ...localLines()]
+export const sendLines: Line[] = [
+  ...commonLines('hosted'),
+  ...commonLines('local'),
+  ...hostedLines(),
+  ...localLines(),
+]
 
-type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } & Pick<Parameters<typeof single>[0], 'expected' | 'check'>
+type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
+    Parameters<typeof single>[0],
+    'expected' | 'check'
+  >
 
 function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
   const ask: Ask = { method: 'POST', path: PATHS[mode], body }
@@ -17,15 +25,60 @@ function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
 
 function commonLines(mode: Mode): Line[] {
   const rows: Row[] = [
-    { name: 'walletAddress required', says: "The payer's address is required", body: without(send, 'walletAddress'), ...wrong('walletAddress') },
-    { name: 'recipientAddress required', says: "The recipient's address is required", body: without(send, 'recipientAddress'), ...wrong('recipientAddress') },
-    { name: 'amount required', says: 'The amount is required', body: without(send, 'amount'), ...wrong('amount') },
-    { name: 'walletAddress format', says: "The payer's address is one of EVM or Solana", body: { ...send, walletAddress: 'bob' }, ...wrong('walletAddress') },
-    { name: 'amount number', says: 'The amount is a number, not a text', body: { ...send, amount: '0.01' }, ...wrong('amount') },
-    { name: 'amount positive', says: 'An amount of nothing is no payment', body: { ...send, amount: 0 }, ...wrong('amount') },
-    { name: 'resource text', says: 'The resource is a URL in a text', body: { ...send, resource: 42 }, ...wrong('resource') },
-    { name: 'resource optional', says: 'A resource may be named', body: { ...send, resource: 'https://shop.example/a' }, ...notRefusedFor('resource') },
-    { name: 'metadata object', says: 'Metadata is an object', body: { ...send, metadata: ['x'] }, ...wrong('metadata') },
+    {
+      name: 'walletAddress required',
+      says: "The payer's address is required",
+      body: without(send, 'walletAddress'),
+      ...wrong('walletAddress'),
+    },
+    {
+      name: 'recipientAddress required',
+      says: "The recipient's address is required",
+      body: without(send, 'recipientAddress'),
+      ...wrong('recipientAddress'),
+    },
+    {
+      name: 'amount required',
+      says: 'The amount is required',
+      body: without(send, 'amount'),
+      ...wrong('amount'),
+    },
+    {
+      name: 'walletAddress format',
+      says: "The payer's address is one of EVM or Solana",
+      body: { ...send, walletAddress: 'bob' },
+      ...wrong('walletAddress'),
+    },
+    {
+      name: 'amount number',
+      says: 'The amount is a number, not a text',
+      body: { ...send, amount: '0.01' },
+      ...wrong('amount'),
+    },
+    {
+      name: 'amount positive',
+      says: 'An amount of nothing is no payment',
+      body: { ...send, amount: 0 },
+      ...wrong('amount'),
+    },
+    {
+      name: 'resource text',
+      says: 'The resource is a URL in a text',
+      body: { ...send, resource: 42 },
+      ...wrong('resource'),
+    },
+    {
+      name: 'resource optional',
+      says: 'A resource may be named',
+      body: { ...send, resource: 'https://shop.example/a' },
+      ...notRefusedFor('resource'),
+    },
+    {
+      name: 'metadata object',
+      says: 'Metadata is an object',
+      body: { ...send, metadata: ['x'] },
+      ...wrong('metadata'),
+    },
     {
       name: 'metadata free-form',
       says: 'Metadata is free-form',
@@ -38,8 +91,18 @@ function commonLines(mode: Mode): Line[] {
       body: { ...send, privateKey: `0x${'1'.repeat(64)}` },
       ...wrong('privateKey'),
     },
-    { name: 'misspelt field', says: 'A field that is not specified is refused and named', body: { ...send, ammount: 1 }, ...wrong('ammount') },
-    { name: 'priorityFee number', says: 'The priority fee is a number', body: { ...send, priorityFee: 'fast' }, ...wrong('priorityFee') },
+    {
+      name: 'misspelt field',
+      says: 'A field that is not specified is refused and named',
+      body: { ...send, ammount: 1 },
+      ...wrong('ammount'),
+    },
+    {
+      name: 'priorityFee number',
+      says: 'The priority fee is a number',
+      body: { ...send, priorityFee: 'fast' },
+      ...wrong('priorityFee'),
+    },
   ]
   return [...rows.map((row) => lineOf(mode, row)), invalidRecipient(mode)]
 }
@@ -52,7 +115,15 @@ function invalidRecipient(mode: Mode): Line {
     endpoint: `POST ${PATHS[mode]}`,
     ask: ({ managedWallet }) => {
       if (mode === 'hosted' && managedWallet === undefined) return 'it takes --managed-wallet'
-      return { method: 'POST', path: PATHS[mode], body: { ...send, walletAddress: managedWallet ?? send.walletAddress, recipientAddress: 'bob' } }
+      return {
+        method: 'POST',
+        path: PATHS[mode],
+        body: {
+          ...send,
+          walletAddress: managedWallet ?? send.walletAddress,
+          recipientAddress: 'bob',
+        },
+      }
     },
     ...refused(400, 'INVALID_RECIPIENT'),
   })
@@ -60,23 +131,78 @@ function invalidRecipient(mode: Mode): Line {
 
 function hostedLines(): Line[] {
   const rows: Row[] = [
-    { name: 'amount below', says: 'Hosted: less than 0.001 is refused', body: { ...send, amount: 0.000999 }, ...wrong('amount') },
-    { name: 'amount least', says: 'Hosted: 0.001 is allowed', body: { ...send, amount: 0.001 }, ...notRefusedFor('amount') },
-    { name: 'amount most', says: 'Hosted: 100 is allowed', body: { ...send, amount: 100 }, ...notRefusedFor('amount') },
-    { name: 'amount above', says: 'Hosted: more than 100 is refused', body: { ...send, amount: 100.000001 }, ...wrong('amount') },
-    { name: 'priorityFee below', says: 'Hosted: a fee under 0.00001 is refused', body: { ...send, priorityFee: 0.000009 }, ...wrong('priorityFee') },
-    { name: 'priorityFee least', says: 'Hosted: a fee of 0.00001 is allowed', body: { ...send, priorityFee: 0.00001 }, ...notRefusedFor('priorityFee') },
-    { name: 'priorityFee most', says: 'Hosted: a fee of 0.01 is allowed', body: { ...send, priorityFee: 0.01 }, ...notRefusedFor('priorityFee') },
-    { name: 'priorityFee above', says: 'Hosted: a fee over 0.01 is refused', body: { ...send, priorityFee: 0.010001 }, ...wrong('priorityFee') },
+    {
+      name: 'amount below',
+      says: 'Hosted: less than 0.001 is refused',
+      body: { ...send, amount: 0.000999 },
+      ...wrong('amount'),
+    },
+    {
+      name: 'amount least',
+      says: 'Hosted: 0.001 is allowed',
+      body: { ...send, amount: 0.001 },
+      ...notRefusedFor('amount'),
+    },
+    {
+      name: 'amount most',
+      says: 'Hosted: 100 is allowed',
+      body: { ...send, amount: 100 },
+      ...notRefusedFor('amount'),
+    },
+    {
+      name: 'amount above',
+      says: 'Hosted: more than 100 is refused',
+      body: { ...send, amount: 100.000001 },
+      ...wrong('amount'),
+    },
+    {
+      name: 'priorityFee below',
+      says: 'Hosted: a fee under 0.00001 is refused',
+      body: { ...send, priorityFee: 0.000009 },
+      ...wrong('priorityFee'),
+    },
+    {
+      name: 'priorityFee least',
+      says: 'Hosted: a fee of 0.00001 is allowed',
+      body: { ...send, priorityFee: 0.00001 },
+      ...notRefusedFor('priorityFee'),
+    },
+    {
+      name: 'priorityFee most',
+      says: 'Hosted: a fee of 0.01 is allowed',
+      body: { ...send, priorityFee: 0.01 },
+      ...notRefusedFor('priorityFee'),
+    },
+    {
+      name: 'priorityFee above',
+      says: 'Hosted: a fee over 0.01 is refused',
+      body: { ...send, priorityFee: 0.010001 },
+      ...wrong('priorityFee'),
+    },
   ]
   return rows.map((row) => lineOf('hosted', row))
 }
 
 function localLines(): Line[] {
   const rows: Row[] = [
-    { name: 'amount small', says: 'Local: no least amount is stated', body: { ...send, amount: 0.0000001 }, ...notRefusedFor('amount') },
-    { name: 'amount large', says: 'Local: no largest amount is stated', body: { ...send, amount: 101 }, ...notRefusedFor('amount') },
-    { name: 'walletAddress evm', says: 'Addresses in EVM format are taken', body: send, ...notRefusedFor('walletAddress') },
+    {
+      name: 'amount small',
+      says: 'Local: no least amount is stated',
+      body: { ...send, amount: 0.0000001 },
+      ...notRefusedFor('amount'),
+    },
+    {
+      name: 'amount large',
+      says: 'Local: no largest amount is stated',
+      body: { ...send, amount: 101 },
+      ...notRefusedFor('amount'),
+    },
+    {
+      name: 'walletAddress evm',
+      says: 'Addresses in EVM format are taken',
+      body: send,
+      ...notRefusedFor('walletAddress'),
+    },
     {
       name: 'walletAddress solana',
       says: 'Addresses in Solana format are taken',
@@ -99,7 +225,15 @@ function localLines(): Line[] {
       ask: (facts: Facts) =>
         facts.wallet === undefined
           ? 'it takes --wallet'
-          : { method: 'POST', path: PATHS.local, body: { walletAddress: facts.wallet, recipientAddress: facts.recipient, amount: 1_000_000_000 } },
+          : {
+              method: 'POST',
+              path: PATHS.local,
+              body: {
+                walletAddress: facts.wallet,
+                recipientAddress: facts.recipient,
+                amount: 1_000_000_000,
+              },
+            },
       ...refused(400, 'INSUFFICIENT_BALANCE'),
     }),
   ]

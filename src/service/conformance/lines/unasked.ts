@@ -50,5 +50,10 @@ const rows: Unasked[] = [
 
 export const unaskedLines: Line[] = rows.map(({ why, ...line }) => ({
   ...line,
-  run: async () => ({ request: line.endpoint, expected: line.says, got: why, verdict: 'not asked' }),
+  run: async () => ({
+    request: line.endpoint,
+    expected: line.says,
+    got: why,
+    verdict: 'not asked',
+  }),
 }))

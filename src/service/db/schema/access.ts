@@ -51,7 +51,10 @@ export const usage = service.table(
     statusClass: text().$type<StatusClass>().notNull(),
     requests: bigint({ mode: 'number' }).notNull(),
   },
-  (t) => [primaryKey({ columns: [t.keyId, t.period, t.startsAt, t.endpoint, t.statusClass] }), index('usage_age').on(t.period, t.startsAt)],
+  (t) => [
+    primaryKey({ columns: [t.keyId, t.period, t.startsAt, t.endpoint, t.statusClass] }),
+    index('usage_age').on(t.period, t.startsAt),
+  ],
 )
 
 /**
@@ -91,5 +94,8 @@ export const idempotency = service.table(
     leaseUntil: at('lease_until').notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [primaryKey({ columns: [t.accountId, t.key] }), index('idempotency_created').on(t.createdAt)],
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.key] }),
+    index('idempotency_created').on(t.createdAt),
+  ],
 )

@@ -10,4 +10,5 @@ export const atomic = customType<{ data: bigint; driverData: string }>({
   toDriver: String,
 })
 
-export const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
+export const at = (name: string) =>
+  timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })

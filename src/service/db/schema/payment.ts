@@ -1,7 +1,23 @@
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, boolean, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  index,
+  integer,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import type { EventKind } from '#contract/event.ts'
-import type { Direction, EventSource, Evidence, PaymentMode, PaymentStatus } from '#contract/payment.ts'
+import type {
+  Direction,
+  EventSource,
+  Evidence,
+  PaymentMode,
+  PaymentStatus,
+} from '#contract/payment.ts'
 import { searchExpressions } from './search-expressions.ts'
 import { account } from './access.ts'
 import { atomic, at, service } from './columns.ts'
@@ -110,7 +126,10 @@ export const payment = service.table(
       .on(t.accountId, t.signature)
       .where(sql`signature is not null`),
     // Of all rows: Postgres leaves what it knows of an expression unused when the index is partial, takes every text for common, and reads all payments.
-    index('payment_resource').on(t.accountId, sql.raw(`${searchExpressions.resourceStart} text_pattern_ops`)),
+    index('payment_resource').on(
+      t.accountId,
+      sql.raw(`${searchExpressions.resourceStart} text_pattern_ops`),
+    ),
     index('payment_reference').on(t.accountId, sql.raw(searchExpressions.referenceStart)),
     /** What the watchers still follow. */
     index('payment_open')

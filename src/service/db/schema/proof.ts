@@ -42,7 +42,9 @@ export const claim = service.table(
     // What a merchant's inbox reads: few rows of many.
     index('claim_ungranted')
       .on(t.paymentId)
-      .where(sql`attempt not in ('order', 'assigned', 'granted', 'delivered') and consumed_at is not null`),
+      .where(
+        sql`attempt not in ('order', 'assigned', 'granted', 'delivered') and consumed_at is not null`,
+      ),
     index('claim_transfer').on(t.network, t.key),
   ],
 )
@@ -74,7 +76,9 @@ export const settlementOrder = service.table(
     checks: text().notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [uniqueIndex('settlement_order_question').on(t.accountId, t.network, t.key, t.fingerprint)],
+  (t) => [
+    uniqueIndex('settlement_order_question').on(t.accountId, t.network, t.key, t.fingerprint),
+  ],
 )
 
 /**
@@ -92,7 +96,10 @@ export const reservation = service.table(
     amount: atomic().notNull(),
     expiresAt: at('expires_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.network, t.payer, t.asset, t.key] }), index('reservation_expires').on(t.expiresAt)],
+  (t) => [
+    primaryKey({ columns: [t.network, t.payer, t.asset, t.key] }),
+    index('reservation_expires').on(t.expiresAt),
+  ],
 )
 
 /**
@@ -116,5 +123,8 @@ export const paymentIdentifier = service.table(
     expiresAt: at('expires_at'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [primaryKey({ columns: [t.payee, t.payer, t.identifier] }), index('payment_identifier_created').on(t.createdAt)],
+  (t) => [
+    primaryKey({ columns: [t.payee, t.payer, t.identifier] }),
+    index('payment_identifier_created').on(t.createdAt),
+  ],
 )

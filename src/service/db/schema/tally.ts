@@ -41,7 +41,9 @@ export const paymentTally = service.table(
     payments: bigint({ mode: 'number' }).notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.accountId, t.party, t.direction, t.day, t.network, t.asset, t.status] }),
+    primaryKey({
+      columns: [t.accountId, t.party, t.direction, t.day, t.network, t.asset, t.status],
+    }),
     index('payment_tally_empty')
       .on(t.accountId)
       .where(sql`payments = 0`),

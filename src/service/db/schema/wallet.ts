@@ -23,7 +23,10 @@ export const wallet = service.table(
     sealedSecret: text().notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [uniqueIndex('wallet_address').on(t.address), index('wallet_account').on(t.accountId, t.createdAt)],
+  (t) => [
+    uniqueIndex('wallet_address').on(t.address),
+    index('wallet_account').on(t.accountId, t.createdAt),
+  ],
 )
 
 /**

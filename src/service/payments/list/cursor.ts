@@ -15,7 +15,12 @@ export function writeCursorText({ createdAt, id }: Place): string {
 export function readCursorText(text: string): Place {
   const match = /^([0-9]{1,15})\.(.+)$/.exec(Buffer.from(text, 'base64url').toString('utf8'))
   const [, time = '', id = ''] = match ?? []
-  if (!match || Number(time) > LAST_MOMENT || !isPaymentId(id) || writeCursorText({ createdAt: new Date(Number(time)), id }) !== text) {
+  if (
+    !match ||
+    Number(time) > LAST_MOMENT ||
+    !isPaymentId(id) ||
+    writeCursorText({ createdAt: new Date(Number(time)), id }) !== text
+  ) {
     throw refuseParameters({ cursor: 'Expected nextCursor of an answer before.' })
   }
   return { createdAt: new Date(Number(time)), id }

@@ -15,9 +15,14 @@ export function searchBranches(text: string): SQL[] {
   if (isPaymentId(text)) return [eq(payment.id, text)]
   const parsed = parseAddress(text)
   const branches = [
-    ...(parsed.ok ? [eq(payment.sender, parsed.address), eq(payment.recipient, parsed.address)] : []),
+    ...(parsed.ok
+      ? [eq(payment.sender, parsed.address), eq(payment.recipient, parsed.address)]
+      : []),
     startsWith(text),
-    and(isNotNull(payment.signature), inArray(payment.signature, [...new Set([text, text.toLowerCase()])])),
+    and(
+      isNotNull(payment.signature),
+      inArray(payment.signature, [...new Set([text, text.toLowerCase()])]),
+    ),
     // Stored metadata is JSON without spaces. The index holds the start of the value; the whole of it is compared after.
     and(
       sql`${sql.raw(searchExpressions.referenceStart)} = ${[...stringifyJson(text)].slice(0, SEARCHED).join('')}`,
@@ -50,5 +55,7 @@ export function endOf(start: string): string | undefined {
   const points = [...start].map((character) => character.codePointAt(0) ?? 0)
   while (points.at(-1) === LAST_CHARACTER) points.pop()
   const last = points.pop()
-  return last === undefined ? undefined : String.fromCodePoint(...points, last === LAST_BELOW_SURROGATES ? SURROGATES_END : last + 1)
+  return last === undefined
+    ? undefined
+    : String.fromCodePoint(...points, last === LAST_BELOW_SURROGATES ? SURROGATES_END : last + 1)
 }

@@ -34,7 +34,11 @@ export type Filters = {
 }
 
 /** @throws `INVALID_PARAMETERS` with every problem in one answer */
-export function readFilters(accountId: string, query: ListQuery, scope: { wallets: readonly string[] | undefined; networks: readonly Network[] }): Filters {
+export function readFilters(
+  accountId: string,
+  query: ListQuery,
+  scope: { wallets: readonly string[] | undefined; networks: readonly Network[] },
+): Filters {
   const details: Record<string, string> = {}
   const filters: Filters = {
     accountId,
@@ -42,37 +46,62 @@ export function readFilters(accountId: string, query: ListQuery, scope: { wallet
     type: query.type,
     statuses: query.status === 'incomplete' ? undefined : query.status,
     drafts: query.status === 'incomplete',
-    network: query.network === undefined ? undefined : readNetwork(query.network, scope.networks, details),
-    assets: query.asset === undefined ? undefined : readAssets(query.asset, scope.networks, details),
+    network:
+      query.network === undefined ? undefined : readNetwork(query.network, scope.networks, details),
+    assets:
+      query.asset === undefined ? undefined : readAssets(query.asset, scope.networks, details),
     since: moment(query.since),
     until: moment(query.until),
-    minAmount: query.minAmount === undefined ? undefined : readAmount('minAmount', query.minAmount, details),
-    maxAmount: query.maxAmount === undefined ? undefined : readAmount('maxAmount', query.maxAmount, details),
+    minAmount:
+      query.minAmount === undefined ? undefined : readAmount('minAmount', query.minAmount, details),
+    maxAmount:
+      query.maxAmount === undefined ? undefined : readAmount('maxAmount', query.maxAmount, details),
     text: query.q,
   }
-  if (query.since !== undefined && query.until !== undefined && query.since > query.until) details.until = 'Expected a time that is not before since.'
-  if (query.cursor !== undefined && query.offset > 0) details.offset = 'Expected no offset beside a cursor.'
+  if (query.since !== undefined && query.until !== undefined && query.since > query.until)
+    details.until = 'Expected a time that is not before since.'
+  if (query.cursor !== undefined && query.offset > 0)
+    details.offset = 'Expected no offset beside a cursor.'
   if (Object.keys(details).length > 0) throw refuseParameters(details)
   return filters
 }
 
 /** The filters that payments and their tallies share. */
-export function kindOf({ statuses, network, assets }: Filters, columns: { status: AnyColumn; network: AnyColumn; asset: AnyColumn }): SQL | undefined {
+export function kindOf(
+  { statuses, network, assets }: Filters,
+  columns: { status: AnyColumn; network: AnyColumn; asset: AnyColumn },
+): SQL | undefined {
   return and(
     statuses && inArray(columns.status, [...statuses]),
     network === undefined ? undefined : eq(columns.network, network),
-    assets && or(...assets.map((asset) => and(eq(columns.asset, asset.address), asset.network === undefined ? undefined : eq(columns.network, asset.network)))),
+    assets &&
+      or(
+        ...assets.map((asset) =>
+          and(
+            eq(columns.asset, asset.address),
+            asset.network === undefined ? undefined : eq(columns.network, asset.network),
+          ),
+        ),
+      ),
   )
 }
 
-function readNetwork(name: string, networks: readonly Network[], details: Record<string, string>): string {
+function readNetwork(
+  name: string,
+  networks: readonly Network[],
+  details: Record<string, string>,
+): string {
   if (!networks.some(({ network }) => network === name)) {
     details.network = `Expected one of ${networks.map(({ network }) => network).join(', ')}, received ${describe(name)}.`
   }
   return name
 }
 
-function readAssets(name: string, networks: readonly Network[], details: Record<string, string>): Filters['assets'] {
+function readAssets(
+  name: string,
+  networks: readonly Network[],
+  details: Record<string, string>,
+): Filters['assets'] {
   const assets = networks.flatMap((network) => {
     const asset = findAsset(network, name)
     return asset ? [{ network: network.network, address: asset.address }] : []
@@ -88,7 +117,11 @@ function moment(at: number | undefined): Date | undefined {
   return at === undefined ? undefined : new Date(Math.min(at, LAST_MOMENT))
 }
 
-function readAmount(field: 'minAmount' | 'maxAmount', text: string, details: Record<string, string>): string {
+function readAmount(
+  field: 'minAmount' | 'maxAmount',
+  text: string,
+  details: Record<string, string>,
+): string {
   if (/^0(\.0+)?$/.test(text)) return '0'
   const parsed = parseAmount(text, AMOUNT_DECIMALS)
   if (parsed.ok) return parsed.atomic.toString()

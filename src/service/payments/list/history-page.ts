@@ -13,7 +13,11 @@ const FAR = 500
 export type Stretch = { limit: number; offset: number; after: Place | undefined }
 
 /** The rows of one page, the newest first. */
-export async function readRows(db: Database, filters: Filters, stretch: Stretch): Promise<PaymentRecord[]> {
+export async function readRows(
+  db: Database,
+  filters: Filters,
+  stretch: Stretch,
+): Promise<PaymentRecord[]> {
   if (stretch.offset < FAR) return select(db, filters, { ...stretch, before: undefined })
   // The counts and the rows must be of one moment, or the page would begin some rows off.
   return db.transaction(
@@ -28,7 +32,11 @@ export async function readRows(db: Database, filters: Filters, stretch: Stretch)
 type Rest = { offset: number; before: Date | undefined }
 
 /** Where an offset lies: the end of its day, and how many of that day's payments come first. */
-async function skip(tx: Database, filters: Filters, offset: number): Promise<Rest | 'past the end'> {
+async function skip(
+  tx: Database,
+  filters: Filters,
+  offset: number,
+): Promise<Rest | 'past the end'> {
   const days = await readDays(tx, filters)
   if (!days) return { offset, before: undefined }
   let passed = 0
@@ -39,9 +47,14 @@ async function skip(tx: Database, filters: Filters, offset: number): Promise<Res
   return 'past the end'
 }
 
-async function select(db: Database, filters: Filters, { limit, offset, after, before }: Stretch & Rest): Promise<PaymentRecord[]> {
+async function select(
+  db: Database,
+  filters: Filters,
+  { limit, offset, after, before }: Stretch & Rest,
+): Promise<PaymentRecord[]> {
   const from = and(
-    after && sql`(${payment.createdAt}, ${payment.id}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id})`,
+    after &&
+      sql`(${payment.createdAt}, ${payment.id}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id})`,
     before && lt(payment.createdAt, before),
   )
   const branches = branchesOf(filters)
@@ -53,5 +66,9 @@ async function select(db: Database, filters: Filters, { limit, offset, after, be
     sql` union `,
   )
   const ids = sql`(select id from (${merged}) as merged order by created_at desc, id desc limit ${limit} offset ${offset})`
-  return db.select().from(payment).where(inArray(payment.id, ids)).orderBy(desc(payment.createdAt), desc(payment.id))
+  return db
+    .select()
+    .from(payment)
+    .where(inArray(payment.id, ids))
+    .orderBy(desc(payment.createdAt), desc(payment.id))
 }

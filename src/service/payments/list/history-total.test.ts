@@ -14,8 +14,15 @@ import { readList } from './history.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00Z')
 const DAY = 86_400_000
-const EVM_WALLETS = ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
-const SOL_WALLETS = ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM']
+const EVM_WALLETS = [
+  '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+]
+const SOL_WALLETS = [
+  '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
+]
 /** Two of a family, so that every direction is met. */
 const OWNED = [EVM_WALLETS[0]!, EVM_WALLETS[2]!, SOL_WALLETS[0]!]
 const ROWS = 1_400
@@ -23,7 +30,14 @@ const ROWS = 1_400
 const networks: Network[] = [
   { network: 'eip155:31337', assets: [NATIVE_ETH] },
   { network: SOLANA_DEVNET, assets: [NATIVE_SOL] },
-].map((facts) => ({ ...facts, name: facts.network, rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 1000, confirmations: 1 }))
+].map((facts) => ({
+  ...facts,
+  name: facts.network,
+  rpcUrls: ['http://127.0.0.1:9'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+}))
 
 /** The same numbers in every run. */
 function dice(seed: number) {
@@ -41,11 +55,17 @@ let kept: PaymentRecord[]
 type Query = Record<string, string>
 
 async function list(query: Query, wallets?: string[]) {
-  return readList(opened.context, opened.actor, { ...v.parse(endpoints.paymentList.query, query), wallets })
+  return readList(opened.context, opened.actor, {
+    ...v.parse(endpoints.paymentList.query, query),
+    wallets,
+  })
 }
 
 /** As an accountant would say it. */
-function expectedDirection({ sender, recipient }: PaymentRecord, own: readonly string[]): Direction {
+function expectedDirection(
+  { sender, recipient }: PaymentRecord,
+  own: readonly string[],
+): Direction {
   if (own.includes(sender)) return own.includes(recipient) ? 'internal' : 'sent'
   return own.includes(recipient) ? 'received' : 'external'
 }
@@ -58,13 +78,26 @@ function expected(query: Query, wallets?: string[]): string[] {
       return (!query.type || direction === query.type) && (direction !== 'external' || !wallets)
     })
     .filter((row) => row.draft === (query.status === 'incomplete'))
-    .filter((row) => !query.status || query.status === 'incomplete' || query.status.split(',').includes(row.status))
+    .filter(
+      (row) =>
+        !query.status ||
+        query.status === 'incomplete' ||
+        query.status.split(',').includes(row.status),
+    )
     .filter((row) => !query.network || row.network === query.network)
     .filter((row) => !query.asset || row.symbol.toLowerCase() === query.asset)
     .filter((row) => !query.since || row.createdAt.getTime() >= Number(query.since))
     .filter((row) => !query.until || row.createdAt.getTime() <= Number(query.until))
-    .filter((row) => !query.minAmount || row.amount >= BigInt(query.minAmount) * 10n ** BigInt(row.decimals))
-    .filter((row) => !query.q || [row.sender, row.recipient].includes(query.q) || row.resource?.slice('https://'.length).startsWith(query.q))
+    .filter(
+      (row) =>
+        !query.minAmount || row.amount >= BigInt(query.minAmount) * 10n ** BigInt(row.decimals),
+    )
+    .filter(
+      (row) =>
+        !query.q ||
+        [row.sender, row.recipient].includes(query.q) ||
+        row.resource?.slice('https://'.length).startsWith(query.q),
+    )
     .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
     .map(({ id }) => id)
 }
@@ -135,7 +168,10 @@ describe.each(ENGINES)('on %s', (engine) => {
       for (const query of queries) {
         const all = expected(query, wallets)
         const near = await list({ ...query, limit: '20' }, wallets)
-        expect({ total: near.total, ids: near.payments.map(({ paymentId }) => paymentId) }, JSON.stringify({ query, wallets })).toEqual({
+        expect(
+          { total: near.total, ids: near.payments.map(({ paymentId }) => paymentId) },
+          JSON.stringify({ query, wallets }),
+        ).toEqual({
           total: all.length,
           ids: all.slice(0, 20),
         })
@@ -216,7 +252,15 @@ test('a reader beside a folding writer never sees a payment twice or not at all'
       writing = false
     })()
     const seen = new Set<number>()
-    while (writing) seen.add((await readList(net.context, net.actor, { ...v.parse(endpoints.paymentHistory.query, {}), wallets: undefined })).total)
+    while (writing)
+      seen.add(
+        (
+          await readList(net.context, net.actor, {
+            ...v.parse(endpoints.paymentHistory.query, {}),
+            wallets: undefined,
+          })
+        ).total,
+      )
     await writer
     expect([...seen]).toEqual([50])
   } finally {

@@ -21,21 +21,34 @@ export async function readTotal(db: Database, filters: Filters): Promise<number>
 
 function totalOf(filters: Filters): SQL {
   if (!isTallied(filters)) return sql.join(partsOf(filters).map(counted), sql` + `)
-  if (!filters.since && !filters.until) return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
+  if (!filters.since && !filters.until)
+    return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
   const { whole, ends, between } = daysOf(filters)
   if (!whole) return counted(whereOf(filters))
   return sql`${tallied(filters, whole)} - ${twice(filters, between)} + ${counted(and(whereOf(filters), ends))}`
 }
 
 /** Days that lie wholly within a range of time are tallied; the first and the last are counted. */
-function daysOf({ since, until }: Filters): { whole: Days | undefined; ends: SQL | undefined; between: SQL | undefined } {
+function daysOf({ since, until }: Filters): {
+  whole: Days | undefined
+  ends: SQL | undefined
+  between: SQL | undefined
+} {
   const first = since && dayOf(since)
   const last = until && dayOf(until)
-  const [after, before] = [first === undefined ? undefined : startOf(first + 1), last === undefined ? undefined : startOf(last)]
-  const whole = { from: first === undefined ? 0 : first + 1, ...(last !== undefined && { to: last - 1 }) }
+  const [after, before] = [
+    first === undefined ? undefined : startOf(first + 1),
+    last === undefined ? undefined : startOf(last),
+  ]
+  const whole = {
+    from: first === undefined ? 0 : first + 1,
+    ...(last !== undefined && { to: last - 1 }),
+  }
   return {
     whole: last !== undefined && last - 1 < whole.from ? undefined : whole,
-    ends: or(after && lt(payment.createdAt, after), before && gte(payment.createdAt, before)) ?? sql`false`,
+    ends:
+      or(after && lt(payment.createdAt, after), before && gte(payment.createdAt, before)) ??
+      sql`false`,
     between: and(after && gte(payment.createdAt, after), before && lt(payment.createdAt, before)),
   }
 }
@@ -69,7 +82,9 @@ function dayOf(at: Date): number {
 function isTallied({ text, minAmount, maxAmount, drafts, wallets, type }: Filters): boolean {
   // By party there are only tallies of what it sent and received.
   const perParty = wallets === undefined || type === 'all' || type === 'sent' || type === 'received'
-  return text === undefined && minAmount === undefined && maxAmount === undefined && !drafts && perParty
+  return (
+    text === undefined && minAmount === undefined && maxAmount === undefined && !drafts && perParty
+  )
 }
 
 type Days = { from: number; to?: number }
@@ -84,24 +99,37 @@ function talliesOf(filters: Filters, { from, to }: Days): SQL | undefined {
     eq(paymentTally.accountId, filters.accountId),
     inArray(paymentTally.party, filters.wallets ? [...filters.wallets] : [WHOLE_ACCOUNT]),
     filters.type === 'all' ? undefined : eq(paymentTally.direction, filters.type),
-    from === to ? eq(paymentTally.day, from) : and(gte(paymentTally.day, from), to === undefined ? undefined : lte(paymentTally.day, to)),
+    from === to
+      ? eq(paymentTally.day, from)
+      : and(gte(paymentTally.day, from), to === undefined ? undefined : lte(paymentTally.day, to)),
     kindOf(filters, paymentTally),
   )
 }
 
 /** Changes have a real day each: those of all days are all of them. */
 function changesOf(filters: Filters, { from, to }: Days): SQL | undefined {
-  const days = from === ALL_DAYS ? undefined : and(gte(paymentChange.day, from), to === undefined ? undefined : lte(paymentChange.day, to))
+  const days =
+    from === ALL_DAYS
+      ? undefined
+      : and(gte(paymentChange.day, from), to === undefined ? undefined : lte(paymentChange.day, to))
   return and(eq(paymentChange.accountId, filters.accountId), days, kindOf(filters, paymentChange))
 }
 
 /** How often a change counts: once for each side that is asked for. */
 function weight({ wallets, type }: Filters): SQL {
-  if (!wallets) return type === 'all' ? sql`${paymentChange.delta}` : sql`case when ${eq(paymentChange.direction, type)} then ${paymentChange.delta} else 0 end`
+  if (!wallets)
+    return type === 'all'
+      ? sql`${paymentChange.delta}`
+      : sql`case when ${eq(paymentChange.direction, type)} then ${paymentChange.delta} else 0 end`
   const sent = inArray(paymentChange.sender, [...wallets])
   const received = inArray(paymentChange.recipient, [...wallets])
   const once = (side: SQL) => sql`case when ${side} then 1 else 0 end`
-  const sides = type === 'sent' ? once(sent) : type === 'received' ? once(received) : sql`${once(sent)} + ${once(received)}`
+  const sides =
+    type === 'sent'
+      ? once(sent)
+      : type === 'received'
+        ? once(received)
+        : sql`${once(sent)} + ${once(received)}`
   return sql`${paymentChange.delta} * (${sides})`
 }
 

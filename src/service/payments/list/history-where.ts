@@ -12,7 +12,14 @@ export function whereOf(filters: Filters): SQL | undefined {
 export function partsOf(filters: Filters): SQL[] {
   const own = whereOf(filters)
   const branches = filters.text === undefined ? [sql`true`] : searchBranches(filters.text)
-  return branches.flatMap((branch, index) => and(own, branch, ...branches.slice(0, index).map((earlier) => sql`(${earlier}) is not true`)) ?? [])
+  return branches.flatMap(
+    (branch, index) =>
+      and(
+        own,
+        branch,
+        ...branches.slice(0, index).map((earlier) => sql`(${earlier}) is not true`),
+      ) ?? [],
+  )
 }
 
 /**

@@ -3,10 +3,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints, type EndpointInput } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
-import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset, type Network } from '#contract/network.ts'
+import {
+  NATIVE_ETH,
+  NATIVE_SOL,
+  SOLANA_DEVNET,
+  type Asset,
+  type Network,
+} from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { ENGINES } from '#testing/postgres.ts'
-import { openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import {
+  openAccount,
+  openContext,
+  ownWallet,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import { insertPayment, type NewPayment } from '../../db/payments.ts'
 import { payment } from '../../db/schema/payment.ts'
@@ -71,10 +82,15 @@ function listQueryOf(query: Query) {
 }
 
 async function history(who: Actor, wallet: string, query: Query = {}) {
-  return readHistory(context, who, { params: { walletAddress: wallet }, query: queryOf(query), body: undefined })
+  return readHistory(context, who, {
+    params: { walletAddress: wallet },
+    query: queryOf(query),
+    body: undefined,
+  })
 }
 
-const ids = (page: { payments: { paymentId: string }[] }) => page.payments.map(({ paymentId }) => paymentId)
+const ids = (page: { payments: { paymentId: string }[] }) =>
+  page.payments.map(({ paymentId }) => paymentId)
 
 describe.each(ENGINES)('on %s', (engine) => {
   beforeAll(async () => {
@@ -91,12 +107,23 @@ describe.each(ENGINES)('on %s', (engine) => {
     await pay(who, { ago: 1000, sender: CAROL, recipient: BOB })
     await pay(await openAccount(context), {})
     const page = await history(who, ALICE)
-    expect(page).toMatchObject({ success: true, walletAddress: ALICE, total: 2, limit: 50, offset: 0, nextCursor: null })
+    expect(page).toMatchObject({
+      success: true,
+      walletAddress: ALICE,
+      total: 2,
+      limit: 50,
+      offset: 0,
+      nextCursor: null,
+    })
     expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
       [received, 'received'],
       [sent, 'sent'],
     ])
-    expect(page.payments[1]).toMatchObject({ amount: new LosslessNumber('0.123456789012345678'), amountAtomic: '123456789012345678', symbol: 'ETH' })
+    expect(page.payments[1]).toMatchObject({
+      amount: new LosslessNumber('0.123456789012345678'),
+      amountAtomic: '123456789012345678',
+      symbol: 'ETH',
+    })
     expect(ids(await history(who, ALICE, { type: 'sent' }))).toEqual([sent])
     expect(ids(await history(who, ALICE, { type: 'received' }))).toEqual([received])
   })
@@ -104,7 +131,8 @@ describe.each(ENGINES)('on %s', (engine) => {
   test('pages by cursor neither lose nor repeat a payment while new ones arrive, even within one millisecond', async () => {
     const who = await openAccount(context)
     const all: string[] = []
-    for (let index = 0; index < 23; index++) all.push(await pay(who, { ago: 1000 + Math.floor(index / 5) }))
+    for (let index = 0; index < 23; index++)
+      all.push(await pay(who, { ago: 1000 + Math.floor(index / 5) }))
     const seen: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
@@ -115,14 +143,21 @@ describe.each(ENGINES)('on %s', (engine) => {
     }
     expect(seen).toHaveLength(23)
     expect(new Set(seen)).toEqual(new Set(all))
-    expect(seen).toEqual(ids(await history(who, ALICE, { limit: '500' })).filter((id) => all.includes(id)))
+    expect(seen).toEqual(
+      ids(await history(who, ALICE, { limit: '500' })).filter((id) => all.includes(id)),
+    )
   })
 
   test('offset and limit page the same order, and total counts past the page', async () => {
     const who = await openAccount(context)
     for (let index = 0; index < 7; index++) await pay(who, { ago: index })
     const all = ids(await history(who, ALICE))
-    expect(await history(who, ALICE, { limit: '3', offset: '5' })).toMatchObject({ total: 7, limit: 3, offset: 5, nextCursor: null })
+    expect(await history(who, ALICE, { limit: '3', offset: '5' })).toMatchObject({
+      total: 7,
+      limit: 3,
+      offset: 5,
+      nextCursor: null,
+    })
     expect(ids(await history(who, ALICE, { limit: '3', offset: '2' }))).toEqual(all.slice(2, 5))
     expect(ids(await history(who, ALICE, { offset: '100' }))).toEqual([])
   })
@@ -145,7 +180,13 @@ describe.each(ENGINES)('on %s', (engine) => {
     })
     // Found by two of its fields, counted once.
     const metadata = '{"referenceId":"shop.example/100xyoff"}'
-    const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a', metadata })
+    const sol = await pay(who, {
+      network: SOLANA_DEVNET,
+      amount: 2n * 10n ** 9n,
+      status: 'finalized',
+      resource: 'https://shop.example/100xyoff/a',
+      metadata,
+    })
     const found = async (query: Query) => {
       const page = await readList(context, who, { ...queryOf(query), wallets: undefined })
       expect(page.total).toBe(page.payments.length)
@@ -182,7 +223,14 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   test('nothing is clamped or overlooked: what is wrong is named', async () => {
     const who = await openAccount(context)
-    const bad: Query = { network: 'eip155:5', asset: '???', minAmount: '-1', maxAmount: 'x', since: '2', until: '1' }
+    const bad: Query = {
+      network: 'eip155:5',
+      asset: '???',
+      minAmount: '-1',
+      maxAmount: 'x',
+      since: '2',
+      until: '1',
+    }
     await expect(history(who, ALICE, bad)).rejects.toMatchObject({
       code: 'INVALID_PARAMETERS',
       facts: {
@@ -202,7 +250,9 @@ describe.each(ENGINES)('on %s', (engine) => {
       Buffer.from('1.pay_x').toString('base64url'),
       `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`,
     ]) {
-      await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({ facts: { details: { cursor: expect.any(String) } } })
+      await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({
+        facts: { details: { cursor: expect.any(String) } },
+      })
     }
   })
 
@@ -211,7 +261,8 @@ describe.each(ENGINES)('on %s', (engine) => {
     const out = await pay(who, { ago: 2, sender: ALICE, recipient: CAROL })
     const between = await pay(who, { ago: 1, sender: ALICE, recipient: BOB })
     const into = await pay(who, { ago: 0, sender: CAROL, recipient: BOB })
-    const list = (type: string) => readList(context, who, { ...listQueryOf({ type }), wallets: [ALICE, BOB] })
+    const list = (type: string) =>
+      readList(context, who, { ...listQueryOf({ type }), wallets: [ALICE, BOB] })
     const page = await list('all')
     expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
       [into, 'received'],
@@ -227,7 +278,10 @@ describe.each(ENGINES)('on %s', (engine) => {
     // It names payments of neither wallet, and nobody reads others' payments by it.
     expect(await list('external')).toMatchObject({ total: 0, payments: [] })
     // The path's own wallet decides there, as specified.
-    expect((await history(who, BOB)).payments.map(({ type }) => type)).toEqual(['received', 'received'])
+    expect((await history(who, BOB)).payments.map(({ type }) => type)).toEqual([
+      'received',
+      'received',
+    ])
   })
 
   test('a list that names none sees from the wallets of the account, also those registered after the payment', async () => {
@@ -239,12 +293,18 @@ describe.each(ENGINES)('on %s', (engine) => {
       { sender: ALICE, recipient: BOB, type: 'internal' },
       { sender: CAROL, recipient: SOL_PAYER, type: 'external' },
     ] as const
-    const ids = await Promise.all(facts.map(({ sender, recipient }, index) => pay(who, { sender, recipient, ago: index })))
+    const ids = await Promise.all(
+      facts.map(({ sender, recipient }, index) => pay(who, { sender, recipient, ago: index })),
+    )
     await ownWallet({ context, actor: who }, BOB)
     const all = await readList(context, who, { ...listQueryOf({}), wallets: undefined })
-    expect(all.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual(facts.map(({ type }, index) => [ids[index], type]))
+    expect(all.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual(
+      facts.map(({ type }, index) => [ids[index], type]),
+    )
     for (const [index, { type }] of facts.entries()) {
-      expect(await readList(context, who, { ...listQueryOf({ type }), wallets: undefined })).toMatchObject({ total: 1, payments: [{ paymentId: ids[index] }] })
+      expect(
+        await readList(context, who, { ...listQueryOf({ type }), wallets: undefined }),
+      ).toMatchObject({ total: 1, payments: [{ paymentId: ids[index] }] })
     }
     const [eth] = (await readSummary(context, who, { wallets: undefined, days: 1 })).assets
     // Sent and received once each; the transfer between own wallets and the strangers' payment are in no figure.
@@ -254,11 +314,23 @@ describe.each(ENGINES)('on %s', (engine) => {
   test('own wallets are no customers, and a refund is no income', async () => {
     const who = await openAccount(context)
     for (const wallet of [ALICE, BOB]) await ownWallet({ context, actor: who }, wallet)
-    const paid = await pay(who, { sender: CAROL, recipient: BOB, amount: 10n, resource: 'https://shop.example/a' })
-    await pay(who, { sender: ALICE, recipient: BOB, amount: 100n, resource: 'https://shop.example/b' })
+    const paid = await pay(who, {
+      sender: CAROL,
+      recipient: BOB,
+      amount: 10n,
+      resource: 'https://shop.example/a',
+    })
+    await pay(who, {
+      sender: ALICE,
+      recipient: BOB,
+      amount: 100n,
+      resource: 'https://shop.example/b',
+    })
     await pay(who, { sender: BOB, recipient: CAROL, amount: 4n, refundOf: paid })
     const mine = await readSummary(context, who, { wallets: undefined, days: 1 })
-    expect(mine.assets).toMatchObject([{ receivedAtomic: '10', receivedCount: 1, sentAtomic: '4', sentCount: 1 }])
+    expect(mine.assets).toMatchObject([
+      { receivedAtomic: '10', receivedCount: 1, sentAtomic: '4', sentCount: 1 },
+    ])
     // Also for one wallet alone, which the other one funded.
     for (const summary of [mine, await readSummary(context, who, { wallets: [BOB], days: 1 })]) {
       expect(summary.topPayers).toEqual([{ address: CAROL, count: 1 }])
@@ -266,52 +338,100 @@ describe.each(ENGINES)('on %s', (engine) => {
     }
     // Nor of the customer who gets it: the merchant's wallet buys nothing there.
     const theirs = await readSummary(context, who, { wallets: [CAROL], days: 1 })
-    expect(theirs).toMatchObject({ assets: [{ receivedAtomic: '0', sentAtomic: '10' }], topPayers: [] })
+    expect(theirs).toMatchObject({
+      assets: [{ receivedAtomic: '0', sentAtomic: '10' }],
+      topPayers: [],
+    })
   })
 
   test('drafts are in no list, history, search, total or figure, and exactly they are incomplete', async () => {
     const who = await openAccount(context)
     await ownWallet({ context, actor: who }, BOB)
     const signature = `0x${'cd'.repeat(32)}`
-    const draft = await pay(who, { draft: true, status: 'created', resource: 'https://evil.example/a', metadata: '{"referenceId":"evil"}', ago: 1 })
+    const draft = await pay(who, {
+      draft: true,
+      status: 'created',
+      resource: 'https://evil.example/a',
+      metadata: '{"referenceId":"evil"}',
+      ago: 1,
+    })
     const over = await pay(who, { draft: true, status: 'expired', ago: 2 })
     const own = await pay(who, { status: 'created', ago: 3, signature })
-    const list = (query: Query, wallets?: string[]) => readList(context, who, { ...listQueryOf(query), wallets })
+    const list = (query: Query, wallets?: string[]) =>
+      readList(context, who, { ...listQueryOf(query), wallets })
     const queries: Query[] = [{}, { status: 'created,expired' }, { q: ALICE }, { type: 'received' }]
     for (const query of queries) {
       for (const wallets of [undefined, [BOB], [ALICE, BOB]]) {
         if (query.type && wallets && wallets.length > 1) continue
-        expect(await list(query, wallets), JSON.stringify({ query, wallets })).toMatchObject({ total: 1, payments: [{ paymentId: own, draft: false }] })
+        expect(await list(query, wallets), JSON.stringify({ query, wallets })).toMatchObject({
+          total: 1,
+          payments: [{ paymentId: own, draft: false }],
+        })
       }
     }
     expect(await history(who, BOB)).toMatchObject({ total: 1 })
-    for (const q of [draft, 'evil', 'evil.example']) expect(await list({ q })).toMatchObject({ total: 0, payments: [] })
+    for (const q of [draft, 'evil', 'evil.example'])
+      expect(await list({ q })).toMatchObject({ total: 0, payments: [] })
     expect(await list({ offset: '500' })).toMatchObject({ total: 1, payments: [] })
     const summary = await readSummary(context, who, { wallets: undefined, days: 1 })
-    expect(summary.statuses.filter(({ count }) => count > 0)).toEqual([{ status: 'created', count: 1 }])
+    expect(summary.statuses.filter(({ count }) => count > 0)).toEqual([
+      { status: 'created', count: 1 },
+    ])
 
     for (const wallets of [undefined, [BOB]]) {
       const incomplete = await list({ status: 'incomplete' }, wallets)
-      expect(incomplete).toMatchObject({ total: 2, payments: [{ paymentId: draft, draft: true }, { paymentId: over }] })
+      expect(incomplete).toMatchObject({
+        total: 2,
+        payments: [{ paymentId: draft, draft: true }, { paymentId: over }],
+      })
     }
-    expect(await list({ status: 'incomplete', q: 'evil' })).toMatchObject({ total: 1, payments: [{ paymentId: draft }] })
+    expect(await list({ status: 'incomplete', q: 'evil' })).toMatchObject({
+      total: 1,
+      payments: [{ paymentId: draft }],
+    })
     expect(await list({ status: 'incomplete' }, [CAROL])).toMatchObject({ total: 0 })
-    expect(v.safeParse(endpoints.paymentList.query, { status: 'incomplete,created' }).success).toBe(false)
+    expect(v.safeParse(endpoints.paymentList.query, { status: 'incomplete,created' }).success).toBe(
+      false,
+    )
 
     await context.db.update(payment).set({ draft: false }).where(eq(payment.id, draft))
-    expect(await list({})).toMatchObject({ total: 2, payments: [{ paymentId: draft }, { paymentId: own }] })
-    expect(await list({ status: 'incomplete' })).toMatchObject({ total: 1, payments: [{ paymentId: over }] })
+    expect(await list({})).toMatchObject({
+      total: 2,
+      payments: [{ paymentId: draft }, { paymentId: own }],
+    })
+    expect(await list({ status: 'incomplete' })).toMatchObject({
+      total: 1,
+      payments: [{ paymentId: over }],
+    })
   })
 
   test('the summary adds up exactly, day by day, each asset by itself', async () => {
     const who = await openAccount(context)
     const unit = 10n ** 30n + 1n
-    const slow = { createdAt: new Date(NOW.getTime() - DAY), confirmedAt: new Date(NOW.getTime() - DAY + 5000) }
-    const quick = { createdAt: new Date(NOW.getTime() - 60_000), confirmedAt: new Date(NOW.getTime() - 59_000) }
+    const slow = {
+      createdAt: new Date(NOW.getTime() - DAY),
+      confirmedAt: new Date(NOW.getTime() - DAY + 5000),
+    }
+    const quick = {
+      createdAt: new Date(NOW.getTime() - 60_000),
+      confirmedAt: new Date(NOW.getTime() - 59_000),
+    }
     await pay(who, { amount: unit, ...slow, resource: 'https://shop.example/a' })
-    await pay(who, { amount: unit, ...quick, status: 'finalized', resource: 'https://shop.example/a' })
+    await pay(who, {
+      amount: unit,
+      ...quick,
+      status: 'finalized',
+      resource: 'https://shop.example/a',
+    })
     await pay(who, { amount: 7n, ...quick, sender: BOB, recipient: CAROL })
-    for (const status of ['created', 'pending', 'expired', 'failed', 'rolled_back'] satisfies PaymentStatus[]) await pay(who, { amount: unit, status })
+    for (const status of [
+      'created',
+      'pending',
+      'expired',
+      'failed',
+      'rolled_back',
+    ] satisfies PaymentStatus[])
+      await pay(who, { amount: unit, status })
     await pay(who, { network: SOLANA_DEVNET, amount: 3n, ago: 1000 })
     await pay(who, { amount: unit, ago: 40 * DAY })
 
@@ -326,7 +446,14 @@ describe.each(ENGINES)('on %s', (engine) => {
       { status: 'rolled_back', count: 1 },
     ])
     const [eth, sol] = summary.assets
-    expect(eth).toMatchObject({ symbol: 'ETH', receivedAtomic: (2n * unit).toString(), receivedCount: 2, sentAtomic: '7', sentCount: 1, medianConfirmMs: 1000 })
+    expect(eth).toMatchObject({
+      symbol: 'ETH',
+      receivedAtomic: (2n * unit).toString(),
+      receivedCount: 2,
+      sentAtomic: '7',
+      sentCount: 1,
+      medianConfirmMs: 1000,
+    })
     expect(eth?.days).toEqual([
       { day: '2026-11-19', receivedAtomic: '0', sentAtomic: '0' },
       { day: '2026-11-20', receivedAtomic: unit.toString(), sentAtomic: '0' },
@@ -341,10 +468,17 @@ describe.each(ENGINES)('on %s', (engine) => {
       { address: SOL_PAYER, count: 1 },
     ])
     expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 2 }])
-    expect(summary).toMatchObject({ since: Date.parse('2026-11-19T00:00:00Z'), until: NOW.getTime() })
+    expect(summary).toMatchObject({
+      since: Date.parse('2026-11-19T00:00:00Z'),
+      until: NOW.getTime(),
+    })
 
     for (const wallet of [BOB, CAROL, SOL_PAYEE]) await ownWallet({ context, actor: who }, wallet)
     const whole = await readSummary(context, who, { wallets: undefined, days: 1 })
-    expect(whole.assets[0]).toMatchObject({ receivedAtomic: unit.toString(), receivedCount: 1, sentAtomic: '0' })
+    expect(whole.assets[0]).toMatchObject({
+      receivedAtomic: unit.toString(),
+      receivedCount: 1,
+      sentAtomic: '0',
+    })
   })
 })

@@ -15,19 +15,37 @@ type Page = EndpointReply<'paymentList'>
 type Row = Page['payments'][number]
 
 /** What a wallet sent and received, of this account, the newest first. */
-export async function readHistory(context: Context, actor: Actor, input: EndpointInput<'paymentHistory'>): Promise<EndpointReply<'paymentHistory'>> {
+export async function readHistory(
+  context: Context,
+  actor: Actor,
+  input: EndpointInput<'paymentHistory'>,
+): Promise<EndpointReply<'paymentHistory'>> {
   const { walletAddress } = input.params
-  return { ...(await readPage(context, actor, { query: input.query, wallets: [walletAddress] })), walletAddress }
+  return {
+    ...(await readPage(context, actor, { query: input.query, wallets: [walletAddress] })),
+    walletAddress,
+  }
 }
 
 /** The account's payments, of some wallets or of all, the newest first. */
-export async function readList(context: Context, actor: Actor, { wallets, ...query }: EndpointInput<'paymentList'>['query']): Promise<Page> {
+export async function readList(
+  context: Context,
+  actor: Actor,
+  { wallets, ...query }: EndpointInput<'paymentList'>['query'],
+): Promise<Page> {
   return readPage(context, actor, { query, wallets })
 }
 
-async function readPage(context: Context, actor: Actor, list: { query: ListQuery; wallets: readonly string[] | undefined }): Promise<Page> {
+async function readPage(
+  context: Context,
+  actor: Actor,
+  list: { query: ListQuery; wallets: readonly string[] | undefined },
+): Promise<Page> {
   const { query, wallets } = list
-  const filters = readFilters(actor.accountId, query, { wallets, networks: context.config.networks })
+  const filters = readFilters(actor.accountId, query, {
+    wallets,
+    networks: context.config.networks,
+  })
   const after = query.cursor === undefined ? undefined : readCursorText(query.cursor)
   const [rows, total] = await Promise.all([
     // One more than asked for tells whether there is a next page.
@@ -46,7 +64,12 @@ async function readPage(context: Context, actor: Actor, list: { query: ListQuery
     limit: query.limit,
     offset: query.offset,
     nextCursor: rows.length > query.limit && last ? writeCursorText(last) : null,
-    payments: shown.map((row) => toRow(row, { type: directionOf(row, wallets), refund: describeRefund(row.amount, refunds.get(row.id)) })),
+    payments: shown.map((row) =>
+      toRow(row, {
+        type: directionOf(row, wallets),
+        refund: describeRefund(row.amount, refunds.get(row.id)),
+      }),
+    ),
   }
 }
 
@@ -73,7 +96,9 @@ function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund'>): Row {
     recipient: row.recipient,
     resource: row.resource,
     status: row.status,
-    signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
+    signature:
+      row.signature ??
+      (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     timestamp: row.createdAt.getTime(),
     metadata: readMetadata(row.metadata),
     refundOf: row.refundOf,

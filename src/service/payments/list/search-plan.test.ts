@@ -33,7 +33,14 @@ afterAll(() => opened?.[Symbol.asyncDispose]())
 /** What reads payments, and by which index. */
 async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
   const { context, actor } = opened
-  const none = { wallets: undefined, statuses: undefined, network: undefined, assets: undefined, since: undefined, until: undefined }
+  const none = {
+    wallets: undefined,
+    statuses: undefined,
+    network: undefined,
+    assets: undefined,
+    since: undefined,
+    until: undefined,
+  }
   const all = {
     ...none,
     accountId: actor.accountId,
@@ -75,7 +82,9 @@ test('what refunds return is read from the index of refunds', async () => {
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('payment_refund')
 })
 
-const Plan = v.object({ 'QUERY PLAN': v.tuple([v.object({ Plan: v.object({ 'Plan Rows': v.number() }) })]) })
+const Plan = v.object({
+  'QUERY PLAN': v.tuple([v.object({ Plan: v.object({ 'Plan Rows': v.number() }) })]),
+})
 
 test.each([
   ['a reference', 'order 5000'],
@@ -87,6 +96,8 @@ test.each([
     const { rows } = await context.db.execute(
       sql`explain (format json) select id from service.payment where account_id = ${actor.accountId} and ${branch} order by created_at desc, id desc limit 51`,
     )
-    expect(v.parse(Plan, rows[0])['QUERY PLAN'][0].Plan['Plan Rows']).toBeLessThanOrEqual(MOST_EXPECTED)
+    expect(v.parse(Plan, rows[0])['QUERY PLAN'][0].Plan['Plan Rows']).toBeLessThanOrEqual(
+      MOST_EXPECTED,
+    )
   }
 })

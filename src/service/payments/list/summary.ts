@@ -1,4 +1,17 @@
-import { and, count, desc, eq, gte, inArray, isNotNull, isNull, lte, or, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  or,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import type { AssetSummary } from '#contract/payment-endpoints.ts'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
@@ -15,7 +28,11 @@ const TOP = 5
  * Sums, counts and days of an account's payments. Days are UTC, the last one is today; sums are exact and of paid payments only. Sent and received are seen
  * as in the list: what moves between two of the wallets, or between strangers, is neither.
  */
-export async function readSummary(context: Context, actor: Actor, query: EndpointInput<'paymentSummary'>['query']): Promise<Summary> {
+export async function readSummary(
+  context: Context,
+  actor: Actor,
+  query: EndpointInput<'paymentSummary'>['query'],
+): Promise<Summary> {
   const { wallets, days } = query
   const until = context.now()
   const today = Math.floor(until.getTime() / DAY_MS) * DAY_MS
@@ -32,14 +49,24 @@ export async function readSummary(context: Context, actor: Actor, query: Endpoin
     received: sql`(${seen({ wallets, type: 'received' })} and ${isNull(payment.refundOf)})`,
     sent: sql`(${seen({ wallets, type: 'sent' })})`,
   }
-  const dayNames = Array.from({ length: days }, (_, index) => new Date(since.getTime() + index * DAY_MS).toISOString().slice(0, 10))
+  const dayNames = Array.from({ length: days }, (_, index) =>
+    new Date(since.getTime() + index * DAY_MS).toISOString().slice(0, 10),
+  )
   const [statuses, assets, topPayers, topResources] = await Promise.all([
     countStatuses(context, scope),
     sumAssets(context, scope, dayNames),
     rankPayers(context, scope),
     rankResources(context, scope),
   ])
-  return { success: true, since: since.getTime(), until: until.getTime(), statuses, assets, topPayers, topResources }
+  return {
+    success: true,
+    since: since.getTime(),
+    until: until.getTime(),
+    statuses,
+    assets,
+    topPayers,
+    topResources,
+  }
 }
 
 type Scope = { where: SQL | undefined; received: SQL; sent: SQL }
@@ -50,14 +77,30 @@ const paid = sql`${payment.status} in ('confirmed', 'finalized')`
 const fromCustomer = sql`${payment.direction} in ('received', 'external')`
 
 async function countStatuses({ db }: Context, { where }: Scope): Promise<Summary['statuses']> {
-  const rows = await db.select({ status: payment.status, count: count() }).from(payment).where(where).groupBy(payment.status)
-  return PAYMENT_STATUSES.map((status) => ({ status, count: rows.find((row) => row.status === status)?.count ?? 0 }))
+  const rows = await db
+    .select({ status: payment.status, count: count() })
+    .from(payment)
+    .where(where)
+    .groupBy(payment.status)
+  return PAYMENT_STATUSES.map((status) => ({
+    status,
+    count: rows.find((row) => row.status === status)?.count ?? 0,
+  }))
 }
 
-async function sumAssets(context: Context, scope: Scope, dayNames: readonly string[]): Promise<AssetSummary[]> {
+async function sumAssets(
+  context: Context,
+  scope: Scope,
+  dayNames: readonly string[],
+): Promise<AssetSummary[]> {
   const { where, received, sent } = scope
   const day = sql<string>`to_char(${payment.createdAt} at time zone 'UTC', 'YYYY-MM-DD')`
-  const asset = { network: payment.network, asset: payment.asset, symbol: payment.symbol, decimals: payment.decimals }
+  const asset = {
+    network: payment.network,
+    asset: payment.asset,
+    symbol: payment.symbol,
+    decimals: payment.decimals,
+  }
   const byAsset = [payment.network, payment.asset, payment.symbol, payment.decimals]
   const sums = {
     receivedAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${paid} and ${received}), 0)::text`,
@@ -88,16 +131,27 @@ async function sumAssets(context: Context, scope: Scope, dayNames: readonly stri
       .groupBy(...byAsset, sql`7`),
   ])
   return totals.map((total) => {
-    const own = new Map(perDay.filter((row) => row.network === total.network && row.asset === total.asset).map((row) => [row.day, row]))
+    const own = new Map(
+      perDay
+        .filter((row) => row.network === total.network && row.asset === total.asset)
+        .map((row) => [row.day, row]),
+    )
     return {
       ...total,
       medianConfirmMs: total.medianConfirmMs === null ? null : Math.round(total.medianConfirmMs),
-      days: dayNames.map((name) => ({ day: name, receivedAtomic: own.get(name)?.receivedAtomic ?? '0', sentAtomic: own.get(name)?.sentAtomic ?? '0' })),
+      days: dayNames.map((name) => ({
+        day: name,
+        receivedAtomic: own.get(name)?.receivedAtomic ?? '0',
+        sentAtomic: own.get(name)?.sentAtomic ?? '0',
+      })),
     }
   })
 }
 
-async function rankPayers({ db }: Context, { where, received }: Scope): Promise<Summary['topPayers']> {
+async function rankPayers(
+  { db }: Context,
+  { where, received }: Scope,
+): Promise<Summary['topPayers']> {
   return db
     .select({ address: payment.sender, count: count() })
     .from(payment)
@@ -107,7 +161,10 @@ async function rankPayers({ db }: Context, { where, received }: Scope): Promise<
     .limit(TOP)
 }
 
-async function rankResources({ db }: Context, { where, received }: Scope): Promise<Summary['topResources']> {
+async function rankResources(
+  { db }: Context,
+  { where, received }: Scope,
+): Promise<Summary['topResources']> {
   const rows = await db
     .select({ resource: payment.resource, count: count() })
     .from(payment)
@@ -115,5 +172,7 @@ async function rankResources({ db }: Context, { where, received }: Scope): Promi
     .groupBy(payment.resource)
     .orderBy(desc(count()), payment.resource)
     .limit(TOP)
-  return rows.flatMap(({ resource, count: times }) => (resource === null ? [] : [{ resource, count: times }]))
+  return rows.flatMap(({ resource, count: times }) =>
+    resource === null ? [] : [{ resource, count: times }],
+  )
 }

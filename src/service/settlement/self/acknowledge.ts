@@ -6,7 +6,13 @@ import { chainOf } from '../../context/network.ts'
 import type { Terms } from '../../verification/terms.ts'
 import { reply } from './reply.ts'
 
-type Paid = { payment: PaymentRecord; terms: Terms; checks: readonly ProofCheck[]; alreadyProcessed: boolean; priorityFeeAtomic: bigint | undefined }
+type Paid = {
+  payment: PaymentRecord
+  terms: Terms
+  checks: readonly ProofCheck[]
+  alreadyProcessed: boolean
+  priorityFeeAtomic: bigint | undefined
+}
 
 /** What a payee writes on the chain for a payment it has: on Solana as a memo; on EVM its Keccak-256, as the data of a call without value. */
 function receiptText(paymentId: string): string {
@@ -18,7 +24,12 @@ export async function acknowledge(
   context: Context,
   { payment, terms, checks, alreadyProcessed, priorityFeeAtomic }: Paid,
 ): Promise<EndpointReply<'transactionReceive'>> {
-  const note = { payee: terms.payTo, payer: payment.sender, text: receiptText(payment.id), priorityFeeAtomic }
+  const note = {
+    payee: terms.payTo,
+    payer: payment.sender,
+    text: receiptText(payment.id),
+    priorityFeeAtomic,
+  }
   const built = await chainOf(context, payment.network).note(note)
   const { bytes, encoding, lastValidBlockHeight, builtHeight, decoded } = built
   const prepared = {

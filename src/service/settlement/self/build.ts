@@ -29,27 +29,47 @@ const WITHIN_MS = 20_000
  * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` for a proof that is proven bad; `INSUFFICIENT_BALANCE` when the payee cannot pay the network;
  * `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
-export async function buildSettlement(service: Context, actor: Actor, body: SettlementInput): Promise<EndpointReply<'transactionReceive'>> {
+export async function buildSettlement(
+  service: Context,
+  actor: Actor,
+  body: SettlementInput,
+): Promise<EndpointReply<'transactionReceive'>> {
   const context = await withOwnFacilitators(service, actor.accountId)
   // The payee itself pays the network where the payer does not.
   const terms = readTerms(context, body, [body.walletAddress])
   const { network } = terms
   const priorityFeeAtomic = readPriorityFee(body.priorityFee, nativeAsset(network).decimals)
-  if (typeof priorityFeeAtomic === 'string') throw refuseParameters({ priorityFee: priorityFeeAtomic })
-  const claimant = await claimantOf(context.db, actor, { network: network.network, address: terms.payTo })
+  if (typeof priorityFeeAtomic === 'string')
+    throw refuseParameters({ priorityFee: priorityFeeAtomic })
+  const claimant = await claimantOf(context.db, actor, {
+    network: network.network,
+    address: terms.payTo,
+  })
   const checklist = new Checklist()
   const deadline = new Deadline(WITHIN_MS)
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
   const facilitator = chooseFacilitator(context, body, terms)
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
-  const job: Job = { accountId: actor.accountId, claimant, terms, examined, checklist, deadline, fingerprint }
+  const job: Job = {
+    accountId: actor.accountId,
+    claimant,
+    terms,
+    examined,
+    checklist,
+    deadline,
+    fingerprint,
+  }
   // Only one that was named is asked: settling without a facilitator is the point.
-  const remote = body.facilitatorUrl === undefined || !facilitator ? undefined : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+  const remote =
+    body.facilitatorUrl === undefined || !facilitator
+      ? undefined
+      : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
 
   if (await isSettled(context, job)) {
     const settled = await settle(context, { ...job, ...(remote && { remote }) })
-    if (settled.state === 'pending' || !settled.payment) throw undecided('The payment is not confirmed on the chain yet. Send the same request again.')
+    if (settled.state === 'pending' || !settled.payment)
+      throw undecided('The payment is not confirmed on the chain yet. Send the same request again.')
     return acknowledge(context, { ...settled, payment: settled.payment, terms, priorityFeeAtomic })
   }
   const prepared = await prepareUnlessLanded(context, job, priorityFeeAtomic)
@@ -58,26 +78,42 @@ export async function buildSettlement(service: Context, actor: Actor, body: Sett
 }
 
 /** What looks used may be what was built here before, and has just landed: then nothing is refused, and nothing is certain yet. */
-async function prepareUnlessLanded(context: Context, job: Job, priorityFeeAtomic: bigint | undefined): Promise<Prepared> {
+async function prepareUnlessLanded(
+  context: Context,
+  job: Job,
+  priorityFeeAtomic: bigint | undefined,
+): Promise<Prepared> {
   try {
     return await prepare(context, job, priorityFeeAtomic)
   } catch (error) {
     const { accountId, terms, examined, fingerprint } = job
-    const question = { accountId, network: terms.network.network, key: examined.key ?? '', fingerprint }
-    const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+    const question = {
+      accountId,
+      network: terms.network.network,
+      key: examined.key ?? '',
+      fingerprint,
+    }
+    const settled =
+      error instanceof ProofRefused ? await followQuestion(context, question) : undefined
     if (!settled || settled.status === 'created') throw error
-    throw undecided('The payment is on the chain, and not confirmed yet. Send the same request again.')
+    throw undecided(
+      'The payment is on the chain, and not confirmed yet. Send the same request again.',
+    )
   }
 }
 
 /** Whether the payer has been charged already, by its own transaction or because somebody settled this proof before. */
-async function isSettled(context: Context, { accountId, claimant, terms, examined, fingerprint }: Job): Promise<boolean> {
+async function isSettled(
+  context: Context,
+  { accountId, claimant, terms, examined, fingerprint }: Job,
+): Promise<boolean> {
   const { network } = terms.network
   const { key, bytes, authorization, signature } = examined
   if (!bytes && !authorization) return true
   if (key === null) return false
   await followQuestion(context, { accountId, network, key, fingerprint })
-  if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt) return true
+  if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt)
+    return true
   // A transaction that is wholly signed may have been broadcast by whoever holds it.
   return signature !== null && isCertain(await chainOf(context, network).observe(signature))
 }

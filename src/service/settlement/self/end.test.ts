@@ -46,7 +46,13 @@ async function built(wanted?: number) {
   await evm.client.setBalance({ address: all.payee.address, value: 10n ** 18n })
   const proof = await payBill(all.client, all.requirements)
   const ask = () =>
-    buildSettlement(desk.context, desk.actor, { walletAddress: all.payee.address, paymentProof: proof, expectedAmount: '1.5', asset: 'USDC', resource: URL })
+    buildSettlement(desk.context, desk.actor, {
+      walletAddress: all.payee.address,
+      paymentProof: proof,
+      expectedAmount: '1.5',
+      asset: 'USDC',
+      resource: URL,
+    })
   const { paymentId, transaction } = await ask()
   return { all, proof, ask, paymentId, transaction }
 }
@@ -57,7 +63,9 @@ const URL = 'https://shop.example/a'
 async function settle({ payee }: Parties, transaction: string): Promise<string> {
   const parsed = parseTransaction(toHex(Buffer.from(transaction, 'base64')))
   if (parsed.type !== 'eip1559') throw new Error('not such a transaction')
-  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await payee.signTransaction(parsed) })
+  const hash = await evm.client.sendRawTransaction({
+    serializedTransaction: await payee.signTransaction(parsed),
+  })
   await evm.mine(2)
   return hash
 }
@@ -72,7 +80,8 @@ async function statusOf(paymentId: string): Promise<string> {
   return (await readPaymentBody(desk.context, paymentId)).status
 }
 
-const hideLogs = (asked: string, answer: string) => (asked.includes('"eth_getLogs"') ? JSON.stringify({ ...JSON.parse(answer), result: [] }) : answer)
+const hideLogs = (asked: string, answer: string) =>
+  asked.includes('"eth_getLogs"') ? JSON.stringify({ ...JSON.parse(answer), result: [] }) : answer
 
 test('one that was carried out is not over while the node does not show by what, however old it is', async () => {
   const { all, proof, paymentId, transaction } = await built()
@@ -82,11 +91,18 @@ test('one that was carried out is not over while the node does not show by what,
   later = 2 * DAY_MS
   expect(await statusOf(paymentId)).toBe('created')
   // Whoever reports it is not told that it is another transaction.
-  expect(await reportSubmitted(desk.context, desk.actor, { paymentId, signature: hash })).toMatchObject({ status: 'created', signature: hash })
+  expect(
+    await reportSubmitted(desk.context, desk.actor, { paymentId, signature: hash }),
+  ).toMatchObject({ status: 'created', signature: hash })
   later = 0
   gate.lie = undefined
   expect(await statusOf(paymentId)).toBe('confirmed')
-  expect(await desk.receive(all, proof)).toMatchObject({ paymentId, signature: hash, verified: true, alreadyProcessed: true })
+  expect(await desk.receive(all, proof)).toMatchObject({
+    paymentId,
+    signature: hash,
+    verified: true,
+    alreadyProcessed: true,
+  })
 })
 
 test('one that is good for longer and was given up after a day is paid when it lands after all, at either door once', async () => {
@@ -95,10 +111,19 @@ test('one that is good for longer and was given up after a day is paid when it l
   expect(await statusOf(paymentId)).toBe('expired')
   const hash = await settle(all, transaction)
   expect(await statusOf(paymentId)).toBe('confirmed')
-  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ signature: hash, failure: null })
+  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({
+    signature: hash,
+    failure: null,
+  })
   later = 0
-  expect(await desk.receive(all, proof)).toMatchObject({ paymentId, verified: true, alreadyProcessed: true })
-  expect(await refusal(desk.receive(all, proof, { resource: undefined }))).toEqual(refused('already_used', 'single_use'))
+  expect(await desk.receive(all, proof)).toMatchObject({
+    paymentId,
+    verified: true,
+    alreadyProcessed: true,
+  })
+  expect(await refusal(desk.receive(all, proof, { resource: undefined }))).toEqual(
+    refused('already_used', 'single_use'),
+  )
 })
 
 test('one that was given up and has landed is found by whoever asks about its proof before any watcher looks', async () => {

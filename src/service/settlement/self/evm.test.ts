@@ -4,7 +4,15 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
-import { approvePermit2, deployTokens, evmPayer, payBill, sendFrom, withFacilitator, type EvmTokens } from '#testing/token-payers.ts'
+import {
+  approvePermit2,
+  deployTokens,
+  evmPayer,
+  payBill,
+  sendFrom,
+  withFacilitator,
+  type EvmTokens,
+} from '#testing/token-payers.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { openParties, openPayeeDesk, settleBuilt, type PayeeDesk } from '#testing/payee-desk.ts'
 import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
@@ -42,7 +50,11 @@ async function parties(payeeHolds?: bigint) {
 
 type Parties = Awaited<ReturnType<typeof parties>>
 
-function bill({ payee }: Parties, asset: Asset, { method, amount }: { method: string; amount: bigint }): Requirements {
+function bill(
+  { payee }: Parties,
+  asset: Asset,
+  { method, amount }: { method: string; amount: bigint },
+): Requirements {
   const extra = method === 'eip3009' ? { name: 'USD Coin', version: '2' } : {}
   const { network } = evm.network
   return {
@@ -56,7 +68,11 @@ function bill({ payee }: Parties, asset: Asset, { method, amount }: { method: st
   }
 }
 
-const dollars = (all: Parties) => payBill(evmPayer(evm, all.payer), bill(all, tokens.usdc, { method: 'eip3009', amount: 1_000_000n }))
+const dollars = (all: Parties) =>
+  payBill(
+    evmPayer(evm, all.payer),
+    bill(all, tokens.usdc, { method: 'eip3009', amount: 1_000_000n }),
+  )
 
 describe('an authorization of EIP-3009', () => {
   test('is carried out by the payee, found by the watcher, and used up with that at both doors', async () => {
@@ -87,23 +103,43 @@ describe('an authorization of EIP-3009', () => {
     const hash = await settleBuilt(evm, all.payee, built.transaction)
     await desk.followed(built.paymentId, 'finalized')
     const body = await readPaymentBody(desk.context, built.paymentId)
-    expect(body).toMatchObject({ mode: 'received', signature: hash, events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}] })
+    expect(body).toMatchObject({
+      mode: 'received',
+      signature: hash,
+      events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}],
+    })
 
-    const told = await desk.context.db.select().from(event).where(eq(event.paymentId, built.paymentId)).orderBy(event.id)
-    expect(told.flatMap(({ kind }) => (kind === 'payment' ? [] : [kind]))).toEqual(['verification', 'settlement'])
+    const told = await desk.context.db
+      .select()
+      .from(event)
+      .where(eq(event.paymentId, built.paymentId))
+      .orderBy(event.id)
+    expect(told.flatMap(({ kind }) => (kind === 'payment' ? [] : [kind]))).toEqual([
+      'verification',
+      'settlement',
+    ])
 
-    expect(await desk.receive(all.payee, proof)).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId, signature: hash })
+    expect(await desk.receive(all.payee, proof)).toMatchObject({
+      verified: true,
+      alreadyProcessed: true,
+      paymentId: built.paymentId,
+      signature: hash,
+    })
     expect(await desk.build(all.payee, proof)).toMatchObject({
       settlement: 'already_settled',
       kind: 'receipt',
       alreadyProcessed: true,
       paymentId: built.paymentId,
     })
-    expect(await refusal(desk.receive(all.payee, proof, { resource: `${URL}/other` }))).toEqual(refused('resource_mismatch', 'resource'))
+    expect(await refusal(desk.receive(all.payee, proof, { resource: `${URL}/other` }))).toEqual(
+      refused('resource_mismatch', 'resource'),
+    )
     const other = await openAccount(desk.context)
     expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(REFUSED_PAYEE)
     await releasePayee(desk.context, desk.actor.accountId, all.payee.address)
-    expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(
+      refused('already_used', 'single_use'),
+    )
   })
 
   test('that the payee has carried out is found by the other door before any watcher looks', async () => {
@@ -111,7 +147,11 @@ describe('an authorization of EIP-3009', () => {
     const proof = await dollars(all)
     const built = await desk.build(all.payee, proof)
     await settleBuilt(evm, all.payee, built.transaction)
-    expect(await desk.receive(all.payee, proof)).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId })
+    expect(await desk.receive(all.payee, proof)).toMatchObject({
+      verified: true,
+      alreadyProcessed: true,
+      paymentId: built.paymentId,
+    })
     expect(await desk.status(built.paymentId)).toBe('confirmed')
   })
 
@@ -124,9 +164,18 @@ describe('an authorization of EIP-3009', () => {
     const built = await desk.build(all.payee, proof)
     const pooled = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
     if (pooled.type !== 'eip1559') throw new Error('not such a transaction')
-    await evm.client.sendRawTransaction({ serializedTransaction: await all.payee.signTransaction(pooled) })
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await all.payee.signTransaction(pooled),
+    })
     let answered = false
-    const ask = { walletAddress: all.payee.address, paymentProof: proof, expectedAmount: '1', asset: 'USDC', resource: URL, timeout: 30 }
+    const ask = {
+      walletAddress: all.payee.address,
+      paymentProof: proof,
+      expectedAmount: '1',
+      asset: 'USDC',
+      resource: URL,
+      timeout: 30,
+    }
     const answering = receivePayment(sponsored, desk.actor, ask).finally(() => (answered = true))
     while (!answered) {
       await evm.mine()
@@ -135,7 +184,10 @@ describe('an authorization of EIP-3009', () => {
     expect(await answering).toMatchObject({ verified: true })
     await evm.mine(3)
     await desk.follow()
-    const rows = await desk.context.db.select().from(payment).where(eq(payment.sender, all.payer.address))
+    const rows = await desk.context.db
+      .select()
+      .from(payment)
+      .where(eq(payment.sender, all.payer.address))
     expect(rows.filter(({ status: now }) => isPaid(now))).toHaveLength(1)
     expect(rows.every(({ status: now }) => isPaid(now) || now === 'expired')).toBe(true)
     const balance = await evm.client.readContract({
@@ -150,7 +202,11 @@ describe('an authorization of EIP-3009', () => {
   test('is built as often as it is asked for, as one payment, until it has landed', async () => {
     const all = await parties()
     const proof = await dollars(all)
-    const answers = await Promise.all([desk.build(all.payee, proof), desk.build(all.payee, proof), desk.build(all.payee, proof)])
+    const answers = await Promise.all([
+      desk.build(all.payee, proof),
+      desk.build(all.payee, proof),
+      desk.build(all.payee, proof),
+    ])
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(1)
     await settleBuilt(evm, all.payee, answers[2]?.transaction ?? '')
     await desk.followed(answers[0]?.paymentId ?? '', 'finalized')
@@ -161,12 +217,18 @@ describe('an authorization of EIP-3009', () => {
     const built = await desk.build(all.payee, await dollars(all))
     const other = await sendFrom(evm, all.payee, { to: all.payer.address, value: 1n, gas: 21_000n })
     await evm.mine(2)
-    const report = (signature: string) => reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature })
+    const report = (signature: string) =>
+      reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature })
     expect(await refusal(report(other))).toEqual({ code: 'INVALID_PARAMETERS' })
     const again = await desk.build(all.payee, await dollars(all))
     expect(again.paymentId).not.toBe(built.paymentId)
     const hash = await settleBuilt(evm, all.payee, again.transaction)
-    expect(await reportSubmitted(desk.context, desk.actor, { paymentId: again.paymentId, signature: hash })).toMatchObject({ signature: hash })
+    expect(
+      await reportSubmitted(desk.context, desk.actor, {
+        paymentId: again.paymentId,
+        signature: hash,
+      }),
+    ).toMatchObject({ signature: hash })
     await desk.followed(again.paymentId ?? '', 'finalized')
     expect(await desk.status(built.paymentId)).toBe('created')
   })
@@ -174,24 +236,34 @@ describe('an authorization of EIP-3009', () => {
   test('offers the validator what the payee says', async () => {
     const all = await parties()
     const built = await desk.build(all.payee, await dollars(all), { priorityFee: '0.0001' })
-    const { gas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
+    const { gas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(
+      toHex(Buffer.from(built.transaction, 'base64')),
+    )
     expect(gas * maxPriorityFeePerGas).toBeGreaterThan(parseEther('0.000099'))
     expect(gas * maxPriorityFeePerGas).toBeLessThanOrEqual(parseEther('0.0001'))
   })
 
   test('needs a payee that can pay the network', async () => {
     const all = await parties(0n)
-    expect(await refusal(desk.build(all.payee, await dollars(all)))).toMatchObject({ code: 'INSUFFICIENT_BALANCE', reason: { code: 'network_fee' } })
+    expect(await refusal(desk.build(all.payee, await dollars(all)))).toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      reason: { code: 'network_fee' },
+    })
   })
 
   test('that two questions were asked about pays one of them, and the other is over', async () => {
     const all = await parties()
     const proof = await dollars(all)
-    const asked = [await desk.build(all.payee, proof), await desk.build(all.payee, proof, { resource: undefined })]
+    const asked = [
+      await desk.build(all.payee, proof),
+      await desk.build(all.payee, proof, { resource: undefined }),
+    ]
     expect(new Set(asked.map(({ paymentId }) => paymentId)).size).toBe(2)
     await settleBuilt(evm, all.payee, asked[1]?.transaction ?? '')
     await desk.follow()
-    const bodies = await Promise.all(asked.map(({ paymentId }) => readPaymentBody(desk.context, paymentId)))
+    const bodies = await Promise.all(
+      asked.map(({ paymentId }) => readPaymentBody(desk.context, paymentId)),
+    )
     expect(bodies.map(({ status: now }) => now).toSorted()).toEqual(['confirmed', 'expired'])
     expect(bodies.find(({ status: now }) => now === 'expired')?.failure).toMatch(/another payment/)
   })
@@ -202,29 +274,50 @@ describe('an authorization of EIP-3009', () => {
     ['in another asset', 'asset_mismatch', 'asset', { asset: 'WETH' }],
   ])('%s is refused', async (_, reason, check, body) => {
     const all = await parties()
-    expect(await refusal(desk.build(all.payee, await dollars(all), body))).toEqual(refused(reason, check))
+    expect(await refusal(desk.build(all.payee, await dollars(all), body))).toEqual(
+      refused(reason, check),
+    )
   })
 
   test('to somebody else, with a signature of somebody else, or of tokens the payer does not have is refused', async () => {
     const [all, other] = [await parties(), await parties()]
     const proof = await dollars(all)
-    expect(await refusal(desk.build(other.payee, proof))).toEqual(refused('recipient_mismatch', 'recipient'))
-    const stolen = alter(proof, (value) => ({ ...value, payload: { ...value.payload, signature: `0x${'12'.repeat(64)}1b` } }))
-    expect(await refusal(desk.build(all.payee, stolen))).toEqual(refused('invalid_signature', 'signature'))
-    const rich = payBill(evmPayer(evm, all.payer), bill(all, tokens.usdc, { method: 'eip3009', amount: 10n ** 12n }))
-    expect(await refusal(desk.build(all.payee, await rich, { expectedAmount: '1000000' }))).toEqual(refused('simulation_failed', 'simulation'))
+    expect(await refusal(desk.build(other.payee, proof))).toEqual(
+      refused('recipient_mismatch', 'recipient'),
+    )
+    const stolen = alter(proof, (value) => ({
+      ...value,
+      payload: { ...value.payload, signature: `0x${'12'.repeat(64)}1b` },
+    }))
+    expect(await refusal(desk.build(all.payee, stolen))).toEqual(
+      refused('invalid_signature', 'signature'),
+    )
+    const rich = payBill(
+      evmPayer(evm, all.payer),
+      bill(all, tokens.usdc, { method: 'eip3009', amount: 10n ** 12n }),
+    )
+    expect(await refusal(desk.build(all.payee, await rich, { expectedAmount: '1000000' }))).toEqual(
+      refused('simulation_failed', 'simulation'),
+    )
   })
 
   test('that ends in a moment decides nothing, and one that stands on the chain already is refused', async () => {
     const all = await parties()
-    const short = { ...bill(all, tokens.usdc, { method: 'eip3009', amount: 1_000_000n }), maxTimeoutSeconds: 1 }
+    const short = {
+      ...bill(all, tokens.usdc, { method: 'eip3009', amount: 1_000_000n }),
+      maxTimeoutSeconds: 1,
+    }
     const late = await payBill(evmPayer(evm, all.payer), short)
-    expect(await refusal(desk.build(all.payee, late))).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+    expect(await refusal(desk.build(all.payee, late))).toEqual({
+      code: 'PAYMENT_VERIFICATION_FAILED',
+    })
     const proof = await dollars(all)
     const built = await desk.build(all.payee, proof)
     await settleBuilt(evm, all.payee, built.transaction)
     const stranger = await openAccount(desk.context)
-    expect(await refusal(desk.build(all.payee, proof, {}, stranger))).toEqual(refused('already_used', 'fresh'))
+    expect(await refusal(desk.build(all.payee, proof, {}, stranger))).toEqual(
+      refused('already_used', 'fresh'),
+    )
   })
 })
 
@@ -236,15 +329,26 @@ describe('a permit of Permit2', () => {
     const proof = await payBill(evmPayer(evm, all.payer), requirements)
     const ask = { expectedAmount: '0.01', asset: 'WETH' }
     const built = await desk.build(all.payee, proof, ask)
-    expect(built).toMatchObject({ settlement: 'required', kind: 'permit2', signer: all.payee.address })
+    expect(built).toMatchObject({
+      settlement: 'required',
+      kind: 'permit2',
+      signer: all.payee.address,
+    })
     const hash = await settleBuilt(evm, all.payee, built.transaction)
     await desk.followed(built.paymentId, 'finalized')
-    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({ verified: true, alreadyProcessed: true, signature: hash })
+    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({
+      verified: true,
+      alreadyProcessed: true,
+      signature: hash,
+    })
   })
 })
 
 test('what is wrong with the request is told at once', async () => {
   const all = await parties()
   const call = desk.build(all.payee, await dollars(all), { priorityFee: '-1' })
-  await expect(call).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { priorityFee: expect.any(String) } } })
+  await expect(call).rejects.toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { priorityFee: expect.any(String) } },
+  })
 })

@@ -27,10 +27,24 @@ afterAll(async () => {
 })
 
 describe('a transaction that the payer signed', () => {
-  async function signed({ payer, payee }: { payer: PrivateKeyAccount; payee: PrivateKeyAccount }): Promise<{ proof: string; bytes: Hex }> {
+  async function signed({
+    payer,
+    payee,
+  }: {
+    payer: PrivateKeyAccount
+    payee: PrivateKeyAccount
+  }): Promise<{ proof: string; bytes: Hex }> {
     const { maxFeePerGas, maxPriorityFeePerGas } = await evm.client.estimateFeesPerGas()
     const nonce = await evm.client.getTransactionCount({ address: payer.address })
-    const fields = { chainId: 31337, to: payee.address, value: parseEther('0.01'), nonce, gas: 21_000n, maxFeePerGas, maxPriorityFeePerGas }
+    const fields = {
+      chainId: 31337,
+      to: payee.address,
+      value: parseEther('0.01'),
+      nonce,
+      gas: 21_000n,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+    }
     const bytes = await payer.signTransaction({ type: 'eip1559', ...fields })
     const accepted: Requirements = {
       scheme: 'exact',
@@ -41,7 +55,15 @@ describe('a transaction that the payer signed', () => {
       maxTimeoutSeconds: 600,
       extra: { assetTransferMethod: 'signed-transaction' },
     }
-    return { proof: encodeHeader({ x402Version: 2, resource: { url: URL }, accepted, payload: { signedTransaction: bytes } }), bytes }
+    return {
+      proof: encodeHeader({
+        x402Version: 2,
+        resource: { url: URL },
+        accepted,
+        payload: { signedTransaction: bytes },
+      }),
+      bytes,
+    }
   }
   const ask = { expectedAmount: '0.01', asset: 'ETH' }
 
@@ -49,13 +71,23 @@ describe('a transaction that the payer signed', () => {
     const all = await openParties(evm)
     const { proof, bytes } = await signed(all)
     const built = await desk.build(all.payee, proof, ask)
-    expect(built).toMatchObject({ settlement: 'broadcast_only', kind: 'signed-transaction', encoding: 'evm-rlp-signed', signer: null, fee: null })
+    expect(built).toMatchObject({
+      settlement: 'broadcast_only',
+      kind: 'signed-transaction',
+      encoding: 'evm-rlp-signed',
+      signer: null,
+      fee: null,
+    })
     expect(toHex(Buffer.from(built.transaction, 'base64'))).toBe(bytes)
     expect(await desk.status(built.paymentId)).toBe('created')
     const hash = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
     await evm.mine(3)
     await desk.followed(built.paymentId, 'finalized')
-    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({ alreadyProcessed: true, paymentId: built.paymentId, signature: hash })
+    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({
+      alreadyProcessed: true,
+      paymentId: built.paymentId,
+      signature: hash,
+    })
   })
 
   test('whose place another one took is over', async () => {
@@ -65,7 +97,9 @@ describe('a transaction that the payer signed', () => {
     await sendFrom(evm, all.payer, { to: all.payer.address, gas: 21_000n })
     await evm.mine(10)
     await desk.followed(built.paymentId, 'expired')
-    expect(await refusal(desk.build(all.payee, proof, ask))).toEqual(refused('simulation_failed', 'simulation'))
+    expect(await refusal(desk.build(all.payee, proof, ask))).toEqual(
+      refused('simulation_failed', 'simulation'),
+    )
   })
 })
 
@@ -74,9 +108,19 @@ describe('ether that the payer has sent', () => {
 
   test('is received, and its payee may write that on the chain', async () => {
     const all = await openParties(evm)
-    const txRef = await sendFrom(evm, all.payer, { to: all.payee.address, value: parseEther('0.01'), gas: 21_000n })
+    const txRef = await sendFrom(evm, all.payer, {
+      to: all.payee.address,
+      value: parseEther('0.01'),
+      gas: 21_000n,
+    })
     await evm.mine(2)
-    const proof = await proveTxid({ payer: all.payer, payTo: all.payee.address, txRef, network: evm.network.network, amount: parseEther('0.01') })
+    const proof = await proveTxid({
+      payer: all.payer,
+      payTo: all.payee.address,
+      txRef,
+      network: evm.network.network,
+      amount: parseEther('0.01'),
+    })
     const built = await desk.build(all.payee, proof, ask)
     expect(built).toMatchObject({
       verified: true,
@@ -87,7 +131,11 @@ describe('ether that the payer has sent', () => {
       signature: txRef,
       status: 'confirmed',
     })
-    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId })
+    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({
+      verified: true,
+      alreadyProcessed: true,
+      paymentId: built.paymentId,
+    })
     const hash = await settleBuilt(evm, all.payee, built.transaction)
     const note = await evm.client.getTransaction({ hash })
     const digest = keccak256(stringToBytes(`x402-receipt:${built.paymentId}`))
@@ -104,6 +152,8 @@ describe('ether that the payer has sent', () => {
       network: evm.network.network,
       amount: parseEther('0.01'),
     })
-    expect(await refusal(desk.build(all.payee, proof, ask))).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+    expect(await refusal(desk.build(all.payee, proof, ask))).toEqual({
+      code: 'PAYMENT_VERIFICATION_FAILED',
+    })
   }, 60_000)
 })

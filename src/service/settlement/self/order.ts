@@ -14,25 +14,53 @@ import type { Prepared } from './prepare.ts'
 import { reply } from './reply.ts'
 
 /** Records what the payee is about to settle, so that it is seen to land, and hands the transaction out. The same question has one payment. */
-export async function order(context: Context, job: Job, prepared: Prepared): Promise<EndpointReply<'transactionReceive'>> {
-  const row = (await findOwn(context, job)) ?? (await findOrdered(context, job)) ?? (await insert(context, job, prepared)) ?? (await findOrdered(context, job))
+export async function order(
+  context: Context,
+  job: Job,
+  prepared: Prepared,
+): Promise<EndpointReply<'transactionReceive'>> {
+  const row =
+    (await findOwn(context, job)) ??
+    (await findOrdered(context, job)) ??
+    (await insert(context, job, prepared)) ??
+    (await findOrdered(context, job))
   if (!row) throw new Error('A settlement was ordered at the same moment, and is not there.')
   wakeWatcher(chainOf(context, row.network))
-  return reply(context, { payment: row, prepared, checks: job.checklist.checks, alreadyProcessed: false })
+  return reply(context, {
+    payment: row,
+    prepared,
+    checks: job.checklist.checks,
+    alreadyProcessed: false,
+  })
 }
 
 /** The order of this account that the payer's transaction pays: it is followed as what it is. */
-async function findOwn(context: Context, { accountId, terms, examined }: Job): Promise<PaymentRecord | undefined> {
+async function findOwn(
+  context: Context,
+  { accountId, terms, examined }: Job,
+): Promise<PaymentRecord | undefined> {
   const { payer, signature } = examined
   if (payer === null || examined.authorization) return undefined
   const { network } = terms.network
   const transfer = transferOf({ terms, examined })
-  const row = await findAdoptable(context.db, { accountId, network, transfer, signature: signature ?? '', height: null, resource: terms.resource })
-  return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending') ? row : undefined
+  const row = await findAdoptable(context.db, {
+    accountId,
+    network,
+    transfer,
+    signature: signature ?? '',
+    height: null,
+    resource: terms.resource,
+  })
+  return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending')
+    ? row
+    : undefined
 }
 
 /** What was built for this question before, unless it was given up since. */
-async function findOrdered({ db }: Pick<Context, 'db'>, job: Job): Promise<PaymentRecord | undefined> {
+async function findOrdered(
+  { db }: Pick<Context, 'db'>,
+  job: Job,
+): Promise<PaymentRecord | undefined> {
   const found = await findOrder(db, questionOf(job))
   const row = found && (await findPayment(db, found.paymentId))
   return row?.status === 'expired' ? undefined : row
@@ -43,7 +71,11 @@ function questionOf({ accountId, terms, examined, fingerprint }: Job): Question 
 }
 
 /** Undefined when the same question was asked at the same moment. */
-async function insert(context: Context, job: Job, prepared: Prepared): Promise<PaymentRecord | undefined> {
+async function insert(
+  context: Context,
+  job: Job,
+  prepared: Prepared,
+): Promise<PaymentRecord | undefined> {
   const { accountId, terms, examined, checklist } = job
   const { network, asset, payTo, amountAtomic, resource } = terms
   const { signature, memo, payer, nonce } = examined
@@ -65,7 +97,8 @@ async function insert(context: Context, job: Job, prepared: Prepared): Promise<P
       resource: resource ?? storable(examined.resource),
       nonce: nonce ?? null,
       builtHeight: prepared.builtHeight,
-      expiresAt: prepared.goodUntil === null ? null : new Date(Math.min(prepared.goodUntil, MAX_TIME)),
+      expiresAt:
+        prepared.goodUntil === null ? null : new Date(Math.min(prepared.goodUntil, MAX_TIME)),
       createdAt: at,
       updatedAt: at,
     })
@@ -85,7 +118,15 @@ async function insert(context: Context, job: Job, prepared: Prepared): Promise<P
     })
     if (!inserted) throw new AskedBefore()
     for (const kind of ['payment', 'verification'] as const)
-      await recordEvent(tx, { kind, accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+      await recordEvent(tx, {
+        kind,
+        accountId,
+        paymentId,
+        status: 'created',
+        source: 'service',
+        blockHeight: null,
+        at,
+      })
     return row
   })
   return write.catch((error: unknown) => {

@@ -7,7 +7,12 @@ import type { Chain } from '../../chains/chain.ts'
 import type { Context } from '../../context/context.ts'
 import { chainOf } from '../../context/network.ts'
 import { nativeShortage } from '../../chains/shortage.ts'
-import { checkSignature, checkValidity, contractsOf, factOfUse } from '../../verification/check-authorization.ts'
+import {
+  checkSignature,
+  checkValidity,
+  contractsOf,
+  factOfUse,
+} from '../../verification/check-authorization.ts'
 import { judgeMemo } from '../../verification/judge.ts'
 import { orUndecided, type Job } from '../outcome.ts'
 import { readProofTime } from '../../verification/proof-time.ts'
@@ -17,7 +22,10 @@ import { sponsorFee, type SponsorFee } from '../sponsor-fee.ts'
 type Reply = EndpointReply<'transactionReceive'>
 
 /** The transaction that settles a proof, and what is to be known of it. */
-export type Prepared = Pick<Reply, 'settlement' | 'kind' | 'encoding' | 'signer' | 'lastValidBlockHeight' | 'decoded'> & {
+export type Prepared = Pick<
+  Reply,
+  'settlement' | 'kind' | 'encoding' | 'signer' | 'lastValidBlockHeight' | 'decoded'
+> & {
   bytes: Uint8Array
   /** What it costs the payee at most; null where the payer pays. */
   fee: SponsorFee | null
@@ -35,7 +43,11 @@ const NONCE_MS = 60_000
  * Checks with the chain that the proof would settle now, and builds what settles it.
  * @throws ProofRefused; `INSUFFICIENT_BALANCE`; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
-export async function prepare(context: Context, job: Job, priorityFeeAtomic: bigint | undefined): Promise<Prepared> {
+export async function prepare(
+  context: Context,
+  job: Job,
+  priorityFeeAtomic: bigint | undefined,
+): Promise<Prepared> {
   const chain = chainOf(context, job.terms.network.network)
   const { authorization, bytes } = job.examined
   if (authorization) return prepareCall(context, job, { chain, authorization, priorityFeeAtomic })
@@ -43,20 +55,49 @@ export async function prepare(context: Context, job: Job, priorityFeeAtomic: big
   return prepareSigned(context, job, { chain, bytes })
 }
 
-type Carrying = { chain: Chain; authorization: Authorization; priorityFeeAtomic: bigint | undefined }
+type Carrying = {
+  chain: Chain
+  authorization: Authorization
+  priorityFeeAtomic: bigint | undefined
+}
 
 /** What the payer of a token signed, as a call that the payee makes. */
-async function prepareCall(context: Context, job: Job, { chain, authorization, priorityFeeAtomic }: Carrying): Promise<Prepared> {
+async function prepareCall(
+  context: Context,
+  job: Job,
+  { chain, authorization, priorityFeeAtomic }: Carrying,
+): Promise<Prepared> {
   const { terms, checklist, deadline } = job
-  const verified = await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
+  const verified = await orUndecided(
+    deadline.within(checkSignature({ chain, terms, authorization, checklist })),
+  )
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   // What stands on the chain is public, and anybody could present it.
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: factOfUse(use) })
-  checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
-  const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic })))
+  checklist.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: !use.used,
+    expected: fact('never_executed'),
+    got: factOfUse(use),
+  })
+  checkValidity(
+    { authorization, checklist },
+    await orUndecided(deadline.within(readProofTime(context, terms.network.network))),
+  )
+  const built = await orUndecided(
+    deadline.within(
+      contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic }),
+    ),
+  )
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
   const simulated = built.ok ? fact('accepted') : textFact(built.message)
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: fact('accepted'), got: simulated })
+  checklist.check('simulation_failed', {
+    name: 'simulation',
+    source: 'chain',
+    ok: built.ok,
+    expected: fact('accepted'),
+    got: simulated,
+  })
   if (!built.ok) throw new TypeError('The check above has refused this.')
   const { bytes, encoding, lastValidBlockHeight, builtHeight, decoded } = built
   return {
@@ -74,7 +115,11 @@ async function prepareCall(context: Context, job: Job, { chain, authorization, p
 }
 
 /** The payer's own transaction, complete but for the signature of a payee that pays the network. */
-async function prepareSigned(context: Context, job: Job, { chain, bytes }: { chain: Chain; bytes: Uint8Array }): Promise<Prepared> {
+async function prepareSigned(
+  context: Context,
+  job: Job,
+  { chain, bytes }: { chain: Chain; bytes: Uint8Array },
+): Promise<Prepared> {
   const { terms, examined, deadline } = job
   const evm = familyOf(terms.network.network) === 'evm'
   await judgeMemo(context, job, examined.memo)
@@ -88,7 +133,9 @@ async function prepareSigned(context: Context, job: Job, { chain, bytes }: { cha
     bytes,
     encoding: evm ? 'evm-rlp-signed' : 'solana-wire-v0',
     signer,
-    lastValidBlockHeight: evm ? head.height + Math.ceil(NONCE_MS / terms.network.blockTimeMs) : head.blockHeight + BLOCKHASH_BLOCKS,
+    lastValidBlockHeight: evm
+      ? head.height + Math.ceil(NONCE_MS / terms.network.blockTimeMs)
+      : head.blockHeight + BLOCKHASH_BLOCKS,
     builtHeight: head.height,
     decoded: {},
     fee,
@@ -97,10 +144,17 @@ async function prepareSigned(context: Context, job: Job, { chain, bytes }: { cha
 }
 
 /** What the payer's transaction takes from the payee, who must hold it: the payer chose the limits, which have been checked against ours. */
-async function feeOfSponsor(chain: Chain, { bytes, sponsor }: { bytes: Uint8Array; sponsor: string }): Promise<SponsorFee> {
+async function feeOfSponsor(
+  chain: Chain,
+  { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },
+): Promise<SponsorFee> {
   const fee = sponsorFee(bytes)
   const { feeAtomic } = fee
   const { balanceAtomic } = await chain.funds(sponsor, async () => [])
-  if (balanceAtomic < feeAtomic) throw balanceProblem(nativeShortage(chain.network, { amountAtomic: 0n, feeAtomic, availableAtomic: balanceAtomic }).reason)
+  if (balanceAtomic < feeAtomic)
+    throw balanceProblem(
+      nativeShortage(chain.network, { amountAtomic: 0n, feeAtomic, availableAtomic: balanceAtomic })
+        .reason,
+    )
   return fee
 }

@@ -13,10 +13,28 @@ import type { Prepared } from './prepare.ts'
 /** How long a built transaction is offered, in milliseconds. */
 const VALID_MS = 60_000
 
-type Told = { payment: PaymentRecord; prepared: Prepared; checks: readonly ProofCheck[]; alreadyProcessed: boolean }
+type Told = {
+  payment: PaymentRecord
+  prepared: Prepared
+  checks: readonly ProofCheck[]
+  alreadyProcessed: boolean
+}
 
-export function reply(context: Context, { payment, prepared, checks, alreadyProcessed }: Told): EndpointReply<'transactionReceive'> {
-  const { bytes, settlement, kind, encoding, signer, lastValidBlockHeight, decoded, fee, goodUntil } = prepared
+export function reply(
+  context: Context,
+  { payment, prepared, checks, alreadyProcessed }: Told,
+): EndpointReply<'transactionReceive'> {
+  const {
+    bytes,
+    settlement,
+    kind,
+    encoding,
+    signer,
+    lastValidBlockHeight,
+    decoded,
+    fee,
+    goodUntil,
+  } = prepared
   const { network } = chainOf(context, payment.network)
   const { decimals } = nativeAsset(network)
   const spell = (atomic: bigint) => new LosslessNumber(formatAmount(atomic, decimals))
@@ -35,7 +53,11 @@ export function reply(context: Context, { payment, prepared, checks, alreadyProc
     expiresAt: Math.min(context.now().getTime() + VALID_MS, goodUntil ?? Infinity),
     signature: payment.signature ?? payment.reportedSignature,
     ...describeMoney(payment),
-    fee: fee && { amount: spell(fee.feeAtomic), amountAtomic: fee.feeAtomic.toString(), priorityFee: spell(fee.priorityFeeAtomic) },
+    fee: fee && {
+      amount: spell(fee.feeAtomic),
+      amountAtomic: fee.feeAtomic.toString(),
+      priorityFee: spell(fee.priorityFeeAtomic),
+    },
     estimatedConfirmation: estimateConfirmation(network),
     decoded,
     checks: [...checks],

@@ -14,26 +14,47 @@ import { followOrder } from '../follow-self.ts'
 /** A payee says what it broadcast. That is a hint where to look: the payment moves by what the chain shows of this very settlement. */
 export async function reportSettlement(
   context: Context,
-  { payment, order, signature }: { payment: PaymentRecord; order: SettlementOrder; signature: string },
+  {
+    payment,
+    order,
+    signature,
+  }: { payment: PaymentRecord; order: SettlementOrder; signature: string },
 ): Promise<EndpointReply<'transactionSubmitted'>> {
   const chain = chainOf(context, payment.network)
   await setReported(context.db, payment.id, signature)
   const observation = await chain.observe(signature)
-  await followOrder(context, { payment: { ...payment, reportedSignature: signature }, order, chain, source: 'client' })
+  await followOrder(context, {
+    payment: { ...payment, reportedSignature: signature },
+    order,
+    chain,
+    source: 'client',
+  })
   const row = await findPayment(context.db, payment.id)
-  if (row?.signature !== signature && row?.reportedSignature === signature && isForeign(chain, { payment, order, signature, observation })) {
+  if (
+    row?.signature !== signature &&
+    row?.reportedSignature === signature &&
+    isForeign(chain, { payment, order, signature, observation })
+  ) {
     await setReported(context.db, payment.id, null)
-    throw refuseParameters({ signature: 'Expected the transaction that settles this payment, received another one.' })
+    throw refuseParameters({
+      signature: 'Expected the transaction that settles this payment, received another one.',
+    })
   }
   wakeWatcher(chain)
   return readPaymentBody(context, payment.id)
 }
 
-type Reported = { payment: PaymentRecord; order: SettlementOrder; signature: string; observation: Observation }
+type Reported = {
+  payment: PaymentRecord
+  order: SettlementOrder
+  signature: string
+  observation: Observation
+}
 
 /** Whether a landed transaction is another one. What moves the tokens may be what carried the authorization out, before any node shows that. */
 function isForeign(chain: Chain, { payment, order, signature, observation }: Reported): boolean {
   if (observation.state !== 'landed') return false
-  if (!readAuthorized(chain, order.key, payment)) return !isOrdered(order, { signature, observation })
+  if (!readAuthorized(chain, order.key, payment))
+    return !isOrdered(order, { signature, observation })
   return !(observation.moved ?? []).some((moved) => pays(payment, moved, observation.height))
 }

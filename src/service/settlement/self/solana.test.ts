@@ -1,13 +1,35 @@
-import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { alter, proveMemo, proveTransfer, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
+import {
+  alter,
+  proveMemo,
+  proveTransfer,
+  REFUSED_PAYEE,
+  refusal,
+  refused,
+} from '#testing/proofs.ts'
 import { startRightTime } from '#testing/right-time.ts'
-import { eventually, openAccount, openContext, registerPayee, releasePayee, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  registerPayee,
+  releasePayee,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import { createTokens, payBill, solanaPayer } from '#testing/token-payers.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import { buildTransaction } from '../../payments/build.ts'
@@ -59,28 +81,64 @@ async function parties(payeeHolds = SOL): Promise<Parties> {
 }
 
 /** A transfer that the payer signed; the payee pays the network unless `feePayer` says otherwise. */
-async function transfer({ payer, payee }: Parties, memo: string, { feePayer = payee, lamports = LAMPORTS, draws = false } = {}): Promise<VersionedTransaction> {
+async function transfer(
+  { payer, payee }: Parties,
+  memo: string,
+  { feePayer = payee, lamports = LAMPORTS, draws = false } = {},
+): Promise<VersionedTransaction> {
   const { blockhash } = await solana.connection.getLatestBlockhash('confirmed')
   const instructions = [
     ComputeBudgetProgram.setComputeUnitLimit({ units: 30_000 }),
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000 }),
-    SystemProgram.transfer({ fromPubkey: draws ? payee.publicKey : payer.publicKey, toPubkey: draws ? payer.publicKey : payee.publicKey, lamports }),
-    new TransactionInstruction({ programId: new PublicKey(MEMO_PROGRAM), keys: [], data: Buffer.from(memo) }),
+    SystemProgram.transfer({
+      fromPubkey: draws ? payee.publicKey : payer.publicKey,
+      toPubkey: draws ? payer.publicKey : payee.publicKey,
+      lamports,
+    }),
+    new TransactionInstruction({
+      programId: new PublicKey(MEMO_PROGRAM),
+      keys: [],
+      data: Buffer.from(memo),
+    }),
   ]
-  const message = new TransactionMessage({ payerKey: feePayer.publicKey, recentBlockhash: blockhash, instructions }).compileToV0Message()
+  const message = new TransactionMessage({
+    payerKey: feePayer.publicKey,
+    recentBlockhash: blockhash,
+    instructions,
+  }).compileToV0Message()
   const transaction = new VersionedTransaction(message)
   if (!draws) transaction.sign([payer])
   return transaction
 }
 
 const prove = ({ payTo }: Parties, memo: string, transaction: VersionedTransaction) =>
-  proveTransfer({ network: network.network, payTo, lamports: LAMPORTS, memo }, transaction.serialize())
+  proveTransfer(
+    { network: network.network, payTo, lamports: LAMPORTS, memo },
+    transaction.serialize(),
+  )
 
 type Body = Parameters<typeof buildSettlement>[2]
 const build = ({ payTo }: Parties, paymentProof: string, body: Partial<Body> = {}, as = actor) =>
-  buildSettlement(context, as, { walletAddress: payTo, paymentProof, expectedAmount: '0.01', resource: URL, ...body })
-const receive = ({ payTo }: Parties, paymentProof: string, body: Partial<Parameters<typeof receivePayment>[2]> = {}) =>
-  receivePayment(context, actor, { walletAddress: payTo, paymentProof, expectedAmount: '0.01', resource: URL, timeout: 20, ...body })
+  buildSettlement(context, as, {
+    walletAddress: payTo,
+    paymentProof,
+    expectedAmount: '0.01',
+    resource: URL,
+    ...body,
+  })
+const receive = (
+  { payTo }: Parties,
+  paymentProof: string,
+  body: Partial<Parameters<typeof receivePayment>[2]> = {},
+) =>
+  receivePayment(context, actor, {
+    walletAddress: payTo,
+    paymentProof,
+    expectedAmount: '0.01',
+    resource: URL,
+    timeout: 20,
+    ...body,
+  })
 
 /** The payee adds its signature to what it was given, and broadcasts it. */
 async function settle(payee: Keypair, transaction: string): Promise<string> {
@@ -93,7 +151,8 @@ async function broadcast(bytes: Uint8Array): Promise<string> {
   const signature = await solana.connection.sendRawTransaction(bytes)
   await eventually(
     () => solana.connection.getSignatureStatus(signature),
-    ({ value }) => value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized',
+    ({ value }) =>
+      value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized',
   )
   return signature
 }
@@ -129,24 +188,46 @@ describe('a transfer of SOL whose fee the payee pays', () => {
     const signature = await settle(all.payee, built.transaction)
     await followed(built.paymentId, 'finalized')
     const body = await readPaymentBody(context, built.paymentId)
-    expect(body).toMatchObject({ mode: 'received', signature, events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}] })
-    expect(await receive(all, proof, { memo: 'order-1' })).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId })
-    expect(await build(all, proof, { memo: 'order-1' })).toMatchObject({ settlement: 'already_settled', kind: 'receipt', alreadyProcessed: true })
+    expect(body).toMatchObject({
+      mode: 'received',
+      signature,
+      events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}],
+    })
+    expect(await receive(all, proof, { memo: 'order-1' })).toMatchObject({
+      verified: true,
+      alreadyProcessed: true,
+      paymentId: built.paymentId,
+    })
+    expect(await build(all, proof, { memo: 'order-1' })).toMatchObject({
+      settlement: 'already_settled',
+      kind: 'receipt',
+      alreadyProcessed: true,
+    })
     const other = await openAccount(context)
     expect(await refusal(build(all, proof, { memo: 'order-1' }, other))).toEqual(REFUSED_PAYEE)
     await releasePayee(context, actor.accountId, all.payTo)
-    expect(await refusal(build(all, proof, { memo: 'order-1' }, other))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(build(all, proof, { memo: 'order-1' }, other))).toEqual(
+      refused('already_used', 'single_use'),
+    )
   })
 
   test('that was reported is looked at at once', async () => {
     const all = await parties()
     const proof = prove(all, 'order-2', await transfer(all, 'order-2'))
     const built = await build(all, proof, { memo: 'order-2' })
-    const other = await settle(all.payee, (await build(all, prove(all, 'order-3', await transfer(all, 'order-3')), { memo: 'order-3' })).transaction)
-    const report = (signature: string) => reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
+    const other = await settle(
+      all.payee,
+      (await build(all, prove(all, 'order-3', await transfer(all, 'order-3')), { memo: 'order-3' }))
+        .transaction,
+    )
+    const report = (signature: string) =>
+      reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
     expect(await refusal(report(other))).toEqual({ code: 'INVALID_PARAMETERS' })
     const signature = await settle(all.payee, built.transaction)
-    expect(await report(signature)).toMatchObject({ status: expect.stringMatching(/confirmed|finalized/), signature })
+    expect(await report(signature)).toMatchObject({
+      status: expect.stringMatching(/confirmed|finalized/),
+      signature,
+    })
   })
 
   test('that nobody broadcasts in time is over, and its proof with it', async () => {
@@ -154,7 +235,9 @@ describe('a transfer of SOL whose fee the payee pays', () => {
     const proof = prove(all, 'order-4', await transfer(all, 'order-4'))
     const built = await build(all, proof, { memo: 'order-4' })
     await followed(built.paymentId, 'expired')
-    expect(await refusal(build(all, proof, { memo: 'order-4' }))).toEqual(refused('simulation_failed', 'simulation'))
+    expect(await refusal(build(all, proof, { memo: 'order-4' }))).toEqual(
+      refused('simulation_failed', 'simulation'),
+    )
   })
 
   test('needs a payee that can pay the network', async () => {
@@ -167,22 +250,34 @@ describe('a transfer of SOL whose fee the payee pays', () => {
   test('of another amount, to somebody else, with another memo, or of what the payee holds is refused', async () => {
     const [all, other] = [await parties(), await parties()]
     const less = await transfer(all, 'order-6', { lamports: LAMPORTS - 1n })
-    expect(await refusal(build(all, prove(all, 'order-6', less), { memo: 'order-6' }))).toEqual(refused('amount_mismatch', 'lamports'))
+    expect(await refusal(build(all, prove(all, 'order-6', less), { memo: 'order-6' }))).toEqual(
+      refused('amount_mismatch', 'lamports'),
+    )
     const away = await transfer({ ...all, payee: other.payee }, 'order-6', { feePayer: all.payee })
-    expect(await refusal(build(all, prove(all, 'order-6', away), { memo: 'order-6' }))).toEqual(refused('recipient_mismatch', 'destination'))
+    expect(await refusal(build(all, prove(all, 'order-6', away), { memo: 'order-6' }))).toEqual(
+      refused('recipient_mismatch', 'destination'),
+    )
     const memo = await transfer(all, 'order-7')
-    expect(await refusal(build(all, prove(all, 'order-6', memo), { memo: 'order-6' }))).toEqual(refused('memo_mismatch', 'memo'))
+    expect(await refusal(build(all, prove(all, 'order-6', memo), { memo: 'order-6' }))).toEqual(
+      refused('memo_mismatch', 'memo'),
+    )
     const draw = await transfer(all, 'order-6', { draws: true })
-    expect(await refusal(build(all, prove(all, 'order-6', draw), { memo: 'order-6' }))).toMatchObject({ code: 'INVALID_PAYMENT_PROOF' })
+    expect(
+      await refusal(build(all, prove(all, 'order-6', draw), { memo: 'order-6' })),
+    ).toMatchObject({ code: 'INVALID_PAYMENT_PROOF' })
   })
 
   test('whose fee a stranger pays, or with the payer’s signature spoiled, is refused', async () => {
     const all = await parties()
     const foreign = await transfer(all, 'order-8', { feePayer: Keypair.generate() })
-    expect(await refusal(build(all, prove(all, 'order-8', foreign), { memo: 'order-8' }))).toEqual(refused('fee_payer_mismatch', 'fee_payer'))
+    expect(await refusal(build(all, prove(all, 'order-8', foreign), { memo: 'order-8' }))).toEqual(
+      refused('fee_payer_mismatch', 'fee_payer'),
+    )
     const spoiled = await transfer(all, 'order-8')
     spoiled.signatures[1]?.fill(7)
-    expect(await refusal(build(all, prove(all, 'order-8', spoiled), { memo: 'order-8' }))).toEqual(refused('invalid_signature', 'signatures'))
+    expect(await refusal(build(all, prove(all, 'order-8', spoiled), { memo: 'order-8' }))).toEqual(
+      refused('invalid_signature', 'signatures'),
+    )
   })
 })
 
@@ -205,13 +300,30 @@ test('a token whose fee the payee pays is co-signed by the payee', async () => {
   const all = { payer, payee, payTo }
   const ask = { expectedAmount: '2', asset: 'USDC' }
   const built = await build(all, proof, ask)
-  expect(built).toMatchObject({ settlement: 'required', kind: 'token-transfer', signer: payTo, amountAtomic: '2000000' })
-  const balance = async () => BigInt((await solana.connection.getTokenAccountBalance(associatedTokenAccount(payee.publicKey), 'confirmed')).value.amount)
+  expect(built).toMatchObject({
+    settlement: 'required',
+    kind: 'token-transfer',
+    signer: payTo,
+    amountAtomic: '2000000',
+  })
+  const balance = async () =>
+    BigInt(
+      (
+        await solana.connection.getTokenAccountBalance(
+          associatedTokenAccount(payee.publicKey),
+          'confirmed',
+        )
+      ).value.amount,
+    )
   const before = await balance()
   const signature = await settle(payee, built.transaction)
   expect((await balance()) - before).toBe(2_000_000n)
   await followed(built.paymentId, 'finalized')
-  expect(await receive(all, proof, ask)).toMatchObject({ verified: true, alreadyProcessed: true, signature })
+  expect(await receive(all, proof, ask)).toMatchObject({
+    verified: true,
+    alreadyProcessed: true,
+    signature,
+  })
 })
 
 describe('a transfer of SOL that is wholly signed', () => {
@@ -221,19 +333,32 @@ describe('a transfer of SOL that is wholly signed', () => {
     const proof = prove(all, 'order-20', transaction)
     const built = await build(all, proof, { memo: 'order-20' })
     expect(built).toMatchObject({ settlement: 'broadcast_only', signer: null, fee: null })
-    expect(Buffer.from(built.transaction, 'base64').equals(Buffer.from(transaction.serialize()))).toBe(true)
+    expect(
+      Buffer.from(built.transaction, 'base64').equals(Buffer.from(transaction.serialize())),
+    ).toBe(true)
     const signature = await broadcast(Buffer.from(built.transaction, 'base64'))
     await followed(built.paymentId, 'finalized')
-    expect(await receive(all, proof, { memo: 'order-20' })).toMatchObject({ alreadyProcessed: true, signature })
+    expect(await receive(all, proof, { memo: 'order-20' })).toMatchObject({
+      alreadyProcessed: true,
+      signature,
+    })
   })
 
   test('and was built by this service is that payment', async () => {
     const all = await parties()
-    const order = { walletAddress: all.payer.publicKey.toBase58(), recipientAddress: all.payTo, amount: '0.01', resource: URL }
+    const order = {
+      walletAddress: all.payer.publicKey.toBase58(),
+      recipientAddress: all.payTo,
+      amount: '0.01',
+      resource: URL,
+    }
     const given = await buildTransaction(context, actor, order)
     const transaction = VersionedTransaction.deserialize(Buffer.from(given.transaction, 'base64'))
     transaction.sign([all.payer])
-    const proof = proveTransfer({ network: network.network, payTo: all.payTo, lamports: LAMPORTS }, transaction.serialize())
+    const proof = proveTransfer(
+      { network: network.network, payTo: all.payTo, lamports: LAMPORTS },
+      transaction.serialize(),
+    )
     const built = await build(all, proof)
     expect(built).toMatchObject({ settlement: 'broadcast_only', paymentId: given.paymentId })
     await broadcast(Buffer.from(built.transaction, 'base64'))
@@ -244,19 +369,45 @@ describe('a transfer of SOL that is wholly signed', () => {
 
 test('SOL that the payer has sent is received, and its payee may write that on the chain', async () => {
   const all = await parties()
-  const txRef = await broadcast((await transfer(all, 'order-30', { feePayer: all.payer })).serialize())
-  const proof = proveMemo({ network: network.network, payTo: all.payTo, lamports: LAMPORTS, memo: 'order-30' }, txRef)
+  const txRef = await broadcast(
+    (await transfer(all, 'order-30', { feePayer: all.payer })).serialize(),
+  )
+  const proof = proveMemo(
+    { network: network.network, payTo: all.payTo, lamports: LAMPORTS, memo: 'order-30' },
+    txRef,
+  )
   const built = await build(all, proof, { memo: 'order-30' })
-  expect(built).toMatchObject({ verified: true, alreadyProcessed: false, settlement: 'already_settled', kind: 'receipt', signer: all.payTo, signature: txRef })
+  expect(built).toMatchObject({
+    verified: true,
+    alreadyProcessed: false,
+    settlement: 'already_settled',
+    kind: 'receipt',
+    signer: all.payTo,
+    signature: txRef,
+  })
   const elsewhere = alter(proof, (value) => ({ ...value, resource: { url: `${URL}/b` } }))
-  expect(await refusal(build(all, elsewhere, { memo: 'order-30', resource: `${URL}/b` }))).toEqual(refused('already_used', 'single_use'))
-  expect(await receive(all, proof, { memo: 'order-30' })).toMatchObject({ alreadyProcessed: true, paymentId: built.paymentId })
+  expect(await refusal(build(all, elsewhere, { memo: 'order-30', resource: `${URL}/b` }))).toEqual(
+    refused('already_used', 'single_use'),
+  )
+  expect(await receive(all, proof, { memo: 'order-30' })).toMatchObject({
+    alreadyProcessed: true,
+    paymentId: built.paymentId,
+  })
 
   const note = await settle(all.payee, built.transaction)
-  const landed = await solana.connection.getTransaction(note, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+  const landed = await solana.connection.getTransaction(note, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  })
   expect(landed?.meta?.err).toBeNull()
   const facts = decodeTransaction(Buffer.from(built.transaction, 'base64'))
   if (!facts.ok) throw new Error(facts.problem)
   expect(facts.feePayer).toBe(all.payTo)
-  expect(facts.operations).toContainEqual(expect.objectContaining({ kind: 'memo', text: `x402-receipt:${built.paymentId}`, signers: [all.payTo] }))
+  expect(facts.operations).toContainEqual(
+    expect.objectContaining({
+      kind: 'memo',
+      text: `x402-receipt:${built.paymentId}`,
+      signers: [all.payTo],
+    }),
+  )
 })

@@ -24,7 +24,9 @@ const Stored = v.object({
 export type EntryProblem = 'no_name' | 'not_an_address' | 'bad_checksum' | 'not_an_entry'
 
 /** Reads one entry, from a form or from a file, into its normal form. */
-export function readEntry(value: unknown): { ok: true; entry: Entry } | { ok: false; problem: EntryProblem } {
+export function readEntry(
+  value: unknown,
+): { ok: true; entry: Entry } | { ok: false; problem: EntryProblem } {
   const stored = v.safeParse(Stored, value)
   if (!stored.success) return { ok: false, problem: 'not_an_entry' }
   const name = cleanText(stored.output.name).text.trim().replace(/\s+/g, ' ').slice(0, MAX_NAME)
@@ -33,7 +35,15 @@ export function readEntry(value: unknown): { ok: true; entry: Entry } | { ok: fa
   if (!parsed.ok) return { ok: false, problem: parsed.problem }
   const prefix = parsed.family === 'evm' ? 'eip155:' : 'solana:'
   const networks = stored.output.networks.filter((network) => network.startsWith(prefix))
-  return { ok: true, entry: { name, address: parsed.address, family: parsed.family, networks: [...new Set(networks)] } }
+  return {
+    ok: true,
+    entry: {
+      name,
+      address: parsed.address,
+      family: parsed.family,
+      networks: [...new Set(networks)],
+    },
+  }
 }
 
 /** Whether an entry may be paid on a network. */

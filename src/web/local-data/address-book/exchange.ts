@@ -7,7 +7,11 @@ const File = v.object({ format: v.literal(FORMAT), entries: v.array(v.unknown())
 
 /** The whole book as a file: JSON, the networks by their CAIP-2 ids. */
 export function exportBook(entries: readonly Entry[]): string {
-  const plain = entries.map(({ name, address, networks }) => ({ name, address, ...(networks.length > 0 && { networks }) }))
+  const plain = entries.map(({ name, address, networks }) => ({
+    name,
+    address,
+    ...(networks.length > 0 && { networks }),
+  }))
   return `${JSON.stringify({ format: FORMAT, version: 1, entries: plain }, null, 2)}\n`
 }
 
@@ -21,7 +25,10 @@ export type Import = {
 }
 
 /** Reads a file of `exportBook` into a book. What cannot be read is named, by its place in the file, and the rest is taken. */
-export function importBook(text: string, book: readonly Entry[]): { ok: true; result: Import } | { ok: false } {
+export function importBook(
+  text: string,
+  book: readonly Entry[],
+): { ok: true; result: Import } | { ok: false } {
   let value: unknown
   try {
     value = parseJson(text)

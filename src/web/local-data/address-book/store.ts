@@ -21,7 +21,10 @@ export function findEntry(address: string): Entry | undefined {
 
 /** Adds an entry; one with the same address is replaced. @returns what puts the book back as it was, for an undo. */
 export function saveEntry(entry: Entry): () => void {
-  return replace((entries) => [...entries.filter(({ address }) => address !== entry.address), entry])
+  return replace((entries) => [
+    ...entries.filter(({ address }) => address !== entry.address),
+    entry,
+  ])
 }
 
 /** @returns what brings the entry back, for an undo */

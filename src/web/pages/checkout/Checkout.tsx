@@ -51,7 +51,9 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
     async function open() {
       const next = await openView(wanted)
       if (gone.signal.aborted) return
-      setView((view) => (view.name === 'payment' && view.run.state().order.id === wanted ? view : next))
+      setView((view) =>
+        view.name === 'payment' && view.run.state().order.id === wanted ? view : next,
+      )
       if (next.name === 'held' && wanted && (await untilLetGo(wanted, gone.signal))) await open()
     }
   }, [wanted])
@@ -70,7 +72,8 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
     (from: StartOver) => {
       const order = 'after' in from ? from.after : 'again' in from ? from.again : from.change
       // A reference names one order: paying again is another one.
-      const previous = 'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
+      const previous =
+        'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
       setView({ name: 'details', network: order.network, previous })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
     },
@@ -79,7 +82,15 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
 
   if (view.name === 'opening') return <PageSkeleton />
   if (view.name === 'held') return <Held onOther={() => navigate(addressOf({}))} />
-  if (view.name === 'payment') return <Flow key={view.run.state().order.id} onStart={start} onStartOver={startOver} run={view.run} />
+  if (view.name === 'payment')
+    return (
+      <Flow
+        key={view.run.state().order.id}
+        onStart={start}
+        onStartOver={startOver}
+        run={view.run}
+      />
+    )
   return (
     <>
       {view.notice && (
@@ -90,7 +101,14 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
       <Unfinished />
       {closed && <div className="mb-4">{closed}</div>}
       {children}
-      {!closed && <Details asked={{ ...asked, network: view.network ?? asked.network }} link={link} onStart={start} previous={view.previous} />}
+      {!closed && (
+        <Details
+          asked={{ ...asked, network: view.network ?? asked.network }}
+          link={link}
+          onStart={start}
+          previous={view.previous}
+        />
+      )}
     </>
   )
 }
@@ -119,9 +137,17 @@ async function openView(wanted: string | undefined): Promise<View> {
     if (run === 'held') return { name: 'held' }
     if (run) return { name: 'payment', run }
     const [open] = await unfinishedPayments()
-    return { name: 'details', notice: open ? undefined : t`This browser does not know that payment. Here you can start a new one.` }
+    return {
+      name: 'details',
+      notice: open
+        ? undefined
+        : t`This browser does not know that payment. Here you can start a new one.`,
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : t`unknown reason`
-    return { name: 'details', notice: t`The payment could not be opened: ${reason}. Reload to try again.` }
+    return {
+      name: 'details',
+      notice: t`The payment could not be opened: ${reason}. Reload to try again.`,
+    }
   }
 }

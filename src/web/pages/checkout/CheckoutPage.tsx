@@ -17,7 +17,10 @@ export function CheckoutPage() {
   const { payment, ...asked } = search
   const addressOf = useCallback(
     (at: { payment?: string; network?: string }) =>
-      pathTo('checkout', { search: at.network === undefined ? { ...search, payment: at.payment } : { network: at.network } }),
+      pathTo('checkout', {
+        search:
+          at.network === undefined ? { ...search, payment: at.payment } : { network: at.network },
+      }),
     [search],
   )
   const session = useSession()
@@ -41,11 +44,19 @@ export function CheckoutPage() {
               />
             )
           }
-          subtitle={source === 'managed' ? t`From a wallet that the payment service signs for.` : t`From your wallet, straight to the recipient.`}
+          subtitle={
+            source === 'managed'
+              ? t`From a wallet that the payment service signs for.`
+              : t`From your wallet, straight to the recipient.`
+          }
           title={t`Pay`}
         />
       </div>
-      {source === 'managed' && wallets.length > 0 ? <HostedCheckout wallets={wallets} /> : <Checkout addressOf={addressOf} asked={asked} wanted={payment} />}
+      {source === 'managed' && wallets.length > 0 ? (
+        <HostedCheckout wallets={wallets} />
+      ) : (
+        <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
+      )}
     </div>
   )
 }

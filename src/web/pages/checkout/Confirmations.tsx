@@ -9,9 +9,20 @@ export function Confirmations({ state }: { state: Extract<PaymentState, { sent: 
   const { t } = useLingui()
   if (state.step === 'failed') return null
   const { walletName } = state.order
-  const reached = { signed: 0, broadcast: 1, unknown: 1, submitted: 2, rolled_back: 1, confirmed: 3, finalized: 4 }[state.step]
+  const reached = {
+    signed: 0,
+    broadcast: 1,
+    unknown: 1,
+    submitted: 2,
+    rolled_back: 1,
+    confirmed: 3,
+    finalized: 4,
+  }[state.step]
   const landed = standingOf(state)
-  const count = landed && reached < 4 ? confirmationWords(landed.confirmations, landed.requiredConfirmations) : undefined
+  const count =
+    landed && reached < 4
+      ? confirmationWords(landed.confirmations, landed.requiredConfirmations)
+      : undefined
   const steps: { id: string; title: string; detail?: string }[] = [
     { id: 'signed', title: t`Signed in ${walletName}` },
     { id: 'sent', title: t`Sent to the network` },

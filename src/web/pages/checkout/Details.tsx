@@ -16,7 +16,15 @@ import { openConnectDialog, useAccounts } from '../../wallet/state/accounts.ts'
 import { AmountField } from '../../payment-flow/form/AmountField.tsx'
 import { FeeField } from './FeeField.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
-import { checkAmount, checkPriorityFee, checkRecipient, customFeeAtomic, readAmount, readRecipient, type Fields } from '../../payment-flow/form/fields.ts'
+import {
+  checkAmount,
+  checkPriorityFee,
+  checkRecipient,
+  customFeeAtomic,
+  readAmount,
+  readRecipient,
+  type Fields,
+} from '../../payment-flow/form/fields.ts'
 import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
 import { NetworkFields } from './NetworkFields.tsx'
@@ -24,7 +32,14 @@ import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { PhonePay } from './PhonePay.tsx'
 import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { breachOf } from './spending.ts'
-import { assetOn, orderOf, recipientOn, reserveOf, startValues, type AskedFor } from '../../payment-flow/form/start-values.ts'
+import {
+  assetOn,
+  orderOf,
+  recipientOn,
+  reserveOf,
+  startValues,
+  type AskedFor,
+} from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useFreshErrors } from './use-fresh-errors.ts'
 import { useFunds } from './use-funds.ts'
@@ -43,18 +58,24 @@ export type DetailsProps = {
 export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
-  const form = useForm<Fields>({ defaultValues: startValues(previous, asked, { networks, sellerWallets }) })
+  const form = useForm<Fields>({
+    defaultValues: startValues(previous, asked, { networks, sellerWallets }),
+  })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [trouble, setTrouble] = useState<string>()
   const accounts = useAccounts()
   const network = networks.find((each) => each.network === networkId) ?? networks[0]
-  if (!network) return <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+  if (!network)
+    return (
+      <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+    )
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const ownLink = account !== undefined && account.address === link?.terms.recipient
 
   async function submit(fields: Fields) {
-    if (!network || !account || ownLink) return openConnectDialog(network && familyOf(network.network))
+    if (!network || !account || ownLink)
+      return openConnectDialog(network && familyOf(network.network))
     setTrouble(undefined)
     try {
       const order = orderOf(fields, {
@@ -77,8 +98,20 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   function orderFrom(sender: string): PaymentOrder | undefined {
     if (!network) return undefined
     try {
-      const account = { family: familyOf(network.network), address: sender, walletId: '', walletName: '' }
-      return orderOf(form.getValues(), { network, asset, account, link, refundOf: asked.refundOf, priorityFeeAtomic: undefined })
+      const account = {
+        family: familyOf(network.network),
+        address: sender,
+        walletId: '',
+        walletName: '',
+      }
+      return orderOf(form.getValues(), {
+        network,
+        asset,
+        account,
+        link,
+        refundOf: asked.refundOf,
+        priorityFeeAtomic: undefined,
+      })
     } catch {
       // Not filled in yet.
       return undefined
@@ -89,46 +122,101 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
     <>
       <Steps current="details" />
       <Card>
-        <form className="space-y-5" noValidate onSubmit={(event) => void form.handleSubmit(submit)(event)}>
+        <form
+          className="space-y-5"
+          noValidate
+          onSubmit={(event) => void form.handleSubmit(submit)(event)}
+        >
           {trouble && (
             <Banner role="alert" title={t`This payment could not be started`} tone="bad">
-              {trouble} {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
+              {trouble}{' '}
+              {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
             </Banner>
           )}
           {ownLink && (
-            <Banner role="note" title={t`This link pays the wallet you are connected with`} tone="warn">
-              <Trans>Your customers can pay it. To try it yourself, pay from another account.</Trans>
+            <Banner
+              role="note"
+              title={t`This link pays the wallet you are connected with`}
+              tone="warn"
+            >
+              <Trans>
+                Your customers can pay it. To try it yourself, pay from another account.
+              </Trans>
             </Banner>
           )}
-          <PaymentFields account={account} named={asked.to !== undefined} asset={asset} form={form} link={link} network={network} />
+          <PaymentFields
+            account={account}
+            named={asked.to !== undefined}
+            asset={asset}
+            form={form}
+            link={link}
+            network={network}
+          />
           {account && !ownLink ? (
-            <Button busy={form.formState.isSubmitting} size="lg" type="submit" variant="primary" wide>
+            <Button
+              busy={form.formState.isSubmitting}
+              size="lg"
+              type="submit"
+              variant="primary"
+              wide
+            >
               <Trans>Review payment</Trans>
             </Button>
           ) : (
-            <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network.network))} size="lg" variant="primary" wide>
-              {ownLink ? <Trans>Connect another account</Trans> : <Trans>Connect a wallet to pay</Trans>}
+            <Button
+              icon={<Icon name="wallet" />}
+              onClick={() => openConnectDialog(familyOf(network.network))}
+              size="lg"
+              variant="primary"
+              wide
+            >
+              {ownLink ? (
+                <Trans>Connect another account</Trans>
+              ) : (
+                <Trans>Connect a wallet to pay</Trans>
+              )}
             </Button>
           )}
           <p className="text-center text-sm text-muted">
-            <Trans>Nothing is paid yet. You check everything first, and your wallet asks you once more.</Trans>
+            <Trans>
+              Nothing is paid yet. You check everything first, and your wallet asks you once more.
+            </Trans>
           </p>
         </form>
-        <PhonePay network={network.network} orderFrom={orderFrom} pageOf={() => pageOf(form.getValues(), asset, link)} />
+        <PhonePay
+          network={network.network}
+          orderFrom={orderFrom}
+          pageOf={() => pageOf(form.getValues(), asset, link)}
+        />
       </Card>
     </>
   )
 }
 
 /** This page with what was entered, for another device. */
-function pageOf({ network, recipient, amount, resource, description, reference }: Fields, asset: Asset, link: OpenLink | undefined): URL {
+function pageOf(
+  { network, recipient, amount, resource, description, reference }: Fields,
+  asset: Asset,
+  link: OpenLink | undefined,
+): URL {
   const read = readAmount(amount, asset)
-  const entered = { network, asset: asset.address, to: readRecipient(recipient), amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '' }
-  const path = link ? pathTo('payLink', { params: { link: link.text } }) : pathTo('checkout', { search: { ...entered, resource, description, reference } })
+  const entered = {
+    network,
+    asset: asset.address,
+    to: readRecipient(recipient),
+    amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '',
+  }
+  const path = link
+    ? pathTo('payLink', { params: { link: link.text } })
+    : pathTo('checkout', { search: { ...entered, resource, description, reference } })
   return new URL(hrefOf(path), window.location.origin)
 }
 
-async function priorityFeeOf(fields: Fields, network: Network, asset: Asset): Promise<bigint | undefined> {
+async function priorityFeeOf(
+  fields: Fields,
+  network: Network,
+  asset: Asset,
+): Promise<bigint | undefined> {
   if (fields.fee === 'auto' || fields.fee === 'custom') return customFeeAtomic(fields, network)
   return (await queryClient.ensureQueryData(feeLevelsQuery(network, asset)))[fields.fee]
 }
@@ -147,18 +235,27 @@ type PaymentFieldsProps = {
 function PaymentFields({ form, network, asset, account, link, named }: PaymentFieldsProps) {
   const { register, control, getValues, setValue, formState } = form
   const { networks, sellerWallets } = useConfig()
-  const [recipient, amount, fee, priorityFee] = useWatch({ control, name: ['recipient', 'amount', 'fee', 'priorityFee'] })
+  const [recipient, amount, fee, priorityFee] = useWatch({
+    control,
+    name: ['recipient', 'amount', 'fee', 'priorityFee'],
+  })
   const { held, balances, loading, unreadable } = useFunds(network, account?.address, asset)
   const reserve = reserveOf(network, asset, customFeeAtomic({ fee, priorityFee }, network))
   const { errors } = formState
   useSuggestedRecipient(form, account?.address, named || link !== undefined)
-  useFreshErrors(form, [account?.address, asset.address, network.network, balances?.asset].join(' '))
+  useFreshErrors(
+    form,
+    [account?.address, asset.address, network.network, balances?.asset].join(' '),
+  )
   const set = link?.terms
 
   function changeNetwork() {
     const next = networks.find((each) => each.network === getValues('network'))
     if (next) setValue('asset', assetOn(next, asset.symbol).address)
-    setValue('recipient', recipientOn(networks, getValues(), { sellerWallets, own: account?.address }))
+    setValue(
+      'recipient',
+      recipientOn(networks, getValues(), { sellerWallets, own: account?.address }),
+    )
   }
 
   return (
@@ -171,35 +268,61 @@ function PaymentFields({ form, network, asset, account, link, named }: PaymentFi
           error={errors.amount?.message}
           maxAtomic={balances && (balances.asset > reserve ? balances.asset - reserve : 0n)}
           onMax={(text) => setValue('amount', text, { shouldValidate: true })}
-          register={register('amount', { validate: (text) => checkAmount(text, asset, balances?.asset) })}
+          register={register('amount', {
+            validate: (text) => checkAmount(text, asset, balances?.asset),
+          })}
           value={amount}
         />
       )}
-      {!link && <NetworkFields held={held} network={network} networks={networks} onNetwork={changeNetwork} register={register} />}
+      {!link && (
+        <NetworkFields
+          held={held}
+          network={network}
+          networks={networks}
+          onNetwork={changeNetwork}
+          register={register}
+        />
+      )}
       {!link && (
         <RecipientField
           error={errors.recipient?.message}
           network={network}
           own={account?.address}
           onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
-          register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
+          register={register('recipient', {
+            validate: (text) => checkRecipient(text, network, account?.address),
+          })}
           sellerWallets={sellerWallets}
           value={recipient}
         />
       )}
-      <FromAccount account={account} asset={asset} balances={balances} loading={loading} network={network} unreadable={unreadable} />
+      <FromAccount
+        account={account}
+        asset={asset}
+        balances={balances}
+        loading={loading}
+        network={network}
+        unreadable={unreadable}
+      />
       <FeeField
         asset={asset}
         error={errors.priorityFee?.message}
         network={network}
         onChoose={(choice) => setValue('fee', choice)}
-        register={register('priorityFee', { validate: (text, all) => all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)) })}
+        register={register('priorityFee', {
+          validate: (text, all) =>
+            all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)),
+        })}
         value={{ fee, priorityFee }}
       />
       <MoreFields
         errors={errors}
         register={register}
-        set={{ resource: link !== undefined, description: Boolean(set?.description), reference: Boolean(set?.reference) }}
+        set={{
+          resource: link !== undefined,
+          description: Boolean(set?.description),
+          reference: Boolean(set?.reference),
+        }}
       />
     </>
   )

@@ -6,7 +6,13 @@ import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
-import { customFeeAtomic, feeCapOf, spell, type FeeChoice, type Fields } from '../../payment-flow/form/fields.ts'
+import {
+  customFeeAtomic,
+  feeCapOf,
+  spell,
+  type FeeChoice,
+  type Fields,
+} from '../../payment-flow/form/fields.ts'
 
 export type FeeFieldProps = {
   network: Network
@@ -20,9 +26,17 @@ export type FeeFieldProps = {
 /** What the payer gives for a quick place in a block, and the most the network can take with it. */
 export function FeeField({ network, asset, value, onChoose, error, register }: FeeFieldProps) {
   const { t } = useLingui()
-  const levels = useQuery({ ...feeLevelsQuery(network, asset), enabled: value.fee === 'low' || value.fee === 'high' })
+  const levels = useQuery({
+    ...feeLevelsQuery(network, asset),
+    enabled: value.fee === 'low' || value.fee === 'high',
+  })
   const native = nativeAsset(network)
-  const chosen = value.fee === 'custom' ? customFeeAtomic(value, network) : value.fee === 'auto' ? undefined : levels.data?.[value.fee]
+  const chosen =
+    value.fee === 'custom'
+      ? customFeeAtomic(value, network)
+      : value.fee === 'auto'
+        ? undefined
+        : levels.data?.[value.fee]
   const cap = spell(feeCapOf(network, asset, chosen), native)
   const tip = chosen === undefined ? '' : spell(chosen, native)
   const unread = levels.isError && (value.fee === 'low' || value.fee === 'high')
@@ -45,7 +59,12 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         value={value.fee}
       />
       {value.fee === 'custom' && (
-        <Field className="mt-3" error={error} hint={t`What you add for a quicker place, in all.`} label={t`Priority fee`}>
+        <Field
+          className="mt-3"
+          error={error}
+          hint={t`What you add for a quicker place, in all.`}
+          label={t`Priority fee`}
+        >
           <Input inputMode="decimal" suffix={native.symbol} {...register} />
         </Field>
       )}

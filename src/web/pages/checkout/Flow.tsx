@@ -35,7 +35,12 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
   return (
     <div ref={container}>
       <Steps current={stage} />
-      <RunSteps onLeave={() => onStartOver({ change: state.order })} onOther={(order) => void onStart(order)} run={run} state={state}>
+      <RunSteps
+        onLeave={() => onStartOver({ change: state.order })}
+        onOther={(order) => void onStart(order)}
+        run={run}
+        state={state}
+      >
         {'sent' in state && <ProgressStep onStartOver={onStartOver} run={run} state={state} />}
       </RunSteps>
     </div>
@@ -44,7 +49,13 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
 
 function stageOf({ step }: Pick<PaymentState, 'step'>): StepName {
   if (step === 'draft' || step === 'cancelled') return 'details'
-  if (step === 'building' || step === 'review' || step === 'rejected' || step === 'expired_unsigned') return 'review'
+  if (
+    step === 'building' ||
+    step === 'review' ||
+    step === 'rejected' ||
+    step === 'expired_unsigned'
+  )
+    return 'review'
   return step === 'awaiting_wallet' ? 'wallet' : 'done'
 }
 

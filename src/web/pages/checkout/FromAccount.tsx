@@ -18,7 +18,14 @@ export type FromAccountProps = {
 }
 
 /** Who pays, and what they hold there. */
-export function FromAccount({ account, network, asset, balances, loading, unreadable }: FromAccountProps) {
+export function FromAccount({
+  account,
+  network,
+  asset,
+  balances,
+  loading,
+  unreadable,
+}: FromAccountProps) {
   const { t } = useLingui()
   const family = familyOf(network.network)
   const native = nativeAsset(network)
@@ -27,7 +34,11 @@ export function FromAccount({ account, network, asset, balances, loading, unread
       <p className="mb-1.5 text-sm font-medium" id="from-label">
         <Trans>From</Trans>
       </p>
-      <div aria-labelledby="from-label" className="flex min-h-14 flex-wrap items-center gap-3 rounded-lg border border-line bg-sunken px-3 py-2" role="group">
+      <div
+        aria-labelledby="from-label"
+        className="flex min-h-14 flex-wrap items-center gap-3 rounded-lg border border-line bg-sunken px-3 py-2"
+        role="group"
+      >
         {account ? (
           <>
             <WalletIcon icon={account.icon} />
@@ -41,14 +52,23 @@ export function FromAccount({ account, network, asset, balances, loading, unread
               ) : loading ? (
                 <Skeleton className="h-5 w-24" />
               ) : (
-                <span className="text-sm text-muted">{unreadable ? t`Balance not readable` : ''}</span>
+                <span className="text-sm text-muted">
+                  {unreadable ? t`Balance not readable` : ''}
+                </span>
               )}
               <p className="text-xs text-muted">
                 {balances === undefined || asset.native ? (
                   <Trans>Balance</Trans>
                 ) : (
                   <Trans>
-                    and <Amount atomic={balances.native} className="!text-xs" decimals={native.decimals} symbol={native.symbol} /> for the fee
+                    and{' '}
+                    <Amount
+                      atomic={balances.native}
+                      className="!text-xs"
+                      decimals={native.decimals}
+                      symbol={native.symbol}
+                    />{' '}
+                    for the fee
                   </Trans>
                 )}
               </p>
@@ -60,7 +80,9 @@ export function FromAccount({ account, network, asset, balances, loading, unread
         ) : (
           <>
             <WalletIcon icon={undefined} />
-            <p className="flex-1 text-sm text-muted">{family === 'evm' ? t`No Ethereum wallet connected.` : t`No Solana wallet connected.`}</p>
+            <p className="flex-1 text-sm text-muted">
+              {family === 'evm' ? t`No Ethereum wallet connected.` : t`No Solana wallet connected.`}
+            </p>
             <Button onClick={() => openConnectDialog(family)} size="sm">
               <Trans>Connect</Trans>
             </Button>

@@ -20,7 +20,8 @@ export function LinkTermsCard({ link }: { link: OpenLink }) {
         <Icon className="shrink-0" name="shield" />
         <span>
           <Trans>
-            Set by <span className="font-medium text-ink">{setBy}</span>, signed. Nobody changed it since.
+            Set by <span className="font-medium text-ink">{setBy}</span>, signed. Nobody changed it
+            since.
           </Trans>
         </span>
       </p>
@@ -30,7 +31,13 @@ export function LinkTermsCard({ link }: { link: OpenLink }) {
             <Trans>You choose the amount</Trans>
           </p>
         ) : (
-          <Amount atomic={amountAtomic} decimals={asset.decimals} exact size="xl" symbol={asset.symbol} />
+          <Amount
+            atomic={amountAtomic}
+            decimals={asset.decimals}
+            exact
+            size="xl"
+            symbol={asset.symbol}
+          />
         )}
         {description && (
           <p className="mt-1">
@@ -43,7 +50,9 @@ export function LinkTermsCard({ link }: { link: OpenLink }) {
           <Address copy full value={terms.recipient} />
         </Locked>
         <Locked name={t`Network`}>{network.name}</Locked>
-        <Locked name={t`Currency`}>{asset.name === asset.symbol ? asset.symbol : `${asset.name} (${asset.symbol})`}</Locked>
+        <Locked name={t`Currency`}>
+          {asset.name === asset.symbol ? asset.symbol : `${asset.name} (${asset.symbol})`}
+        </Locked>
         {reference && (
           <Locked name={t`Reference`}>
             <UntrustedText text={reference} />

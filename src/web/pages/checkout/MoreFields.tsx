@@ -17,26 +17,58 @@ export function MoreFields({ errors, register, set }: MoreFieldsProps) {
   const { t } = useLingui()
   if (set.resource && set.description && set.reference) return null
   return (
-    <details className="group" open={Boolean(errors.resource ?? errors.description ?? errors.reference) || undefined}>
+    <details
+      className="group"
+      open={Boolean(errors.resource ?? errors.description ?? errors.reference) || undefined}
+    >
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
         <Trans>Description and reference</Trans>
       </summary>
       <div className="mt-4 space-y-5">
         {!set.resource && (
-          <Field error={errors.resource?.message} hint={t`The web address this payment unlocks.`} label={t`Resource`} optional>
-            <Input inputMode="url" placeholder="https://" {...register('resource', { validate: checkResource })} />
+          <Field
+            error={errors.resource?.message}
+            hint={t`The web address this payment unlocks.`}
+            label={t`Resource`}
+            optional
+          >
+            <Input
+              inputMode="url"
+              placeholder="https://"
+              {...register('resource', { validate: checkResource })}
+            />
           </Field>
         )}
         <div className="grid gap-5 sm:grid-cols-2">
           {!set.description && (
-            <Field error={errors.description?.message} hint={t`The seller reads it.`} label={t`Description`} optional>
-              <Input maxLength={200} {...register('description', { maxLength: { value: 200, message: t`At most 200 characters.` } })} />
+            <Field
+              error={errors.description?.message}
+              hint={t`The seller reads it.`}
+              label={t`Description`}
+              optional
+            >
+              <Input
+                maxLength={200}
+                {...register('description', {
+                  maxLength: { value: 200, message: t`At most 200 characters.` },
+                })}
+              />
             </Field>
           )}
           {!set.reference && (
-            <Field error={errors.reference?.message} hint={t`An order or invoice number.`} label={t`Reference`} optional>
-              <Input maxLength={100} {...register('reference', { maxLength: { value: 100, message: t`At most 100 characters.` } })} />
+            <Field
+              error={errors.reference?.message}
+              hint={t`An order or invoice number.`}
+              label={t`Reference`}
+              optional
+            >
+              <Input
+                maxLength={100}
+                {...register('reference', {
+                  maxLength: { value: 100, message: t`At most 100 characters.` },
+                })}
+              />
             </Field>
           )}
         </div>

@@ -16,7 +16,13 @@ export type NetworkFieldsProps = {
 }
 
 /** In what, and on which network. Nothing to choose, nothing shown. */
-export function NetworkFields({ networks, network, held, register, onNetwork }: NetworkFieldsProps) {
+export function NetworkFields({
+  networks,
+  network,
+  held,
+  register,
+  onNetwork,
+}: NetworkFieldsProps) {
   const { t } = useLingui()
   if (networks.length < 2 && network.assets.length < 2) return null
   return (
@@ -28,7 +34,9 @@ export function NetworkFields({ networks, network, held, register, onNetwork }: 
             const atomic = held(each.address)
             return (
               <option key={each.address} value={each.address}>
-                {atomic === undefined ? each.symbol : `${each.symbol} · ${formatAmountText(atomic, each.decimals).text}`}
+                {atomic === undefined
+                  ? each.symbol
+                  : `${each.symbol} · ${formatAmountText(atomic, each.decimals).text}`}
               </option>
             )
           })}

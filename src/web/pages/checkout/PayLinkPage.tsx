@@ -21,7 +21,11 @@ export function PayLinkPage() {
   const { payment } = useSearch('payLink')
   const config = useConfig()
   const { data, error, refetch, isFetching } = useQuery(linkQuery(text, config))
-  const addressOf = useCallback((at: { payment?: string }) => pathTo('payLink', { params: { link: text }, search: { payment: at.payment } }), [text])
+  const addressOf = useCallback(
+    (at: { payment?: string }) =>
+      pathTo('payLink', { params: { link: text }, search: { payment: at.payment } }),
+    [text],
+  )
   const link = data && 'link' in data ? data.link : undefined
   const asked = useMemo(() => (link ? askedByLink(link) : {}), [link])
 
@@ -38,7 +42,13 @@ export function PayLinkPage() {
       {!data && !error && <PageSkeleton />}
       {data?.kind === 'refused' && <Refused problem={data.problem} />}
       {link && (
-        <Checkout addressOf={addressOf} asked={asked} closed={data?.kind === 'closed' && <Refused problem={data.problem} />} link={link} wanted={payment}>
+        <Checkout
+          addressOf={addressOf}
+          asked={asked}
+          closed={data?.kind === 'closed' && <Refused problem={data.problem} />}
+          link={link}
+          wanted={payment}
+        >
           <LinkTermsCard link={link} />
         </Checkout>
       )}

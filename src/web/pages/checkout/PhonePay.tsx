@@ -37,7 +37,13 @@ export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
   const title = onPhone ? t`Pay in a wallet’s app` : t`Pay with a phone`
   return (
     <>
-      <Button className="mt-3" icon={<Icon name="qr" />} onClick={() => setOpen(true)} variant="quiet" wide>
+      <Button
+        className="mt-3"
+        icon={<Icon name="qr" />}
+        onClick={() => setOpen(true)}
+        variant="quiet"
+        wide
+      >
         {title}
       </Button>
       <Dialog onClose={() => setOpen(false)} open={open} title={title}>
@@ -46,17 +52,32 @@ export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
             className="grid w-full grid-cols-2 sm:flex"
             label={t`What the code opens`}
             onChange={setChosen}
-            options={ways.map((value) => ({ value, label: value === 'page' ? t`This page` : value === 'code' ? t`Wallet code` : value }))}
+            options={ways.map((value) => ({
+              value,
+              label: value === 'page' ? t`This page` : value === 'code' ? t`Wallet code` : value,
+            }))}
             value={way}
           />
-          {way === 'code' ? <WalletCode orderFrom={orderFrom} /> : <PageCode onPhone={onPhone} page={pageOf()} wallet={way === 'page' ? undefined : way} />}
+          {way === 'code' ? (
+            <WalletCode orderFrom={orderFrom} />
+          ) : (
+            <PageCode onPhone={onPhone} page={pageOf()} wallet={way === 'page' ? undefined : way} />
+          )}
         </div>
       </Dialog>
     </>
   )
 }
 
-function PageCode({ page, wallet, onPhone }: { page: URL; wallet: Wallet | undefined; onPhone: boolean }) {
+function PageCode({
+  page,
+  wallet,
+  onPhone,
+}: {
+  page: URL
+  wallet: Wallet | undefined
+  onPhone: boolean
+}) {
   const { t } = useLingui()
   const value = wallet ? inWallet[wallet](page) : page.href
   const { host } = page
@@ -65,12 +86,20 @@ function PageCode({ page, wallet, onPhone }: { page: URL; wallet: Wallet | undef
       {!(wallet && onPhone) && (
         <QrCode
           className="mx-auto w-full max-w-64 border border-line"
-          label={wallet ? t`Code that opens this page at ${host} in the app of ${wallet}` : t`Code that opens this page at ${host}`}
+          label={
+            wallet
+              ? t`Code that opens this page at ${host} in the app of ${wallet}`
+              : t`Code that opens this page at ${host}`
+          }
           value={value}
         />
       )}
       <p className="text-center text-sm text-muted">
-        {wallet ? <Trans>Opens this page inside the app of {wallet}.</Trans> : <Trans>Opens this page in the phone’s browser.</Trans>}
+        {wallet ? (
+          <Trans>Opens this page inside the app of {wallet}.</Trans>
+        ) : (
+          <Trans>Opens this page in the phone’s browser.</Trans>
+        )}
       </p>
       {wallet && page.protocol !== 'https:' && (
         <Banner role="note" tone="warn">
@@ -81,7 +110,11 @@ function PageCode({ page, wallet, onPhone }: { page: URL; wallet: Wallet | undef
         <CopyButton label={t`Copy link`} text value={value} />
         {wallet && (
           <a
-            className={buttonClass({ size: onPhone ? 'lg' : 'sm', variant: onPhone ? 'primary' : 'secondary', wide: onPhone })}
+            className={buttonClass({
+              size: onPhone ? 'lg' : 'sm',
+              variant: onPhone ? 'primary' : 'secondary',
+              wide: onPhone,
+            })}
             href={value}
             rel="noopener noreferrer"
           >

@@ -44,7 +44,8 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const native = network ? nativeAsset(network) : order.asset
   const seller = useConfig().title
   const evidence = useOpenEvidence(state)
-  const { title, body, tone, icon, working } = evidence && !isWaiting(state) ? unconfirmedProgress() : progressOf(state)
+  const { title, body, tone, icon, working } =
+    evidence && !isWaiting(state) ? unconfirmedProgress() : progressOf(state)
   useEffect(() => announce(title), [title])
   const landed = standingOf(state)
   const { decimals, symbol } = order.asset
@@ -56,8 +57,17 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         <Trans>Receipt from {seller}</Trans>
       </p>
       <div className="text-center">
-        <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>
-          {working && (evidence !== null || !isPaid(state)) ? <Spinner /> : <Icon name={icon} size={20} />}
+        <span
+          className={cx(
+            'inline-flex size-12 items-center justify-center rounded-full',
+            toneClass[tone],
+          )}
+        >
+          {working && (evidence !== null || !isPaid(state)) ? (
+            <Spinner />
+          ) : (
+            <Icon name={icon} size={20} />
+          )}
         </span>
         <StepHeading large>{title}</StepHeading>
         <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
@@ -74,10 +84,20 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
 
       <Facts className="mt-6 border-t border-line pt-4">
         <Fact name={t`To`} long>
-          <Address copy full href={network && explorerLink(network, 'address', order.recipient)} value={order.recipient} />
+          <Address
+            copy
+            full
+            href={network && explorerLink(network, 'address', order.recipient)}
+            value={order.recipient}
+          />
         </Fact>
         <Fact name={t`From`} long>
-          <Address copy full href={network && explorerLink(network, 'address', order.sender)} value={order.sender} />
+          <Address
+            copy
+            full
+            href={network && explorerLink(network, 'address', order.sender)}
+            value={order.sender}
+          />
         </Fact>
         <Fact name={t`Date`}>
           <Time at={order.createdAt} look="full" />
@@ -85,13 +105,28 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         <Fact name={t`Network`}>{network?.name ?? order.network}</Fact>
         {landed && (
           <Fact name={t`Network fee`}>
-            <Amount atomic={landed.feeAtomic} decimals={native.decimals} exact symbol={native.symbol} />
+            <Amount
+              atomic={landed.feeAtomic}
+              decimals={native.decimals}
+              exact
+              symbol={native.symbol}
+            />
           </Fact>
         )}
-        {landed && <Fact name={order.network.startsWith('eip155:') ? t`Block` : t`Slot`}>{formatNumber(landed.height)}</Fact>}
+        {landed && (
+          <Fact name={order.network.startsWith('eip155:') ? t`Block` : t`Slot`}>
+            {formatNumber(landed.height)}
+          </Fact>
+        )}
         {sent.signature && (
           <Fact name={t`Transaction`} long>
-            <Address copy full href={network && explorerLink(network, 'tx', sent.signature)} noun="transaction" value={sent.signature} />
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'tx', sent.signature)}
+              noun="transaction"
+              value={sent.signature}
+            />
           </Fact>
         )}
         {order.resource && (
@@ -120,11 +155,17 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
 }
 
 /** The one filled button is the way on: back to the seller where the link names one, otherwise to the payment's own page. */
-function Actions({ run, state, onStartOver, unconfirmed }: ProgressStepProps & { unconfirmed: boolean }) {
+function Actions({
+  run,
+  state,
+  onStartOver,
+  unconfirmed,
+}: ProgressStepProps & { unconfirmed: boolean }) {
   const { order, built } = state
   // Where the shop does not know the payment yet, the way on is to confirm it.
   const paid = isPaid(state) && !unconfirmed
-  const back = paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
+  const back =
+    paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
   const host = back?.host ?? ''
   return (
     <div className="no-print mt-6 flex flex-wrap gap-2">
@@ -134,11 +175,18 @@ function Actions({ run, state, onStartOver, unconfirmed }: ProgressStepProps & {
         </Button>
       )}
       {back && (
-        <a className={buttonClass({ variant: 'primary' })} href={back.href} rel="noopener noreferrer">
+        <a
+          className={buttonClass({ variant: 'primary' })}
+          href={back.href}
+          rel="noopener noreferrer"
+        >
           <Trans>Back to {host}</Trans>
         </a>
       )}
-      <Link className={buttonClass({ variant: paid && !back ? 'primary' : 'secondary' })} to={pathTo('payment', { params: { paymentId: built.paymentId } })}>
+      <Link
+        className={buttonClass({ variant: paid && !back ? 'primary' : 'secondary' })}
+        to={pathTo('payment', { params: { paymentId: built.paymentId } })}
+      >
         <Trans>Show the payment</Trans>
       </Link>
       {paid && <ReceiptButtons state={state} />}

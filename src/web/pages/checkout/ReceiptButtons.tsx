@@ -18,7 +18,9 @@ export function ReceiptButtons({ state }: { state: PaymentState }) {
     setBusy(true)
     const receipt = await fullReceiptOf(state, network).finally(() => setBusy(false))
     if (!receipt) return
-    const url = URL.createObjectURL(new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }))
+    const url = URL.createObjectURL(
+      new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }),
+    )
     const link = document.createElement('a')
     link.href = url
     link.download = `receipt-${receipt.paymentId}.json`

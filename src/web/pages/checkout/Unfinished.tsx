@@ -23,18 +23,31 @@ export function Unfinished() {
   return [...entries, ...unconfirmed].map(({ id, state }) => (
     <Banner
       action={
-        <Link className={buttonClass({ size: 'sm' })} replace to={pathTo('checkout', { search: { payment: id } })}>
+        <Link
+          className={buttonClass({ size: 'sm' })}
+          replace
+          to={pathTo('checkout', { search: { payment: id } })}
+        >
           <Trans>Go on</Trans>
         </Link>
       }
       className="mb-4"
       key={id}
-      title={isPaid(state) ? t`A payment from this browser is not confirmed to be yours` : t`A payment from this browser is not settled yet`}
+      title={
+        isPaid(state)
+          ? t`A payment from this browser is not confirmed to be yours`
+          : t`A payment from this browser is not settled yet`
+      }
       tone="warn"
     >
       <Trans>
-        <Amount atomic={state.order.amountAtomic} decimals={state.order.asset.decimals} exact symbol={state.order.asset.symbol} /> to{' '}
-        <Address value={state.order.recipient} />
+        <Amount
+          atomic={state.order.amountAtomic}
+          decimals={state.order.asset.decimals}
+          exact
+          symbol={state.order.asset.symbol}
+        />{' '}
+        to <Address value={state.order.recipient} />
       </Trans>
     </Banner>
   ))

@@ -31,7 +31,11 @@ type Made = { order: PaymentOrder; paymentId: string }
  * A code that a wallet reads as a payment. The service finds such a payment by who sends it, so the payer says first from which address they will pay. On
  * Solana the payment's id is its memo; on EVM nothing in it names the order, and the payer signs afterwards that the payment is theirs.
  */
-export function WalletCode({ orderFrom }: { orderFrom: (sender: string) => PaymentOrder | undefined }) {
+export function WalletCode({
+  orderFrom,
+}: {
+  orderFrom: (sender: string) => PaymentOrder | undefined
+}) {
   const { t } = useLingui()
   const sample = orderFrom('')
   const family = sample && familyOf(sample.network)
@@ -52,7 +56,8 @@ export function WalletCode({ orderFrom }: { orderFrom: (sender: string) => Payme
 
   async function make() {
     const parsed = parseAddress(readRecipient(sender))
-    if (!parsed.ok || parsed.family !== family) return setProblem(t`Enter the address you will pay from, on the same network.`)
+    if (!parsed.ok || parsed.family !== family)
+      return setProblem(t`Enter the address you will pay from, on the same network.`)
     const order = orderFrom(parsed.address)
     if (!order) return
     setProblem(undefined)
@@ -75,7 +80,11 @@ export function WalletCode({ orderFrom }: { orderFrom: (sender: string) => Payme
           {trouble.body}
         </Banner>
       )}
-      <Field error={problem} hint={t`The payment is found by it: pay from this address and from no other.`} label={t`The address you will pay from`}>
+      <Field
+        error={problem}
+        hint={t`The payment is found by it: pay from this address and from no other.`}
+        label={t`The address you will pay from`}
+      >
         <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
       </Field>
       <Button busy={busy} onClick={() => void make()} variant="primary" wide>
@@ -89,19 +98,40 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
   const { t } = useLingui()
   const { title } = useConfig()
   const { asset, amountAtomic, recipient, network, description } = order
-  const uri = paymentUri({ network, asset, recipient, amountAtomic, memo: paymentId, label: title, message: description })
+  const uri = paymentUri({
+    network,
+    asset,
+    recipient,
+    amountAtomic,
+    memo: paymentId,
+    label: title,
+    message: description,
+  })
   const { data } = useQuery({
     ...paymentQuery(paymentId),
-    refetchInterval: ({ state }) => (state.data && isSettled(state.data.status) && state.data.status !== 'expired' ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state }) =>
+      state.data && isSettled(state.data.status) && state.data.status !== 'expired'
+        ? false
+        : LOOK_EVERY_MS,
   })
   const paid = data !== undefined && isPaid(data.status)
   const unproven = data !== undefined && data.attribution.missing.length > 0
   const amount = spell(amountAtomic, asset)
   return (
     <div className="space-y-4 text-center">
-      <Amount atomic={amountAtomic} decimals={asset.decimals} exact size="lg" symbol={asset.symbol} />
+      <Amount
+        atomic={amountAtomic}
+        decimals={asset.decimals}
+        exact
+        size="lg"
+        symbol={asset.symbol}
+      />
       {!paid && !unproven && (
-        <QrCode className="mx-auto w-full max-w-64 border border-line" label={t`Code for a wallet: pay ${amount} to ${recipient}`} value={uri} />
+        <QrCode
+          className="mx-auto w-full max-w-64 border border-line"
+          label={t`Code for a wallet: pay ${amount} to ${recipient}`}
+          value={uri}
+        />
       )}
       <p className="flex justify-center" role="status">
         {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
@@ -110,14 +140,23 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
         {paid ? (
           <Trans>The payment arrived.</Trans>
         ) : unproven ? (
-          <Trans>A payment like this arrived, and nothing shows that it is yours. Show the payment and sign for it with the same wallet. It is free.</Trans>
+          <Trans>
+            A payment like this arrived, and nothing shows that it is yours. Show the payment and
+            sign for it with the same wallet. It is free.
+          </Trans>
         ) : (
-          <Trans>Scan it with the wallet that holds the address you named. What your wallet shows is what counts: compare the amount and the address.</Trans>
+          <Trans>
+            Scan it with the wallet that holds the address you named. What your wallet shows is what
+            counts: compare the amount and the address.
+          </Trans>
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">
         {!paid && !unproven && <CopyButton label={t`Copy code`} text value={uri} />}
-        <Link className={buttonClass({ size: 'sm' })} to={pathTo('payment', { params: { paymentId } })}>
+        <Link
+          className={buttonClass({ size: 'sm' })}
+          to={pathTo('payment', { params: { paymentId } })}
+        >
           <Trans>Show the payment</Trans>
         </Link>
       </div>

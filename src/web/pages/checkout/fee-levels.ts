@@ -23,24 +23,45 @@ const Recent = v.array(v.object({ prioritizationFee: v.number() }))
 export function feeLevelsQuery(network: Network, asset: Asset) {
   return queryOptions({
     queryKey: ['feeLevels', network.network, asset.native],
-    queryFn: () => (familyOf(network.network) === 'evm' ? evmLevels(network, asset) : solanaLevels(network, asset)),
+    queryFn: () =>
+      familyOf(network.network) === 'evm'
+        ? evmLevels(network, asset)
+        : solanaLevels(network, asset),
     staleTime: 30_000,
     retry: 1,
   })
 }
 
 async function evmLevels(network: Network, asset: Asset): Promise<FeeLevels> {
-  const answer = v.parse(History, await callRpc(rpcUrlOf(network), 'eth_feeHistory', [`0x${BLOCKS.toString(16)}`, 'latest', [10, 90]]))
+  const answer = v.parse(
+    History,
+    await callRpc(rpcUrlOf(network), 'eth_feeHistory', [
+      `0x${BLOCKS.toString(16)}`,
+      'latest',
+      [10, 90],
+    ]),
+  )
   const low = median(answer.reward.map(([tenth]) => BigInt(tenth)))
   const high = median(answer.reward.map(([, ninetieth]) => BigInt(ninetieth)))
-  return ordered(atLeast(low, FLOOR_WEI.low), atLeast(high, FLOOR_WEI.high), (price) => ofPriceOnEvm(price, asset.native ? GAS.native : GAS.token))
+  return ordered(atLeast(low, FLOOR_WEI.low), atLeast(high, FLOOR_WEI.high), (price) =>
+    ofPriceOnEvm(price, asset.native ? GAS.native : GAS.token),
+  )
 }
 
 async function solanaLevels(network: Network, asset: Asset): Promise<FeeLevels> {
-  const fees = v.parse(Recent, await callRpc(rpcUrlOf(network), 'getRecentPrioritizationFees', [[]])).map(({ prioritizationFee }) => BigInt(prioritizationFee))
+  const fees = v
+    .parse(Recent, await callRpc(rpcUrlOf(network), 'getRecentPrioritizationFees', [[]]))
+    .map(({ prioritizationFee }) => BigInt(prioritizationFee))
   const units = asset.native ? UNITS.native : UNITS.token
-  const [low, high] = [ofPriceOnSolana(quantile(fees, 0.25), units), ofPriceOnSolana(quantile(fees, 0.9), units)]
-  return ordered(atLeast(low, FLOOR_LAMPORTS.low), atLeast(high, FLOOR_LAMPORTS.high), (total) => total)
+  const [low, high] = [
+    ofPriceOnSolana(quantile(fees, 0.25), units),
+    ofPriceOnSolana(quantile(fees, 0.9), units),
+  ]
+  return ordered(
+    atLeast(low, FLOOR_LAMPORTS.low),
+    atLeast(high, FLOOR_LAMPORTS.high),
+    (total) => total,
+  )
 }
 
 /** High is never below low, and worth choosing. */

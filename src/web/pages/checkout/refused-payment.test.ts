@@ -1,8 +1,18 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { stringifyJson } from '#contract/json.ts'
 import { errorBody, ProblemError } from '#contract/problem.ts'
-import { assetProblem, balanceProblem, recipientProblem, senderProblem } from '#contract/reason-problems.ts'
-import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import {
+  assetProblem,
+  balanceProblem,
+  recipientProblem,
+  senderProblem,
+} from '#contract/reason-problems.ts'
+import {
+  assetSamples,
+  balanceSamples,
+  recipientSamples,
+  senderSamples,
+} from '#testing/sample-reasons.ts'
 import { readProblem, type ApiError } from '../../api/errors.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { catalogs as spanish } from '../../locales/es-catalogs.ts'
@@ -19,7 +29,11 @@ beforeAll(async () => {
     ['es', spanish],
     ['zh-CN', chinese],
   ] as const) {
-    const words = await Promise.all(['desk', 'paying'].map(async (name) => (await catalogs[`./${language}/${name}.po`]?.())?.messages))
+    const words = await Promise.all(
+      ['desk', 'paying'].map(
+        async (name) => (await catalogs[`./${language}/${name}.po`]?.())?.messages,
+      ),
+    )
     i18n.load(language, Object.assign({}, ...words))
   }
 })
@@ -28,18 +42,36 @@ afterEach(() => i18n.activate('en'))
 
 /** The answer of the service as the browser reads it. */
 function answerOf(problem: ProblemError): ApiError {
-  return readProblem({ status: 400, headers: new Headers() }, stringifyJson(errorBody(problem, 'req_1', 1)))
+  return readProblem(
+    { status: 400, headers: new Headers() },
+    stringifyJson(errorBody(problem, 'req_1', 1)),
+  )
 }
 
 const refusals = [
-  ...Object.values(recipientSamples).map((reason) => ({ code: reason.code, problem: recipientProblem(reason, { received: RECIPIENT }) })),
-  ...Object.values(balanceSamples).map((reason) => ({ code: reason.code, problem: balanceProblem(reason) })),
-  ...Object.values(senderSamples).map((reason) => ({ code: reason.code, problem: senderProblem(reason) })),
-  ...Object.values(assetSamples).map((reason) => ({ code: reason.code, problem: assetProblem(reason) })),
+  ...Object.values(recipientSamples).map((reason) => ({
+    code: reason.code,
+    problem: recipientProblem(reason, { received: RECIPIENT }),
+  })),
+  ...Object.values(balanceSamples).map((reason) => ({
+    code: reason.code,
+    problem: balanceProblem(reason),
+  })),
+  ...Object.values(senderSamples).map((reason) => ({
+    code: reason.code,
+    problem: senderProblem(reason),
+  })),
+  ...Object.values(assetSamples).map((reason) => ({
+    code: reason.code,
+    problem: assetProblem(reason),
+  })),
 ]
 
 /** What the page of each mode shows. */
-const pages = { local: (error: ApiError) => paymentService.explain(error), hosted: (error: ApiError) => troubleOf(error) }
+const pages = {
+  local: (error: ApiError) => paymentService.explain(error),
+  hosted: (error: ApiError) => troubleOf(error),
+}
 
 describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
   test.each<[string, Record<Language, [title: string, figure: string]>]>([
@@ -47,7 +79,10 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
       'below_rent_minimum',
       {
         en: ['The amount is too small for a new address', 'needs at least 0.00089088 SOL'],
-        es: ['El importe es demasiado pequeño para una dirección nueva', 'necesita al menos 0,00089088 SOL'],
+        es: [
+          'El importe es demasiado pequeño para una dirección nueva',
+          'necesita al menos 0,00089088 SOL',
+        ],
         'zh-CN': ['对于新地址，金额太小', '至少需要 0.00089088 SOL'],
       },
     ],
@@ -87,7 +122,10 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
       'asset_keeps_part',
       {
         en: ['USDC keeps a part of every transfer', 'Of 1.5 USDC, only 1.485 USDC would arrive'],
-        es: ['USDC se queda con una parte de cada transferencia', 'De 1,5 USDC solo llegarían 1,485 USDC'],
+        es: [
+          'USDC se queda con una parte de cada transferencia',
+          'De 1,5 USDC solo llegarían 1,485 USDC',
+        ],
         'zh-CN': ['USDC 会从每笔转账中扣留一部分', '1.5 USDC 中只有 1.485 USDC 会到账'],
       },
     ],
@@ -116,11 +154,17 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
       },
     ],
   ])('%s reaches the payer with reason and figure in three languages', (code, texts) => {
-    const problem = refusals.find((refusal) => refusal.code === code)?.problem ?? expect.fail(`no sample of ${code}`)
+    const problem =
+      refusals.find((refusal) => refusal.code === code)?.problem ??
+      expect.fail(`no sample of ${code}`)
     for (const language of Object.keys(languages) as Language[]) {
       i18n.activate(language, languages[language])
       const { title, body, fields } = pages[mode](answerOf(problem))
-      expect({ language, title, body }).toEqual({ language, title: texts[language][0], body: expect.stringContaining(texts[language][1]) })
+      expect({ language, title, body }).toEqual({
+        language,
+        title: texts[language][0],
+        body: expect.stringContaining(texts[language][1]),
+      })
       expect(fields).toBeUndefined()
     }
   })
@@ -136,7 +180,8 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
       })
       expect(new Set(said).size, code).toBe(3)
       expect(said[0], code).toMatch(/Nothing was sent\.$/)
-      for (const sentence of said[0]?.split(/(?<=[.])\s/) ?? []) expect(sentence.split(/\s+/).length, sentence).toBeLessThanOrEqual(18)
+      for (const sentence of said[0]?.split(/(?<=[.])\s/) ?? [])
+        expect(sentence.split(/\s+/).length, sentence).toBeLessThanOrEqual(18)
     }
   })
 
@@ -153,5 +198,7 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
 
 test('what a contract answered cannot hide or reorder text', () => {
   const reason = { code: 'contract_reverts', params: { answer: 'a\u202eb\u200bc' } } as const
-  expect(paymentService.explain(answerOf(recipientProblem(reason, { received: RECIPIENT }))).body).toContain('“abc”')
+  expect(
+    paymentService.explain(answerOf(recipientProblem(reason, { received: RECIPIENT }))).body,
+  ).toContain('“abc”')
 })

@@ -9,7 +9,11 @@ const DAY_MS = 24 * 3_600_000
 
 /** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
 export async function breachOf(order: PaymentOrder): Promise<string | undefined> {
-  const breach = findBreach(capKey(order.network, order.asset.address), order.amountAtomic, await spentSince(order, order.createdAt - DAY_MS))
+  const breach = findBreach(
+    capKey(order.network, order.asset.address),
+    order.amountAtomic,
+    await spentSince(order, order.createdAt - DAY_MS),
+  )
   if (!breach) return undefined
   const [cap, left] = [spell(breach.capAtomic, order.asset), spell(breach.leftAtomic, order.asset)]
   return breach.limit === 'per_payment'

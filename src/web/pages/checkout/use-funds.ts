@@ -11,10 +11,19 @@ export type Funds = {
 }
 
 /** What an account holds of a network's assets. */
-export function useFunds(network: Network | undefined, address: string | undefined, asset: Asset | undefined): Funds {
+export function useFunds(
+  network: Network | undefined,
+  address: string | undefined,
+  asset: Asset | undefined,
+): Funds {
   const { data, isLoading, isError } = useQuery(balancesQuery(network, address))
   const held = (wanted: string) => data?.find((each) => each.asset.address === wanted)?.atomic
   const own = asset && held(asset.address)
   const native = network && held(nativeAsset(network).address)
-  return { held, balances: own === undefined || native === undefined ? undefined : { asset: own, native }, loading: isLoading, unreadable: isError }
+  return {
+    held,
+    balances: own === undefined || native === undefined ? undefined : { asset: own, native },
+    loading: isLoading,
+    unreadable: isError,
+  }
 }

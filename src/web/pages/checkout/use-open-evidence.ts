@@ -21,10 +21,18 @@ export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
   const { signature } = sent
   const network = useNetwork(order.network)
   const session = useSession()
-  const concerned = network !== undefined && familyOf(network.network) === 'evm' && !order.deed && signature !== null && step !== 'failed'
+  const concerned =
+    network !== undefined &&
+    familyOf(network.network) === 'evm' &&
+    !order.deed &&
+    signature !== null &&
+    step !== 'failed'
   const { data: read } = useQuery({
     queryKey: ['broadcast', order.network, signature, built.paymentId],
-    queryFn: async () => (network && signature ? (await loadStack('evm')).readBroadcast(network, { signature, bytes: built.bytes }) : null),
+    queryFn: async () =>
+      network && signature
+        ? (await loadStack('evm')).readBroadcast(network, { signature, bytes: built.bytes })
+        : null,
     enabled: concerned,
     staleTime: Infinity,
     refetchInterval: ({ state: { data } }) => (data ? false : EVERY_MS),
@@ -38,11 +46,22 @@ export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
   const { missing } = payment.attribution
   const request = payment.attribution.request ?? built.evidenceRequest ?? null
   // The proxy says so itself for a session that has proven the sender.
-  if (isTied(payment) || request === null || session.session?.wallets.includes(order.sender)) return null
-  const gap = findGap({ fees: read.fees, fingerprint: built.fingerprint ?? false }, read.sent) ?? (missing.length > 0 ? 'unrecognised' : null)
+  if (isTied(payment) || request === null || session.session?.wallets.includes(order.sender))
+    return null
+  const gap =
+    findGap({ fees: read.fees, fingerprint: built.fingerprint ?? false }, read.sent) ??
+    (missing.length > 0 ? 'unrecognised' : null)
   if (gap === null) return null
   const { sender, recipient, amountAtomic } = order
-  const intent = { paymentId: built.paymentId, network: order.network, sender, nonce: read.sent.nonce, recipient, asset: order.asset.address, amountAtomic }
+  const intent = {
+    paymentId: built.paymentId,
+    network: order.network,
+    sender,
+    nonce: read.sent.nonce,
+    recipient,
+    asset: order.asset.address,
+    amountAtomic,
+  }
   return { gap, transaction: signature, intent, request }
 }
 

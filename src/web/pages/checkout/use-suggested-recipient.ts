@@ -5,7 +5,11 @@ import type { Fields } from '../../payment-flow/form/fields.ts'
 import { recipientOn } from '../../payment-flow/form/start-values.ts'
 
 /** Follows the connected account: whoever owns the seller's wallet is not to pay it, and everybody else is proposed it. What an address names stays. */
-export function useSuggestedRecipient({ getValues, setValue }: UseFormReturn<Fields>, own: string | undefined, named: boolean): void {
+export function useSuggestedRecipient(
+  { getValues, setValue }: UseFormReturn<Fields>,
+  own: string | undefined,
+  named: boolean,
+): void {
   const { networks, sellerWallets } = useConfig()
   useLayoutEffect(() => {
     if (!named) setValue('recipient', recipientOn(networks, getValues(), { sellerWallets, own }))

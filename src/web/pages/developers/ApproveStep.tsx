@@ -11,7 +11,10 @@ export function ApproveStep({ approval, approving }: { approval: Approval; appro
   return (
     <div className="grid gap-4">
       <p className="text-sm text-muted">
-        <Trans>Keys are made with your wallet’s word only: somebody who got hold of this session could not make one. Your wallet shows this text.</Trans>
+        <Trans>
+          Keys are made with your wallet’s word only: somebody who got hold of this session could
+          not make one. Your wallet shows this text.
+        </Trans>
       </p>
       <pre
         aria-label={message.split('\n')[0]}
@@ -29,7 +32,12 @@ export function ApproveStep({ approval, approving }: { approval: Approval; appro
         <Button disabled={approving.busy} onClick={approving.back} variant="quiet">
           <Trans>Back</Trans>
         </Button>
-        <Button busy={approving.busy} icon={<Icon name="wallet" />} onClick={() => void approving.sign()} variant="primary">
+        <Button
+          busy={approving.busy}
+          icon={<Icon name="wallet" />}
+          onClick={() => void approving.sign()}
+          variant="primary"
+        >
           <Trans>Sign with {walletName}</Trans>
         </Button>
       </div>

@@ -28,10 +28,20 @@ type KeyTerms = { environment: 'live' | 'test'; plan: Plan; /** 0 for no end. */
 
 const EXPIRIES = [0, 30, 90, 365] as const
 
-export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: NewKey) => void }) {
+export function CreateKeyDialog({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void
+  onMade: (made: NewKey) => void
+}) {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])
-  const [{ days, ...terms }, setTerms] = useState<KeyTerms>({ environment: 'live', plan: 'standard', days: 90 })
+  const [{ days, ...terms }, setTerms] = useState<KeyTerms>({
+    environment: 'live',
+    plan: 'standard',
+    days: 90,
+  })
   const [deed, setDeed] = useState<Extract<KeyDeed, { kind: 'create' }>>()
   const signer = useSigner()
   const approving = useApproval(make)
@@ -41,7 +51,15 @@ export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMa
     event.preventDefault()
     if (!ready || approving.busy) return
     const expiresAt = days === 0 ? undefined : serverNow() + days * DAY_MS
-    const wanted = { kind: 'create' as const, terms: { name: name.trim(), scopes: [...scopes], ...terms, ...(expiresAt !== undefined && { expiresAt }) } }
+    const wanted = {
+      kind: 'create' as const,
+      terms: {
+        name: name.trim(),
+        scopes: [...scopes],
+        ...terms,
+        ...(expiresAt !== undefined && { expiresAt }),
+      },
+    }
     setDeed(wanted)
     void approving.ask(wanted, signer)
   }
@@ -49,7 +67,11 @@ export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMa
   async function make(approval: string) {
     if (!deed) return
     try {
-      const made = await call('apiKeyCreate', { body: deed.terms }, { idempotencyKey: crypto.randomUUID(), confirmation: deed.terms.name, approval })
+      const made = await call(
+        'apiKeyCreate',
+        { body: deed.terms },
+        { idempotencyKey: crypto.randomUUID(), confirmation: deed.terms.name, approval },
+      )
       onMade({ name: made.name, key: made.key })
     } finally {
       void queryClient.invalidateQueries(apiKeysQuery)
@@ -57,10 +79,18 @@ export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMa
   }
 
   return (
-    <Dialog description={<Trans>Give a key only what its server needs.</Trans>} onClose={onClose} open title={<Trans>Create an API key</Trans>}>
+    <Dialog
+      description={<Trans>Give a key only what its server needs.</Trans>}
+      onClose={onClose}
+      open
+      title={<Trans>Create an API key</Trans>}
+    >
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
-        <Field hint={<Trans>Where it is used, for example “Shop server”.</Trans>} label={<Trans>Name</Trans>}>
+        <Field
+          hint={<Trans>Where it is used, for example “Shop server”.</Trans>}
+          label={<Trans>Name</Trans>}
+        >
           <Input maxLength={100} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
         <ScopeChoice onChange={setScopes} scopes={scopes} />
@@ -80,7 +110,13 @@ export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMa
   )
 }
 
-function ScopeChoice({ scopes, onChange }: { scopes: readonly Scope[]; onChange: (scopes: readonly Scope[]) => void }) {
+function ScopeChoice({
+  scopes,
+  onChange,
+}: {
+  scopes: readonly Scope[]
+  onChange: (scopes: readonly Scope[]) => void
+}) {
   const { t } = useLingui()
   return (
     <>
@@ -95,14 +131,23 @@ function ScopeChoice({ scopes, onChange }: { scopes: readonly Scope[]; onChange:
               hint={t(scopeWords[scope])}
               key={scope}
               label={<span className="font-mono text-[13px]">{scope}</span>}
-              onChange={(event) => onChange(SCOPES.filter((each) => (each === scope ? event.target.checked : scopes.includes(each))))}
+              onChange={(event) =>
+                onChange(
+                  SCOPES.filter((each) =>
+                    each === scope ? event.target.checked : scopes.includes(each),
+                  ),
+                )
+              }
             />
           ))}
         </div>
       </fieldset>
       {scopes.some((scope) => POWERFUL.has(scope)) && (
         <Banner tone="warn">
-          <Trans>Whoever gets hold of this key can move money or make keys. Keep it on a server, never in a page or an app.</Trans>
+          <Trans>
+            Whoever gets hold of this key can move money or make keys. Keep it on a server, never in
+            a page or an app.
+          </Trans>
         </Banner>
       )}
     </>
@@ -112,21 +157,37 @@ function ScopeChoice({ scopes, onChange }: { scopes: readonly Scope[]; onChange:
 /** How long, how often, and for which kind of network. */
 function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerms) => void }) {
   const { t } = useLingui()
-  const [standard, premium] = [formatNumber(PLANS.standard.requestsPerMinute), formatNumber(PLANS.premium.requestsPerMinute)]
+  const [standard, premium] = [
+    formatNumber(PLANS.standard.requestsPerMinute),
+    formatNumber(PLANS.premium.requestsPerMinute),
+  ]
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label={<Trans>Ends</Trans>}>
-          <Select onChange={(event) => onChange({ ...terms, days: Number(event.target.value) })} value={terms.days}>
+          <Select
+            onChange={(event) => onChange({ ...terms, days: Number(event.target.value) })}
+            value={terms.days}
+          >
             {EXPIRIES.map((each) => (
               <option key={each} value={each}>
-                {each === 0 ? t`Never` : t`${plural(each, { one: 'In # day', other: 'In # days' })}`}
+                {each === 0
+                  ? t`Never`
+                  : t`${plural(each, { one: 'In # day', other: 'In # days' })}`}
               </option>
             ))}
           </Select>
         </Field>
         <Field label={<Trans>Plan</Trans>}>
-          <Select onChange={(event) => onChange({ ...terms, plan: event.target.value === 'premium' ? 'premium' : 'standard' })} value={terms.plan}>
+          <Select
+            onChange={(event) =>
+              onChange({
+                ...terms,
+                plan: event.target.value === 'premium' ? 'premium' : 'standard',
+              })
+            }
+            value={terms.plan}
+          >
             <option value="standard">{t`Standard, ${standard} a minute`}</option>
             <option value="premium">{t`Premium, ${premium} a minute`}</option>
           </Select>

@@ -45,7 +45,10 @@ export function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClos
       <form className="grid gap-4" onSubmit={(event) => void remove(event)}>
         <Banner tone={lastUsedAt === null ? 'info' : 'bad'}>
           {time ? (
-            <Trans>It was last used {time}. Servers that use it are refused from this moment, and it cannot be brought back.</Trans>
+            <Trans>
+              It was last used {time}. Servers that use it are refused from this moment, and it
+              cannot be brought back.
+            </Trans>
           ) : (
             <Trans>It was never used. It cannot be brought back.</Trans>
           )}

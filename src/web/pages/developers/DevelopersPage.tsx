@@ -14,8 +14,14 @@ import { UsageCard } from './UsageCard.tsx'
 export function DevelopersPage() {
   return (
     <>
-      <PageHeader subtitle={<Trans>Keys for your own servers, and how much they ask.</Trans>} title={<Trans>Developers</Trans>} />
-      <SignedIn invitation={<Trans>Sign in to manage API keys</Trans>} skeleton={<Skeleton className="h-76 rounded-xl" />}>
+      <PageHeader
+        subtitle={<Trans>Keys for your own servers, and how much they ask.</Trans>}
+        title={<Trans>Developers</Trans>}
+      />
+      <SignedIn
+        invitation={<Trans>Sign in to manage API keys</Trans>}
+        skeleton={<Skeleton className="h-76 rounded-xl" />}
+      >
         {(viewer) => <Content viewer={viewer} />}
       </SignedIn>
     </>

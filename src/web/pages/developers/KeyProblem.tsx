@@ -13,10 +13,17 @@ export function KeyProblem({ problem }: { problem: unknown }) {
   )
 }
 
-type Words = { title: string; body: string; /** The service's own words, which name the scope or the plan. */ said?: string }
+type Words = {
+  title: string
+  body: string
+  /** The service's own words, which name the scope or the plan. */ said?: string
+}
 
 function describeKeyProblem(problem: unknown): Words {
   if (!(problem instanceof ApiError) || refusalOf(problem)) return describeRefusal(problem)
-  if (problem.code === 'OFFLINE' || problem.code === 'TIMEOUT' || problem.code === 'BAD_RESPONSE') return tellRefusal('key_answer_lost')
-  return problem.code === 'FORBIDDEN' ? { ...tellRefusal('key_not_given'), said: problem.message } : describeRefusal(problem)
+  if (problem.code === 'OFFLINE' || problem.code === 'TIMEOUT' || problem.code === 'BAD_RESPONSE')
+    return tellRefusal('key_answer_lost')
+  return problem.code === 'FORBIDDEN'
+    ? { ...tellRefusal('key_not_given'), said: problem.message }
+    : describeRefusal(problem)
 }

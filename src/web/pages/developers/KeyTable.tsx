@@ -53,15 +53,23 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
               <span className="block truncate font-medium" title={key.name}>
                 <UntrustedText text={key.name} />
               </span>
-              <span className={cx('block text-xs text-muted', key.hint && 'truncate font-mono')}>{key.hint || <Trans>the desk’s own key</Trans>}</span>
-              <span className="mt-1 block text-xs text-muted sm:hidden">{key.scopes.join(', ')}</span>
+              <span className={cx('block text-xs text-muted', key.hint && 'truncate font-mono')}>
+                {key.hint || <Trans>the desk’s own key</Trans>}
+              </span>
+              <span className="mt-1 block text-xs text-muted sm:hidden">
+                {key.scopes.join(', ')}
+              </span>
               <span className="mt-1 block text-xs sm:hidden">
                 <Ends apiKey={key} />
               </span>
             </Td>
             <Td className="max-w-52 text-xs text-muted max-sm:hidden">{key.scopes.join(', ')}</Td>
             <Td className="whitespace-nowrap text-muted max-sm:hidden">
-              {key.lastUsedAt === null ? <Trans>Never</Trans> : <Time at={key.lastUsedAt} look="relative" />}
+              {key.lastUsedAt === null ? (
+                <Trans>Never</Trans>
+              ) : (
+                <Time at={key.lastUsedAt} look="relative" />
+              )}
             </Td>
             <Td className="figures max-sm:hidden" end>
               {formatNumber(requests.get(key.id) ?? 0)}
@@ -70,7 +78,9 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
               <Ends apiKey={key} />
             </Td>
             <Td className="w-14 max-sm:align-top" end>
-              {key.status === 'active' && key.hint !== '' && <Actions apiKey={key} onDelete={onDelete} onRotate={onRotate} />}
+              {key.status === 'active' && key.hint !== '' && (
+                <Actions apiKey={key} onDelete={onDelete} onRotate={onRotate} />
+              )}
             </Td>
           </tr>
         ))}
@@ -88,7 +98,16 @@ function Ends({ apiKey: { status, expiresAt, rotation } }: { apiKey: ApiKeyRow }
       </Badge>
     )
   }
-  if (status === 'expired') return <Badge>{rotation.replacedBy === null ? <Trans context="API key">Expired</Trans> : <Trans>Replaced</Trans>}</Badge>
+  if (status === 'expired')
+    return (
+      <Badge>
+        {rotation.replacedBy === null ? (
+          <Trans context="API key">Expired</Trans>
+        ) : (
+          <Trans>Replaced</Trans>
+        )}
+      </Badge>
+    )
   if (rotation.replacedBy !== null && expiresAt !== null) {
     return (
       <Badge icon={<Icon name="hourglass" size={14} />} tone="warn">
@@ -106,15 +125,30 @@ function Ends({ apiKey: { status, expiresAt, rotation } }: { apiKey: ApiKeyRow }
   return <Time at={expiresAt} />
 }
 
-function Actions({ apiKey, onRotate, onDelete }: { apiKey: ApiKeyRow } & Pick<KeyTableProps, 'onRotate' | 'onDelete'>) {
+function Actions({
+  apiKey,
+  onRotate,
+  onDelete,
+}: { apiKey: ApiKeyRow } & Pick<KeyTableProps, 'onRotate' | 'onDelete'>) {
   const { t } = useLingui()
   const { name } = apiKey
-  const rotate = { id: 'rotate', label: t`Rotate`, icon: <Icon name="refresh" />, onSelect: () => onRotate(apiKey) }
+  const rotate = {
+    id: 'rotate',
+    label: t`Rotate`,
+    icon: <Icon name="refresh" />,
+    onSelect: () => onRotate(apiKey),
+  }
   return (
     <Menu
       items={[
         ...(apiKey.rotation.replacedBy === null ? [rotate] : []),
-        { id: 'delete', label: t`Delete`, icon: <Icon name="cross" />, danger: true, onSelect: () => onDelete(apiKey) },
+        {
+          id: 'delete',
+          label: t`Delete`,
+          icon: <Icon name="cross" />,
+          danger: true,
+          onSelect: () => onDelete(apiKey),
+        },
       ]}
       label={t`Actions for ${name}`}
       trigger={<Icon name="more" />}

@@ -17,7 +17,10 @@ import { KeyTable } from './KeyTable.tsx'
 import { NewKeyDialog, type NewKey } from './NewKeyDialog.tsx'
 import { RotateKeyDialog } from './RotateKeyDialog.tsx'
 
-type Open = { kind: 'create' } | { kind: 'rotate' | 'delete'; key: ApiKeyRow } | { kind: 'shown'; made: NewKey }
+type Open =
+  | { kind: 'create' }
+  | { kind: 'rotate' | 'delete'; key: ApiKeyRow }
+  | { kind: 'shown'; made: NewKey }
 
 /** The account's keys: those that work first, what has ended folded away. */
 export function KeysCard() {
@@ -27,12 +30,17 @@ export function KeysCard() {
   const close = () => setOpen(undefined)
   const shown = (made: NewKey) => setOpen({ kind: 'shown', made })
   const requests = new Map<string, number>()
-  for (const { keyId, requests: count } of usage?.usage ?? []) requests.set(keyId, (requests.get(keyId) ?? 0) + count)
+  for (const { keyId, requests: count } of usage?.usage ?? [])
+    requests.set(keyId, (requests.get(keyId) ?? 0) + count)
 
   const keys = query.data
   const working = keys?.filter(({ status }) => status === 'active') ?? []
   const ended = keys?.filter(({ status }) => status !== 'active') ?? []
-  const table = { requests, onRotate: (key: ApiKeyRow) => setOpen({ kind: 'rotate', key }), onDelete: (key: ApiKeyRow) => setOpen({ kind: 'delete', key }) }
+  const table = {
+    requests,
+    onRotate: (key: ApiKeyRow) => setOpen({ kind: 'rotate', key }),
+    onDelete: (key: ApiKeyRow) => setOpen({ kind: 'delete', key }),
+  }
   return (
     <Card
       action={
@@ -47,7 +55,11 @@ export function KeysCard() {
       title={<Trans>API keys</Trans>}
     >
       <div className="px-5">
-        <StaleBanner error={keys && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
+        <StaleBanner
+          error={keys && query.error}
+          onRetry={() => void query.refetch()}
+          readAt={query.dataUpdatedAt}
+        />
       </div>
       {keys ? (
         <>
@@ -68,7 +80,11 @@ export function KeysCard() {
           )}
         </>
       ) : query.error ? (
-        <KeysProblem busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
+        <KeysProblem
+          busy={query.isFetching}
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
       ) : (
         <div className="space-y-3 px-5 pb-5">
           {Array.from({ length: 3 }, (_, index) => (
@@ -77,7 +93,9 @@ export function KeysCard() {
         </div>
       )}
       {open?.kind === 'create' && <CreateKeyDialog onClose={close} onMade={shown} />}
-      {open?.kind === 'rotate' && <RotateKeyDialog keyRow={open.key} onClose={close} onMade={shown} />}
+      {open?.kind === 'rotate' && (
+        <RotateKeyDialog keyRow={open.key} onClose={close} onMade={shown} />
+      )}
       {open?.kind === 'delete' && <DeleteKeyDialog keyRow={open.key} onClose={close} />}
       {open?.kind === 'shown' && <NewKeyDialog made={open.made} onClose={close} />}
     </Card>
@@ -85,14 +103,23 @@ export function KeysCard() {
 }
 
 /** A desk whose own key may not manage keys says what to do about it; everything else is an error like any other. */
-function KeysProblem({ error, onRetry, busy }: { error: Error; onRetry: () => void; busy: boolean }) {
+function KeysProblem({
+  error,
+  onRetry,
+  busy,
+}: {
+  error: Error
+  onRetry: () => void
+  busy: boolean
+}) {
   const missing = error instanceof ApiError && error.details['reason'] === 'scope_missing'
   if (!missing) return <QueryError busy={busy} error={error} onRetry={onRetry} />
   return (
     <div className="px-5 pb-5">
       <Banner title={<Trans>This desk may not manage keys</Trans>} tone="warn">
         <Trans>
-          Its own key lacks the scope keys:manage. Make one that has it with the service’s admin command, set SERVICE_API_KEY to it, and start the proxy again.
+          Its own key lacks the scope keys:manage. Make one that has it with the service’s admin
+          command, set SERVICE_API_KEY to it, and start the proxy again.
         </Trans>
       </Banner>
     </div>

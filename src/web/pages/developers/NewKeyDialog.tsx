@@ -28,7 +28,12 @@ export function NewKeyDialog({ made, onClose }: { made: NewKey; onClose: () => v
 
   return (
     <Dialog
-      description={<Trans>“{name}” is ready. This is the only time it is shown: the service keeps a fingerprint of it, not the key.</Trans>}
+      description={
+        <Trans>
+          “{name}” is ready. This is the only time it is shown: the service keeps a fingerprint of
+          it, not the key.
+        </Trans>
+      }
       dismissable={false}
       footer={
         <Button disabled={!stored} onClick={onClose} variant="primary">
@@ -41,7 +46,10 @@ export function NewKeyDialog({ made, onClose }: { made: NewKey; onClose: () => v
     >
       <div className="grid gap-4">
         <div className="flex items-center gap-2 rounded-lg border border-edge bg-sunken px-3 py-2">
-          <code aria-label={shown ? t`The key` : t`The key, hidden`} className="min-w-0 flex-1 font-mono text-[13px] [overflow-wrap:anywhere]">
+          <code
+            aria-label={shown ? t`The key` : t`The key, hidden`}
+            className="min-w-0 flex-1 font-mono text-[13px] [overflow-wrap:anywhere]"
+          >
             {shown ? key : `${key.slice(0, 8)}${'•'.repeat(24)}`}
           </code>
           <Button onClick={() => setShown(!shown)} size="sm" variant="quiet">
@@ -55,9 +63,15 @@ export function NewKeyDialog({ made, onClose }: { made: NewKey; onClose: () => v
           </Button>
         </div>
         <Banner tone="warn">
-          <Trans>Keep it on a server. A key in a page, an app or a repository is a key for everybody.</Trans>
+          <Trans>
+            Keep it on a server. A key in a page, an app or a repository is a key for everybody.
+          </Trans>
         </Banner>
-        <Checkbox checked={stored} label={<Trans>I have stored it in a safe place.</Trans>} onChange={(event) => setStored(event.target.checked)} />
+        <Checkbox
+          checked={stored}
+          label={<Trans>I have stored it in a safe place.</Trans>}
+          onChange={(event) => setStored(event.target.checked)}
+        />
       </div>
     </Dialog>
   )

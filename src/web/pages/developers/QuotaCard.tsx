@@ -21,12 +21,16 @@ export function QuotaCard() {
   const [shown, limit] = [formatNumber(left ?? 0), formatNumber(quota?.limit ?? 0)]
   const refill = formatNumber(Math.max(1, Math.round((quota?.limit ?? 0) / 60)))
   return (
-    <Card subtitle={<Trans>Shared by everybody who uses this dashboard.</Trans>} title={<Trans>The desk’s quota</Trans>}>
+    <Card
+      subtitle={<Trans>Shared by everybody who uses this dashboard.</Trans>}
+      title={<Trans>The desk’s quota</Trans>}
+    >
       {pause > 0 && (
         // The page's top tells it once; this one counts, and is not read out every second.
         <Banner className="mb-4" icon="hourglass" title={<Trans>Paused</Trans>} tone="warn">
           <Trans>
-            Nothing is asked for <span className="figures">{pause}</span> s, then it goes on by itself.
+            Nothing is asked for <span className="figures">{pause}</span> s, then it goes on by
+            itself.
           </Trans>
         </Banner>
       )}
@@ -48,13 +52,19 @@ export function QuotaCard() {
             role="meter"
           >
             <div
-              className={cx('forced-fill h-full rounded-full transition-[width]', share < LOW ? 'bg-warn-edge' : 'bg-accent')}
+              className={cx(
+                'forced-fill h-full rounded-full transition-[width]',
+                share < LOW ? 'bg-warn-edge' : 'bg-accent',
+              )}
               style={{ width: `${Math.max(share * 100, left > 0 ? 1 : 0)}%` }}
             />
           </div>
           <p className="mt-3 text-xs text-muted">
             {share < LOW ? (
-              <Trans>Little is left: lists wait first, payments last. About {refill} come back every second.</Trans>
+              <Trans>
+                Little is left: lists wait first, payments last. About {refill} come back every
+                second.
+              </Trans>
             ) : (
               <Trans>About {refill} come back every second.</Trans>
             )}

@@ -30,7 +30,15 @@ const graceWords: Readonly<Record<Grace, MessageDescriptor>> = {
 }
 
 /** Makes a successor of the same name and scopes. Both work until the grace ends. */
-export function RotateKeyDialog({ keyRow, onClose, onMade }: { keyRow: ApiKeyRow; onClose: () => void; onMade: (made: NewKey) => void }) {
+export function RotateKeyDialog({
+  keyRow,
+  onClose,
+  onMade,
+}: {
+  keyRow: ApiKeyRow
+  onClose: () => void
+  onMade: (made: NewKey) => void
+}) {
   const { t } = useLingui()
   const [grace, setGrace] = useState<Grace>(3600)
   const { id, name } = keyRow
@@ -45,7 +53,11 @@ export function RotateKeyDialog({ keyRow, onClose, onMade }: { keyRow: ApiKeyRow
   async function rotate(approval: string) {
     try {
       const options = { idempotencyKey: crypto.randomUUID(), confirmation: name, approval }
-      const made = await call('apiKeyRotate', { params: { id }, body: { graceSeconds: grace } }, options)
+      const made = await call(
+        'apiKeyRotate',
+        { params: { id }, body: { graceSeconds: grace } },
+        options,
+      )
       onMade({ name: made.name, key: made.key })
     } finally {
       void queryClient.invalidateQueries(apiKeysQuery)
@@ -62,8 +74,16 @@ export function RotateKeyDialog({ keyRow, onClose, onMade }: { keyRow: ApiKeyRow
     >
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
-        <Field hint={<Trans>Time to bring the new key to your servers.</Trans>} label={<Trans>The old key works on for</Trans>}>
-          <Select onChange={(event) => setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)} value={grace}>
+        <Field
+          hint={<Trans>Time to bring the new key to your servers.</Trans>}
+          label={<Trans>The old key works on for</Trans>}
+        >
+          <Select
+            onChange={(event) =>
+              setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)
+            }
+            value={grace}
+          >
             {GRACE_SECONDS.map((each) => (
               <option key={each} value={each}>
                 {t(graceWords[each])}

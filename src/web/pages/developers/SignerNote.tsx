@@ -2,7 +2,11 @@ import { Trans } from '@lingui/react/macro'
 import { useSession } from '../../api/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { openConnectDialog, useAccounts, type ConnectedAccount } from '../../wallet/state/accounts.ts'
+import {
+  openConnectDialog,
+  useAccounts,
+  type ConnectedAccount,
+} from '../../wallet/state/accounts.ts'
 
 /** The connected wallet that this session has proven; undefined while there is none. */
 export function useSigner(): ConnectedAccount | undefined {
@@ -19,7 +23,10 @@ export function SignerNote({ signer }: { signer: ConnectedAccount | undefined })
   return (
     <Banner
       action={
-        <Button onClick={() => openConnectDialog(wallet?.startsWith('0x') === false ? 'solana' : 'evm')} size="sm">
+        <Button
+          onClick={() => openConnectDialog(wallet?.startsWith('0x') === false ? 'solana' : 'evm')}
+          size="sm"
+        >
           <Trans>Connect</Trans>
         </Button>
       }

@@ -23,10 +23,19 @@ export function UsageCard() {
   const { t } = useLingui()
   const search = useSearch('developers')
   const period = search.period ?? 'hour'
-  const { data, error, isFetching, refetch } = useQuery({ ...usageQuery(period), placeholderData: keepPreviousData })
+  const { data, error, isFetching, refetch } = useQuery({
+    ...usageQuery(period),
+    placeholderData: keepPreviousData,
+  })
   const { data: keys = [] } = useQuery(apiKeysQuery)
-  const asked = [...new Set([...(data?.usage ?? []).map(({ endpoint }) => endpoint), ...(search.endpoint ? [search.endpoint] : [])])].toSorted()
-  const go = (next: Partial<typeof search>) => navigate(pathTo('developers', { search: { ...search, ...next } }), { replace: true })
+  const asked = [
+    ...new Set([
+      ...(data?.usage ?? []).map(({ endpoint }) => endpoint),
+      ...(search.endpoint ? [search.endpoint] : []),
+    ]),
+  ].toSorted()
+  const go = (next: Partial<typeof search>) =>
+    navigate(pathTo('developers', { search: { ...search, ...next } }), { replace: true })
   return (
     <Card title={<Trans>Usage</Trans>}>
       <div className="mb-3 flex flex-wrap gap-2">
@@ -39,7 +48,12 @@ export function UsageCard() {
           ]}
           value={period}
         />
-        <Select aria-label={t`Key`} className="min-w-44" onChange={(event) => go({ key: event.target.value || undefined })} value={search.key ?? ''}>
+        <Select
+          aria-label={t`Key`}
+          className="min-w-44"
+          onChange={(event) => go({ key: event.target.value || undefined })}
+          value={search.key ?? ''}
+        >
           <option value="">{t`All keys`}</option>
           {keys.map(({ id, name, hint }) => (
             <option key={id} value={id}>
@@ -91,14 +105,23 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
   // A day of usage is a day of UTC, whatever the reader's clock says.
   const timeZone = period === 'day' || zone === 'utc' ? 'UTC' : undefined
   const nameOf = (at: number) =>
-    formatDate(at, period === 'day' ? { day: 'numeric', month: 'short', timeZone } : { hour: '2-digit', minute: '2-digit', timeZone })
+    formatDate(
+      at,
+      period === 'day'
+        ? { day: 'numeric', month: 'short', timeZone }
+        : { hour: '2-digit', minute: '2-digit', timeZone },
+    )
   return (
     <>
       <p className="mb-1 text-sm text-muted">
         <Plural one="# request" other="# requests" value={total} />
       </p>
       <CountBars
-        bars={countBuckets(charted, { since: data.since, until: data.until, ms: USAGE_PERIODS[period].ms }).map(({ at, ...parts }) => ({
+        bars={countBuckets(charted, {
+          since: data.since,
+          until: data.until,
+          ms: USAGE_PERIODS[period].ms,
+        }).map(({ at, ...parts }) => ({
           name: nameOf(at),
           ...parts,
         }))}
@@ -126,7 +149,9 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
             <tbody className="[&>tr:last-child>td]:border-b-0">
               {endpoints.map(({ endpoint, requests, refused, failed }) => (
                 <tr key={endpoint}>
-                  <Td className="font-mono text-[13px] [overflow-wrap:anywhere] max-sm:text-xs">{nameEndpoint(endpoint)}</Td>
+                  <Td className="font-mono text-[13px] [overflow-wrap:anywhere] max-sm:text-xs">
+                    {nameEndpoint(endpoint)}
+                  </Td>
                   <Td className="figures max-sm:px-1.5" end>
                     {formatNumber(requests)}
                   </Td>

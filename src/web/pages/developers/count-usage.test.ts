@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 import { countBuckets, countEndpoints } from './count-usage.ts'
 
 const hour = 3_600_000
-const row = (startsAt: number, endpoint: string, status: '2xx' | '3xx' | '4xx' | '5xx', requests: number) => ({
+const row = (
+  startsAt: number,
+  endpoint: string,
+  status: '2xx' | '3xx' | '4xx' | '5xx',
+  requests: number,
+) => ({
   startsAt,
   endpoint,
   status,
@@ -26,7 +31,14 @@ test('every period has a bucket, and what lies outside has none', () => {
 })
 
 test('endpoints are counted over all periods, the busiest first', () => {
-  expect(countEndpoints(rows).map(({ endpoint, requests, refused, failed }) => [endpoint, requests, refused, failed])).toEqual([
+  expect(
+    countEndpoints(rows).map(({ endpoint, requests, refused, failed }) => [
+      endpoint,
+      requests,
+      refused,
+      failed,
+    ]),
+  ).toEqual([
     ['late', 9, 0, 0],
     ['paymentList', 7, 2, 0],
     ['usage', 2, 0, 1],

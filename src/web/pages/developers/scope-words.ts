@@ -14,4 +14,8 @@ export const scopeWords: Readonly<Record<Scope, MessageDescriptor>> = {
 }
 
 /** Scopes that let their holder move money or make more keys. */
-export const POWERFUL: ReadonlySet<Scope> = new Set<Scope>(['payment:send', 'keys:manage', 'wallets:manage'])
+export const POWERFUL: ReadonlySet<Scope> = new Set<Scope>([
+  'payment:send',
+  'keys:manage',
+  'wallets:manage',
+])

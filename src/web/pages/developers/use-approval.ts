@@ -9,7 +9,12 @@ import { signalOf } from '../../wallet/state/errors.ts'
 import { loadStack } from '../../wallet/stack.ts'
 
 /** What is to be signed, once the proxy has written it and this browser has compared it with what was entered. */
-export type Approval = { id: string; message: string; signer: ConnectedAccount; trouble: Trouble | null }
+export type Approval = {
+  id: string
+  message: string
+  signer: ConnectedAccount
+  trouble: Trouble | null
+}
 
 export type Approving = {
   approval: Approval | undefined
@@ -52,9 +57,12 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
     problem,
     ask: (deed, signer) =>
       work(async () => {
-        const { id, message } = await callProxy('keyApproval', { body: { signer: signer.address, deed } })
+        const { id, message } = await callProxy('keyApproval', {
+          body: { signer: signer.address, deed },
+        })
         // Nobody signs words that they did not mean.
-        if (!isApprovalOf(message, deed, { origin: location.origin, wallet: signer.address })) throw new ApiError({ code: 'BAD_RESPONSE' })
+        if (!isApprovalOf(message, deed, { origin: location.origin, wallet: signer.address }))
+          throw new ApiError({ code: 'BAD_RESPONSE' })
         setApproval({ id, message, signer, trouble: null })
       }),
     sign: () =>

@@ -19,12 +19,28 @@ export type AnsweredProps = {
 /** What came of a request without a payment. */
 export function Answered({ view, busy, onPay, onRetry, onRelay }: AnsweredProps) {
   const { asked, request, at } = view
-  if (asked.kind === 'unanswered') return <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={asked} />
+  if (asked.kind === 'unanswered')
+    return (
+      <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={asked} />
+    )
   const { answer } = asked
   if (answer.status !== 402)
-    return <AnswerCard answer={answer} url={request.url} title={answer.status < 400 ? <Trans>This costs nothing</Trans> : <Trans>The server’s answer</Trans>} />
+    return (
+      <AnswerCard
+        answer={answer}
+        url={request.url}
+        title={
+          answer.status < 400 ? (
+            <Trans>This costs nothing</Trans>
+          ) : (
+            <Trans>The server’s answer</Trans>
+          )
+        }
+      />
+    )
   const read = readChallenge(answer)
-  if (!isChallenge(read)) return <NoChallengeCard answer={answer} none={read} onRelay={onRelay} request={request} />
+  if (!isChallenge(read))
+    return <NoChallengeCard answer={answer} none={read} onRelay={onRelay} request={request} />
   return (
     <ChallengeCard
       answer={answer}
@@ -32,7 +48,14 @@ export function Answered({ view, busy, onPay, onRetry, onRelay }: AnsweredProps)
       challenge={read}
       direct={request.via === 'direct'}
       key={at}
-      onPay={(offer, { account, way, version }) => onPay({ offer, version, way, payer: { address: account.address, walletName: account.walletName } })}
+      onPay={(offer, { account, way, version }) =>
+        onPay({
+          offer,
+          version,
+          way,
+          payer: { address: account.address, walletName: account.walletName },
+        })
+      }
     />
   )
 }

@@ -21,7 +21,10 @@ export type ChallengeCardProps = {
   /** This browser read it itself. */
   direct: boolean
   busy: boolean
-  onPay: (offer: Offer, payer: Parameters<OfferCardProps['onPay']>[1] & { version: Version }) => void
+  onPay: (
+    offer: Offer,
+    payer: Parameters<OfferCardProps['onPay']>[1] & { version: Version },
+  ) => void
 }
 
 /** What a 402 asks: the ways to pay it, and what stands in it. */
@@ -32,7 +35,9 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
   const { networks } = useConfig()
   // What can be paid here comes first, in the order the server names it.
   const rank = ({ terms }: Offer) => (judgeTerms(terms, networks).ok ? 0 : 1)
-  const shown = offers.filter(({ entries }) => version in entries).toSorted((a, b) => rank(a) - rank(b))
+  const shown = offers
+    .filter(({ entries }) => version in entries)
+    .toSorted((a, b) => rank(a) - rank(b))
   return (
     <Card
       action={
@@ -46,7 +51,9 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
       <div className="space-y-3 px-5 pb-4">
         {resource && (
           <p className="text-sm">
-            {resource.description && <UntrustedText className="block font-medium" text={resource.description} />}
+            {resource.description && (
+              <UntrustedText className="block font-medium" text={resource.description} />
+            )}
             <UntrustedLink className="text-muted break-all" href={resource.url} />
           </p>
         )}
@@ -72,7 +79,13 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
       {shown.length > 0 ? (
         <ul className="divide-y divide-line border-t border-line">
           {shown.map((offer, index) => (
-            <OfferCard busy={busy} first={index === 0} key={index} offer={offer} onPay={(chosen, payer) => onPay(chosen, { ...payer, version })} />
+            <OfferCard
+              busy={busy}
+              first={index === 0}
+              key={index}
+              offer={offer}
+              onPay={(chosen, payer) => onPay(chosen, { ...payer, version })}
+            />
           ))}
         </ul>
       ) : (
@@ -124,7 +137,13 @@ function Raw({ version, value }: { version: Version; value: unknown }) {
   const { t } = useLingui()
   return (
     <div className="min-w-0">
-      <p className="mb-1 text-xs text-muted">{version === 2 ? <Trans>Version 2, from the header</Trans> : <Trans>Version 1, from the body</Trans>}</p>
+      <p className="mb-1 text-xs text-muted">
+        {version === 2 ? (
+          <Trans>Version 2, from the header</Trans>
+        ) : (
+          <Trans>Version 1, from the body</Trans>
+        )}
+      </p>
       <div
         aria-label={version === 2 ? t`Version 2, from the header` : t`Version 1, from the body`}
         className="max-h-96 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]"
@@ -137,7 +156,15 @@ function Raw({ version, value }: { version: Version; value: unknown }) {
   )
 }
 
-function Lints({ challenge, answer, direct }: { challenge: Challenge; answer: Answer; direct: boolean }) {
+function Lints({
+  challenge,
+  answer,
+  direct,
+}: {
+  challenge: Challenge
+  answer: Answer
+  direct: boolean
+}) {
   const { t } = useLingui()
   const lints = lintChallenge(challenge, answer, direct)
   if (lints.length === 0) return null
@@ -151,7 +178,9 @@ function Lints({ challenge, answer, direct }: { challenge: Challenge; answer: An
         {lints.map(({ text, fix }) => (
           <li key={fix}>
             <p>{t(text)}</p>
-            <code className="block rounded-sm bg-sunken px-2 py-1 font-mono text-[13px] break-all">{fix}</code>
+            <code className="block rounded-sm bg-sunken px-2 py-1 font-mono text-[13px] break-all">
+              {fix}
+            </code>
           </li>
         ))}
       </ul>

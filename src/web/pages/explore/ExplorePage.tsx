@@ -32,7 +32,12 @@ export function ExplorePage() {
   return (
     <div className="mx-auto max-w-[880px]">
       <PageHeader
-        subtitle={<Trans>Ask for something that costs money, see what the server wants, and pay for it step by step.</Trans>}
+        subtitle={
+          <Trans>
+            Ask for something that costs money, see what the server wants, and pay for it step by
+            step.
+          </Trans>
+        }
         title={<Trans>Explore</Trans>}
       />
       <div className="mb-5">
@@ -47,11 +52,21 @@ export function ExplorePage() {
           ]}
         />
       </div>
-      {view.name !== 'visit' && <Unfinished onOpen={(id) => navigate(pathTo('explore', { search: { visit: id } }), { replace: true })} />}
+      {view.name !== 'visit' && (
+        <Unfinished
+          onOpen={(id) => navigate(pathTo('explore', { search: { visit: id } }), { replace: true })}
+        />
+      )}
       {view.name === 'visit' ? (
         <RequestLine onChange={startOver} request={view.request} />
       ) : (
-        <RequestForm asked={view.name === 'answer'} busy={busy} fields={fields} onAsk={(request) => void send(request)} onChange={setFields} />
+        <RequestForm
+          asked={view.name === 'answer'}
+          busy={busy}
+          fields={fields}
+          onAsk={(request) => void send(request)}
+          onChange={setFields}
+        />
       )}
       <div className="mt-4 space-y-4">
         {'notice' in view && view.notice && (
@@ -74,8 +89,12 @@ export function ExplorePage() {
             first={view.visit}
             key={view.visit.id}
             onLeave={() => void send(view.request)}
-            onOther={({ sender, walletName }) => void begin(view.request, choiceAgain(view.visit, { address: sender, walletName }))}
-            onPayAnew={(offer) => void begin(view.request, choiceAgain(view.visit, payerOf(view.run), offer))}
+            onOther={({ sender, walletName }) =>
+              void begin(view.request, choiceAgain(view.visit, { address: sender, walletName }))
+            }
+            onPayAnew={(offer) =>
+              void begin(view.request, choiceAgain(view.visit, payerOf(view.run), offer))
+            }
             onServed={onServed}
             run={view.run}
           />
@@ -86,7 +105,8 @@ export function ExplorePage() {
 }
 
 function stepOf(view: View, servedId: string | undefined): string {
-  if (view.name === 'visit') return isServed(view.visit) || view.visit.id === servedId ? 'answer' : 'pay'
+  if (view.name === 'visit')
+    return isServed(view.visit) || view.visit.id === servedId ? 'answer' : 'pay'
   if (view.name !== 'answer' || view.asked.kind !== 'answered') return 'ask'
   return view.asked.answer.status === 402 ? 'terms' : 'answer'
 }

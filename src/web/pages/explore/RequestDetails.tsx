@@ -17,13 +17,21 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
   const { t } = useLingui()
   const { relay } = useConfig()
   return (
-    <details className="group mt-4" open={problems.headers !== undefined || problems.body !== undefined || undefined}>
+    <details
+      className="group mt-4"
+      open={problems.headers !== undefined || problems.body !== undefined || undefined}
+    >
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
         <Trans>Headers, body and the way there</Trans>
       </summary>
       <div className="mt-3 space-y-4">
-        <Field error={problems.headers} hint={<Trans>One in each line. What pays is added later, by this page.</Trans>} label={<Trans>Headers</Trans>} optional>
+        <Field
+          error={problems.headers}
+          hint={<Trans>One in each line. What pays is added later, by this page.</Trans>}
+          label={<Trans>Headers</Trans>}
+          optional
+        >
           <TextArea
             mono
             onChange={(event) => onChange({ headers: event.target.value })}
@@ -34,7 +42,12 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
         </Field>
         {fields.method !== 'GET' && fields.method !== 'HEAD' && (
           <Field error={problems.body} label={<Trans>Body</Trans>} optional>
-            <TextArea mono onChange={(event) => onChange({ body: event.target.value })} rows={4} value={fields.body} />
+            <TextArea
+              mono
+              onChange={(event) => onChange({ body: event.target.value })}
+              rows={4}
+              value={fields.body}
+            />
           </Field>
         )}
         {relay !== 'off' && (
@@ -50,9 +63,15 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
             />
             <p className="mt-1.5 text-sm text-muted">
               {fields.via === 'direct' ? (
-                <Trans>Your browser asks the server itself. Some servers do not let pages read their answers.</Trans>
+                <Trans>
+                  Your browser asks the server itself. Some servers do not let pages read their
+                  answers.
+                </Trans>
               ) : (
-                <Trans>This desk’s proxy asks in your place, without cookies or keys. It sees what you send, a payment included.</Trans>
+                <Trans>
+                  This desk’s proxy asks in your place, without cookies or keys. It sees what you
+                  send, a payment included.
+                </Trans>
               )}
             </p>
           </div>

@@ -9,7 +9,12 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { RequestDetails } from './RequestDetails.tsx'
-import { readRequest, type Method, type RequestFields, type ResourceRequest } from './request/request.ts'
+import {
+  readRequest,
+  type Method,
+  type RequestFields,
+  type ResourceRequest,
+} from './request/request.ts'
 
 export type RequestFormProps = {
   fields: RequestFields
@@ -48,7 +53,10 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
       <form noValidate onSubmit={submit}>
         <div className="grid gap-3 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
           <Field label={<Trans>Method</Trans>}>
-            <Select onChange={(event) => set({ method: event.target.value as Method })} value={fields.method}>
+            <Select
+              onChange={(event) => set({ method: event.target.value as Method })}
+              value={fields.method}
+            >
               {RELAY_METHODS.map((method) => (
                 <option key={method} value={method}>
                   {method}
@@ -57,7 +65,14 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
             </Select>
           </Field>
           <Field error={problems.url} label={<Trans>Address of the resource</Trans>}>
-            <Input inputMode="url" mono onChange={(event) => set({ url: event.target.value })} placeholder="https://" type="url" value={fields.url} />
+            <Input
+              inputMode="url"
+              mono
+              onChange={(event) => set({ url: event.target.value })}
+              placeholder="https://"
+              type="url"
+              value={fields.url}
+            />
           </Field>
         </div>
 
@@ -67,9 +82,17 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
               <Trans>Try one:</Trans>
             </span>
             {examples.map(({ name, url, description }) => (
-              <Button className="max-w-full" key={url} onClick={() => tryExample(url)} size="sm" title={url}>
+              <Button
+                className="max-w-full"
+                key={url}
+                onClick={() => tryExample(url)}
+                size="sm"
+                title={url}
+              >
                 <span className="truncate">{name}</span>
-                {description && <span className="font-normal text-muted max-sm:hidden">{description}</span>}
+                {description && (
+                  <span className="font-normal text-muted max-sm:hidden">{description}</span>
+                )}
               </Button>
             ))}
           </div>
@@ -78,7 +101,13 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
         <RequestDetails fields={fields} onChange={set} problems={problems} />
 
         <div className="mt-5">
-          <Button busy={busy} className="max-sm:w-full" icon={<Icon name="arrowOut" />} type="submit" variant={asked ? 'secondary' : 'primary'}>
+          <Button
+            busy={busy}
+            className="max-sm:w-full"
+            icon={<Icon name="arrowOut" />}
+            type="submit"
+            variant={asked ? 'secondary' : 'primary'}
+          >
             <Trans>Ask</Trans>
           </Button>
         </div>

@@ -11,7 +11,10 @@ export function lintChallenge(challenge: Challenge, answer: Answer, direct: bool
   const lints: Lint[] = []
   const hasV2 = challenge.versions.includes(2)
   if (!hasV2 && !direct)
-    lints.push({ text: msg`There is no version 2 of it: current clients read the header first.`, fix: 'PAYMENT-REQUIRED: <base64 of {"x402Version": 2, …}>' })
+    lints.push({
+      text: msg`There is no version 2 of it: current clients read the header first.`,
+      fix: 'PAYMENT-REQUIRED: <base64 of {"x402Version": 2, …}>',
+    })
   if (!hasV2 && direct && headerOf(answer, 'payment-required') === undefined) {
     lints.push({
       text: msg`Pages of other origins cannot read its header, if it has one.`,
@@ -20,10 +23,21 @@ export function lintChallenge(challenge: Challenge, answer: Answer, direct: bool
   }
   // Across origins a page sees this header without being told to.
   const cache = headerOf(answer, 'cache-control') ?? ''
-  if (!/no-store/i.test(cache)) lints.push({ text: msg`A cache may keep it and hand it to somebody else.`, fix: 'Cache-Control: no-store' })
+  if (!/no-store/i.test(cache))
+    lints.push({
+      text: msg`A cache may keep it and hand it to somebody else.`,
+      fix: 'Cache-Control: no-store',
+    })
   if (hasV2 && challenge.resource === null)
-    lints.push({ text: msg`It does not name its resource: a payment for one page would buy another.`, fix: '"resource": {"url": "https://…"}' })
+    lints.push({
+      text: msg`It does not name its resource: a payment for one page would buy another.`,
+      fix: '"resource": {"url": "https://…"}',
+    })
   const many = challenge.offers.filter(({ terms }) => terms.maxTimeoutSeconds < 30).length
-  if (many > 0) lints.push({ text: msg`It leaves a person less than half a minute to pay.`, fix: '"maxTimeoutSeconds": 300' })
+  if (many > 0)
+    lints.push({
+      text: msg`It leaves a person less than half a minute to pay.`,
+      fix: '"maxTimeoutSeconds": 300',
+    })
   return lints
 }

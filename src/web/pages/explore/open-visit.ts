@@ -15,7 +15,10 @@ export type Choice = { offer: Offer; version: Version; way: Way; payer: Payer }
 export type Opened = { visit: Visit; run: PaymentRun }
 
 /** A new paid request: remembered before its payment is begun. */
-export async function startVisit(request: ResourceRequest, { offer, version, way, payer }: Choice): Promise<Opened> {
+export async function startVisit(
+  request: ResourceRequest,
+  { offer, version, way, payer }: Choice,
+): Promise<Opened> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === offer.terms.network)
   if (!network) throw new Error(`${offer.terms.network} is not configured.`)
@@ -37,7 +40,9 @@ export async function startVisit(request: ResourceRequest, { offer, version, way
 }
 
 /** A request of this browser, with its payment as it stands. */
-export async function openVisit(id: string): Promise<({ ok: true } & Opened) | { ok: false; reason: 'held' | 'unknown' }> {
+export async function openVisit(
+  id: string,
+): Promise<({ ok: true } & Opened) | { ok: false; reason: 'held' | 'unknown' }> {
   const visit = await readVisit(id).catch(() => undefined)
   const run = visit && (await resumeRun(visit))
   if (run === 'held') return { ok: false, reason: 'held' }

@@ -5,8 +5,13 @@ import type { Choice } from './open-visit.ts'
 export const FRESH_MS = 30_000
 
 /** The same way to pay among the terms of now. */
-export function findSame(challenge: Challenge, { offer, version }: Pick<Choice, 'offer' | 'version'>): Offer | undefined {
-  return challenge.offers.find((each) => version in each.entries && isSameWay(each.terms, offer.terms))
+export function findSame(
+  challenge: Challenge,
+  { offer, version }: Pick<Choice, 'offer' | 'version'>,
+): Offer | undefined {
+  return challenge.offers.find(
+    (each) => version in each.entries && isSameWay(each.terms, offer.terms),
+  )
 }
 
 export function hasRisen(before: Offer, now: Offer): boolean {

@@ -23,7 +23,13 @@ export type View =
 export function useExplorer() {
   const { t } = useLingui()
   const search = useSearch('explore')
-  const [fields, setFields] = useState<RequestFields>({ method: 'GET', url: search.url ?? '', headers: '', body: '', via: 'direct' })
+  const [fields, setFields] = useState<RequestFields>({
+    method: 'GET',
+    url: search.url ?? '',
+    headers: '',
+    body: '',
+    via: 'direct',
+  })
   const [view, setView] = useState<View>(search.visit ? { name: 'opening' } : { name: 'idle' })
   const [busy, setBusy] = useState(false)
   const turn = useRef(0)
@@ -41,8 +47,14 @@ export function useExplorer() {
       if (opened.ok) {
         const { visit, run } = opened
         const { request } = visit
-        setFields((old) => (old.url ? old : { ...old, method: request.method, url: request.url, via: request.via }))
-        return setView((old) => (old.name === 'visit' && old.visit.id === id ? old : { name: 'visit', visit, run, request }))
+        setFields((old) =>
+          old.url ? old : { ...old, method: request.method, url: request.url, via: request.via },
+        )
+        return setView((old) =>
+          old.name === 'visit' && old.visit.id === id
+            ? old
+            : { name: 'visit', visit, run, request },
+        )
       }
       const held = opened.reason === 'held'
       setView({
@@ -73,7 +85,9 @@ export function useExplorer() {
   const begin = useCallback(async (request: ResourceRequest, choice: Choice) => {
     const { visit, run } = await startVisit(request, choice)
     setView({ name: 'visit', visit, run, request })
-    navigate(pathTo('explore', { search: { url: request.url, visit: visit.id } }), { replace: true })
+    navigate(pathTo('explore', { search: { url: request.url, visit: visit.id } }), {
+      replace: true,
+    })
     // A permit is built once Permit2 may take what it says.
     if (choice.way !== 'permit') await run.build()
   }, [])
@@ -84,10 +98,16 @@ export function useExplorer() {
     try {
       if (Date.now() - from.at < FRESH_MS) return await begin(from.request, choice)
       const asked = await ask(from.request)
-      const fresh = asked.kind === 'answered' && asked.answer.status === 402 ? readChallenge(asked.answer) : undefined
+      const fresh =
+        asked.kind === 'answered' && asked.answer.status === 402
+          ? readChallenge(asked.answer)
+          : undefined
       const same = fresh && isChallenge(fresh) ? findSame(fresh, choice) : undefined
-      if (same && !hasRisen(choice.offer, same)) return await begin(from.request, { ...choice, offer: same })
-      const notice = same ? t`The price rose while you looked. Here are the terms of now.` : t`The terms changed while you looked. Here are those of now.`
+      if (same && !hasRisen(choice.offer, same))
+        return await begin(from.request, { ...choice, offer: same })
+      const notice = same
+        ? t`The price rose while you looked. Here are the terms of now.`
+        : t`The terms changed while you looked. Here are those of now.`
       setView({ name: 'answer', request: from.request, asked, at: Date.now(), notice })
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)

@@ -12,7 +12,12 @@ import { checkAmount, checkResource } from '../../payment-flow/form/fields.ts'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
 import type { Fields } from './wish.ts'
 
-export type LinkFieldsProps = { form: UseFormReturn<Fields>; payable: readonly Network[]; network: Network; asset: Asset }
+export type LinkFieldsProps = {
+  form: UseFormReturn<Fields>
+  payable: readonly Network[]
+  network: Network
+  asset: Asset
+}
 
 /** What a link asks for. */
 export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
@@ -32,7 +37,12 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
     <>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field error={errors.network?.message} label={t`Network`}>
-          <Select {...register('network', { onChange: (event) => changeNetwork(payable.find((each) => each.network === event.target.value)) })}>
+          <Select
+            {...register('network', {
+              onChange: (event) =>
+                changeNetwork(payable.find((each) => each.network === event.target.value)),
+            })}
+          >
             {payable.map((each) => (
               <option key={each.network} value={each.network}>
                 {each.name}
@@ -49,11 +59,18 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
             ))}
           </Select>
         </Field>
-        <Field error={errors.amount?.message} hint={t`Empty: the buyer chooses.`} label={t`Amount`} optional>
+        <Field
+          error={errors.amount?.message}
+          hint={t`Empty: the buyer chooses.`}
+          label={t`Amount`}
+          optional
+        >
           <Input
             inputMode="decimal"
             suffix={asset.symbol}
-            {...register('amount', { validate: (text) => text.trim() === '' || checkAmount(text, asset, undefined) })}
+            {...register('amount', {
+              validate: (text) => text.trim() === '' || checkAmount(text, asset, undefined),
+            })}
           />
         </Field>
         <Field error={errors.asset?.message} label={t`Currency`}>
@@ -102,7 +119,12 @@ function TextFields({ form }: { form: UseFormReturn<Fields> }) {
       >
         <Input maxLength={200} {...register('description')} />
       </Field>
-      <Field error={errors.reference?.message} hint={t`Your order or invoice number.`} label={t`Reference`} optional>
+      <Field
+        error={errors.reference?.message}
+        hint={t`Your order or invoice number.`}
+        label={t`Reference`}
+        optional
+      >
         <Input maxLength={100} {...register('reference')} />
       </Field>
       <Field error={errors.lasts?.message} label={t`Good for`}>
@@ -114,8 +136,18 @@ function TextFields({ form }: { form: UseFormReturn<Fields> }) {
           <option value="always">{t`No end`}</option>
         </Select>
       </Field>
-      <Field error={errors.resource?.message} hint={t`The web address the payment unlocks.`} label={t`Resource`} optional>
-        <Input inputMode="url" maxLength={500} placeholder="https://" {...register('resource', { validate: checkResource })} />
+      <Field
+        error={errors.resource?.message}
+        hint={t`The web address the payment unlocks.`}
+        label={t`Resource`}
+        optional
+      >
+        <Input
+          inputMode="url"
+          maxLength={500}
+          placeholder="https://"
+          {...register('resource', { validate: checkResource })}
+        />
       </Field>
       <Field
         error={errors.returnUrl?.message}
@@ -128,7 +160,10 @@ function TextFields({ form }: { form: UseFormReturn<Fields> }) {
           maxLength={500}
           placeholder="https://"
           {...register('returnUrl', {
-            validate: (text) => text.trim() === '' || returnAddress(text.trim(), 'x') !== undefined || t`Enter a whole web address, with https://.`,
+            validate: (text) =>
+              text.trim() === '' ||
+              returnAddress(text.trim(), 'x') !== undefined ||
+              t`Enter a whole web address, with https://.`,
           })}
         />
       </Field>

@@ -20,17 +20,28 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { keepLink } from './links-query.ts'
 import { pageOfLink } from './page-of-link.ts'
 
-const STATES: Readonly<Record<LinkState, { label: MessageDescriptor; tone: Tone; icon: IconName }>> = {
+const STATES: Readonly<
+  Record<LinkState, { label: MessageDescriptor; tone: Tone; icon: IconName }>
+> = {
   open: { label: msg`Open`, tone: 'good', icon: 'check' },
   used: { label: msg`Paid`, tone: 'info', icon: 'checkDouble' },
   expired: { label: msg`Expired`, tone: 'neutral', icon: 'clock' },
   withdrawn: { label: msg`Withdrawn`, tone: 'neutral', icon: 'back' },
 }
 
-export function LinkList({ links, onShare }: { links: readonly LinkBody[]; onShare: (link: LinkBody) => void }) {
+export function LinkList({
+  links,
+  onShare,
+}: {
+  links: readonly LinkBody[]
+  onShare: (link: LinkBody) => void
+}) {
   const { t } = useLingui()
   return (
-    <ul aria-label={t`Payment links`} className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface">
+    <ul
+      aria-label={t`Payment links`}
+      className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+    >
       {links.map((link) => (
         <LinkRow key={link.terms.id} link={link} onShare={onShare} />
       ))}
@@ -48,7 +59,11 @@ function LinkRow({ link, onShare }: { link: LinkBody; onShare: (link: LinkBody) 
           {terms.maxPayments === null ? (
             <Plural one="# payment" other="# payments" value={paid} />
           ) : (
-            <Plural one={`${paid} of # payment`} other={`${paid} of # payments`} value={terms.maxPayments} />
+            <Plural
+              one={`${paid} of # payment`}
+              other={`${paid} of # payments`}
+              value={terms.maxPayments}
+            />
           )}
         </span>
         {pending > 0 && (
@@ -74,7 +89,13 @@ function LinkWords({ link }: { link: LinkBody }) {
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-medium">
           {terms.amountAtomic !== null && asset ? (
-            <Amount atomic={terms.amountAtomic} decimals={asset.decimals} exact size="md" symbol={symbol} />
+            <Amount
+              atomic={terms.amountAtomic}
+              decimals={asset.decimals}
+              exact
+              size="md"
+              symbol={symbol}
+            />
           ) : (
             <Trans>Any amount in {symbol}</Trans>
           )}
@@ -94,7 +115,8 @@ function LinkWords({ link }: { link: LinkBody }) {
             <UntrustedText text={terms.reference} /> ·{' '}
           </>
         )}
-        {network?.name ?? terms.network} · <span className="font-mono text-[13px]">{shortAddress(terms.recipient)}</span>
+        {network?.name ?? terms.network} ·{' '}
+        <span className="font-mono text-[13px]">{shortAddress(terms.recipient)}</span>
       </p>
       <p className="mt-0.5 text-sm text-muted">
         {terms.expiresAt === null ? (
@@ -103,7 +125,8 @@ function LinkWords({ link }: { link: LinkBody }) {
           </Trans>
         ) : (
           <Trans>
-            Made <Time at={link.createdAt} look="relative" />, good until <Time at={terms.expiresAt} />
+            Made <Time at={link.createdAt} look="relative" />, good until{' '}
+            <Time at={terms.expiresAt} />
           </Trans>
         )}
       </p>
@@ -137,14 +160,28 @@ function LinkActions({ link, onShare }: { link: LinkBody; onShare: (link: LinkBo
         <Trans>Share</Trans>
       </Button>
       {state === 'withdrawn' ? (
-        <Button busy={busy} onClick={() => void change(() => callProxy('linkRestore', { body: { id } }), t`The link is open again.`)} size="sm">
+        <Button
+          busy={busy}
+          onClick={() =>
+            void change(
+              () => callProxy('linkRestore', { body: { id } }),
+              t`The link is open again.`,
+            )
+          }
+          size="sm"
+        >
           <Trans>Undo withdrawal</Trans>
         </Button>
       ) : (
         <Button
           busy={busy}
           disabled={state !== 'open'}
-          onClick={() => void change(() => callProxy('linkWithdraw', { body: { id } }), t`The link is withdrawn. Nobody can pay it now.`)}
+          onClick={() =>
+            void change(
+              () => callProxy('linkWithdraw', { body: { id } }),
+              t`The link is withdrawn. Nobody can pay it now.`,
+            )
+          }
           size="sm"
           variant="quiet"
         >

@@ -47,21 +47,38 @@ export function LinksPage() {
       )}
       {session.kind === 'known' && !operator && (
         <Card>
-          <EmptyState action={<SignIn />} icon="link" title={t`Links are made by whoever runs this desk`}>
+          <EmptyState
+            action={<SignIn />}
+            icon="link"
+            title={t`Links are made by whoever runs this desk`}
+          >
             {session.session && session.session.wallets.length > 0
               ? t`The wallet you are signed in with does not run it. Sign in with one that does.`
               : t`Sign in with the wallet of its operator.`}
           </EmptyState>
         </Card>
       )}
-      {operator && <OperatorLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />}
-      {open?.name === 'new' && <NewLinkDialog onClose={() => setOpen(null)} onCreated={(link) => setOpen({ name: 'share', link })} />}
+      {operator && (
+        <OperatorLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
+      )}
+      {open?.name === 'new' && (
+        <NewLinkDialog
+          onClose={() => setOpen(null)}
+          onCreated={(link) => setOpen({ name: 'share', link })}
+        />
+      )}
       {open?.name === 'share' && <ShareDialog link={open.link} onClose={() => setOpen(null)} />}
     </div>
   )
 }
 
-function OperatorLinks({ onCreate, onShare }: { onCreate: () => void; onShare: (link: LinkBody) => void }) {
+function OperatorLinks({
+  onCreate,
+  onShare,
+}: {
+  onCreate: () => void
+  onShare: (link: LinkBody) => void
+}) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(linksQuery)
   if (data === undefined) {
@@ -85,7 +102,10 @@ function OperatorLinks({ onCreate, onShare }: { onCreate: () => void; onShare: (
           icon="link"
           title={t`No payment links yet`}
         >
-          <Trans>A link names the wallet, the amount and the network. The buyer sees them locked, checks them, and pays.</Trans>
+          <Trans>
+            A link names the wallet, the amount and the network. The buyer sees them locked, checks
+            them, and pays.
+          </Trans>
         </EmptyState>
       </Card>
     )

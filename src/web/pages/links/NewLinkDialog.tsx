@@ -15,12 +15,20 @@ import { LinkFields } from './LinkFields.tsx'
 import { keepLink } from './links-query.ts'
 import { emptyWish, wishOf, type Fields } from './wish.ts'
 
-export function NewLinkDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (link: LinkBody) => void }) {
+export function NewLinkDialog({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void
+  onCreated: (link: LinkBody) => void
+}) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const payable = networks.filter((each) => sellersOn(each, sellerWallets).length > 0)
   const [first] = payable
-  const form = useForm<Fields>({ defaultValues: emptyWish(first, first && sellersOn(first, sellerWallets)[0]) })
+  const form = useForm<Fields>({
+    defaultValues: emptyWish(first, first && sellersOn(first, sellerWallets)[0]),
+  })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [trouble, setTrouble] = useState<{ title: string; body: string }>()
   const network = payable.find((each) => each.network === networkId) ?? first
@@ -41,7 +49,9 @@ export function NewLinkDialog({ onClose, onCreated }: { onClose: () => void; onC
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []
-      for (const [field, text] of named) if (isField(fields, field) && typeof text === 'string') form.setError(field, { message: text })
+      for (const [field, text] of named)
+        if (isField(fields, field) && typeof text === 'string')
+          form.setError(field, { message: text })
       setTrouble(describeError(error))
     }
   }
@@ -54,7 +64,12 @@ export function NewLinkDialog({ onClose, onCreated }: { onClose: () => void; onC
           <Button onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
-          <Button busy={form.formState.isSubmitting} form="new-link" type="submit" variant="primary">
+          <Button
+            busy={form.formState.isSubmitting}
+            form="new-link"
+            type="submit"
+            variant="primary"
+          >
             <Trans>Make the link</Trans>
           </Button>
         </>
@@ -64,7 +79,12 @@ export function NewLinkDialog({ onClose, onCreated }: { onClose: () => void; onC
       size="lg"
       title={t`New payment link`}
     >
-      <form className="space-y-5" id="new-link" noValidate onSubmit={(event) => void form.handleSubmit(submit)(event)}>
+      <form
+        className="space-y-5"
+        id="new-link"
+        noValidate
+        onSubmit={(event) => void form.handleSubmit(submit)(event)}
+      >
         {trouble && (
           <Banner role="alert" title={trouble.title} tone="warn">
             {trouble.body}

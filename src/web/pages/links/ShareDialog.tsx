@@ -29,7 +29,8 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
   const page = pageOfLink(link.link)
   const value = way === 'page' ? page.href : inWallet[way](page)
   // MetaMask and Phantom both know both chains; which one leads is the buyer's habit on that chain.
-  const wallets: Way[] = familyOf(terms.network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom', 'MetaMask']
+  const wallets: Way[] =
+    familyOf(terms.network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom', 'MetaMask']
   const local = page.protocol !== 'https:'
 
   return (
@@ -41,7 +42,13 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
         </p>
         <div className="text-center">
           {terms.amountAtomic !== null && asset ? (
-            <Amount atomic={terms.amountAtomic} decimals={asset.decimals} exact size="lg" symbol={asset.symbol} />
+            <Amount
+              atomic={terms.amountAtomic}
+              decimals={asset.decimals}
+              exact
+              size="lg"
+              symbol={asset.symbol}
+            />
           ) : (
             <span className="text-lg font-semibold">
               <Trans>You choose the amount</Trans>
@@ -57,13 +64,18 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
           className="no-print flex w-full"
           label={t`What the code opens`}
           onChange={setWay}
-          options={[{ value: 'page', label: t`Web page` }, ...wallets.map((wallet) => ({ value: wallet, label: wallet }))]}
+          options={[
+            { value: 'page', label: t`Web page` },
+            ...wallets.map((wallet) => ({ value: wallet, label: wallet })),
+          ]}
           value={way}
         />
         <QrCode
           className="mx-auto w-full max-w-72 border border-line print:max-w-96"
           label={
-            way === 'page' ? t`Code that opens the payment page at ${page.host}` : t`Code that opens the payment page at ${page.host} in the app of ${way}`
+            way === 'page'
+              ? t`Code that opens the payment page at ${page.host}`
+              : t`Code that opens the payment page at ${page.host} in the app of ${way}`
           }
           value={value}
         />
@@ -74,7 +86,9 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
         </p>
         {way !== 'page' && local && (
           <Banner className="no-print" role="note" tone="warn">
-            <Trans>Apps of wallets open only addresses with https. This desk runs without it.</Trans>
+            <Trans>
+              Apps of wallets open only addresses with https. This desk runs without it.
+            </Trans>
           </Banner>
         )}
         <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">
@@ -88,8 +102,9 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
         </div>
         <p className="no-print text-sm text-muted">
           <Trans>
-            Every code leads to the payment page, so every payment through it is found and counted here. A bare wallet code, which names only an address and an
-            amount, is offered to the buyer there: printed, nobody could tell which payment it was.
+            Every code leads to the payment page, so every payment through it is found and counted
+            here. A bare wallet code, which names only an address and an amount, is offered to the
+            buyer there: printed, nobody could tell which payment it was.
           </Trans>
         </p>
       </div>

@@ -15,6 +15,8 @@ export function keepLink(link: LinkBody): void {
   queryClient.setQueryData(linksQuery.queryKey, (links) => {
     if (!links) return [link]
     const known = links.some(({ terms }) => terms.id === link.terms.id)
-    return known ? links.map((each) => (each.terms.id === link.terms.id ? link : each)) : [link, ...links]
+    return known
+      ? links.map((each) => (each.terms.id === link.terms.id ? link : each))
+      : [link, ...links]
   })
 }

@@ -19,7 +19,13 @@ export type Fields = {
 }
 
 const HOUR_MS = 3_600_000
-const LASTS_MS = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS, always: undefined } as const
+const LASTS_MS = {
+  hour: HOUR_MS,
+  day: 24 * HOUR_MS,
+  week: 7 * 24 * HOUR_MS,
+  month: 30 * 24 * HOUR_MS,
+  always: undefined,
+} as const
 
 export function emptyWish(network: Network | undefined, recipient: string | undefined): Fields {
   const texts = { amount: '', description: '', reference: '', resource: '', returnUrl: '' }
@@ -37,7 +43,9 @@ export function emptyWish(network: Network | undefined, recipient: string | unde
 export function wishOf(fields: Fields, asset: Asset) {
   const read = fields.amount.trim() === '' ? undefined : readAmount(fields.amount, asset)
   const lasts = LASTS_MS[fields.lasts]
-  const texts = (['description', 'reference', 'resource', 'returnUrl'] as const).flatMap((name) => (fields[name].trim() ? [[name, fields[name].trim()]] : []))
+  const texts = (['description', 'reference', 'resource', 'returnUrl'] as const).flatMap((name) =>
+    fields[name].trim() ? [[name, fields[name].trim()]] : [],
+  )
   return {
     network: fields.network,
     recipient: fields.recipient,

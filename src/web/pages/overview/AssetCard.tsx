@@ -35,7 +35,10 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
           </p>
         </div>
         <dl className="grid grid-cols-2 gap-x-8 gap-y-3 text-sm sm:grid-cols-[repeat(4,minmax(100px,auto))] sm:gap-x-5">
-          <Figure name={<Trans context="money">Sent</Trans>} note={<Count count={asset.sentCount} />}>
+          <Figure
+            name={<Trans context="money">Sent</Trans>}
+            note={<Count count={asset.sentCount} />}
+          >
             <Amount atomic={sent} {...money} />
           </Figure>
           <Figure name={<Trans>Net</Trans>}>
@@ -47,23 +50,41 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
               <>
                 <Trans>Paid</Trans>
                 <Tooltip label={t`What does this share say?`}>
-                  <Trans>Of the payments that came to an end, how many arrived. The others expired unsigned, failed, or were taken back by the network.</Trans>
+                  <Trans>
+                    Of the payments that came to an end, how many arrived. The others expired
+                    unsigned, failed, or were taken back by the network.
+                  </Trans>
                 </Tooltip>
               </>
             }
             note={<Plural one="of # payment" other="of # payments" value={endedCount} />}
           >
-            {endedCount === 0 ? <NoFigure /> : <span className="figures">{formatShare(paidCount, endedCount)}</span>}
+            {endedCount === 0 ? (
+              <NoFigure />
+            ) : (
+              <span className="figures">{formatShare(paidCount, endedCount)}</span>
+            )}
           </Figure>
-          <Figure name={<Trans>Confirmed in</Trans>} note={asset.medianConfirmMs === null ? undefined : <Trans>median</Trans>}>
-            {asset.medianConfirmMs === null ? <NoFigure /> : <span className="figures">{formatDuration(asset.medianConfirmMs)}</span>}
+          <Figure
+            name={<Trans>Confirmed in</Trans>}
+            note={asset.medianConfirmMs === null ? undefined : <Trans>median</Trans>}
+          >
+            {asset.medianConfirmMs === null ? (
+              <NoFigure />
+            ) : (
+              <span className="figures">{formatDuration(asset.medianConfirmMs)}</span>
+            )}
           </Figure>
         </dl>
       </div>
       {(received > 0n || sent > 0n) && (
         <div className="mt-4">
           <DayBars
-            days={asset.days.map(({ day, receivedAtomic, sentAtomic }) => ({ day, receivedAtomic: BigInt(receivedAtomic), sentAtomic: BigInt(sentAtomic) }))}
+            days={asset.days.map(({ day, receivedAtomic, sentAtomic }) => ({
+              day,
+              receivedAtomic: BigInt(receivedAtomic),
+              sentAtomic: BigInt(sentAtomic),
+            }))}
             label={t`${symbol} a day on ${networkName}`}
             {...money}
           />
@@ -73,7 +94,15 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
   )
 }
 
-function Figure({ name, note, children }: { name: ReactNode; note?: ReactNode; children: ReactNode }) {
+function Figure({
+  name,
+  note,
+  children,
+}: {
+  name: ReactNode
+  note?: ReactNode
+  children: ReactNode
+}) {
   return (
     <div>
       <dt className="text-muted">{name}</dt>

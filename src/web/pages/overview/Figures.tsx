@@ -24,8 +24,12 @@ import { RecentPayments } from './RecentPayments.tsx'
 
 // They read the browser's store and the service before they show anything.
 const Inbox = lazy(() => import('./Inbox.tsx').then((module) => ({ default: module.Inbox })))
-const Undelivered = lazy(() => import('./undelivered/Undelivered.tsx').then((module) => ({ default: module.Undelivered })))
-const Unmatched = lazy(() => import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })))
+const Undelivered = lazy(() =>
+  import('./undelivered/Undelivered.tsx').then((module) => ({ default: module.Undelivered })),
+)
+const Unmatched = lazy(() =>
+  import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })),
+)
 
 const RANGES = ['7', '30', '90'] as const
 
@@ -33,28 +37,50 @@ const RANGES = ['7', '30', '90'] as const
 export function Figures({ viewer }: { viewer: Viewer }) {
   const { show } = useSearch('overview')
   if (show === undefined || viewer.wallets !== 'all') return <Lately viewer={viewer} />
-  return <Suspense fallback={<PageSkeleton />}>{show === 'unmatched' ? <Unmatched /> : <Undelivered />}</Suspense>
+  return (
+    <Suspense fallback={<PageSkeleton />}>
+      {show === 'unmatched' ? <Unmatched /> : <Undelivered />}
+    </Suspense>
+  )
 }
 
 function Lately({ viewer }: { viewer: Viewer }) {
   const { t } = useLingui()
   const days = useSearch('overview').days ?? '30'
-  const query = useQuery({ ...summaryQuery(viewer, Number(days)), placeholderData: keepPreviousData })
+  const query = useQuery({
+    ...summaryQuery(viewer, Number(days)),
+    placeholderData: keepPreviousData,
+  })
   return (
     <>
       <PageHeader
         action={
           <Segmented
             label={t`Time range`}
-            onChange={(value) => navigate(pathTo('overview', { search: { days: value } }), { replace: true })}
-            options={RANGES.map((value) => ({ value, label: t`${plural(Number(value), { one: '# day', other: '# days' })}` }))}
+            onChange={(value) =>
+              navigate(pathTo('overview', { search: { days: value } }), { replace: true })
+            }
+            options={RANGES.map((value) => ({
+              value,
+              label: t`${plural(Number(value), { one: '# day', other: '# days' })}`,
+            }))}
             value={days}
           />
         }
-        subtitle={viewer.wallets === 'all' ? <Trans>All wallets of this desk</Trans> : <Trans>Your wallets</Trans>}
+        subtitle={
+          viewer.wallets === 'all' ? (
+            <Trans>All wallets of this desk</Trans>
+          ) : (
+            <Trans>Your wallets</Trans>
+          )
+        }
         title={<Trans>Overview</Trans>}
       />
-      <StaleBanner error={query.data && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
+      <StaleBanner
+        error={query.data && query.error}
+        onRetry={() => void query.refetch()}
+        readAt={query.dataUpdatedAt}
+      />
       <div className="mb-4 empty:hidden">
         <Suspense>
           <Inbox viewer={viewer} />
@@ -63,7 +89,11 @@ function Lately({ viewer }: { viewer: Viewer }) {
       {query.data ? (
         <Summary summary={query.data} viewer={viewer} />
       ) : query.error ? (
-        <QueryError busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
+        <QueryError
+          busy={query.isFetching}
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
       ) : (
         <SummarySkeleton />
       )}
@@ -71,10 +101,18 @@ function Lately({ viewer }: { viewer: Viewer }) {
   )
 }
 
-function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummary'>; viewer: Viewer }) {
+function Summary({
+  summary,
+  viewer,
+}: {
+  summary: EndpointResponse<'paymentSummary'>
+  viewer: Viewer
+}) {
   const total = summary.statuses.reduce((sum, { count }) => sum + count, 0)
   // What is used most comes first; an asset that somebody only tried does not stand above it.
-  const assets = summary.assets.toSorted((a, b) => b.receivedCount + b.sentCount - (a.receivedCount + a.sentCount))
+  const assets = summary.assets.toSorted(
+    (a, b) => b.receivedCount + b.sentCount - (a.receivedCount + a.sentCount),
+  )
   if (total === 0) {
     return (
       <Card>
@@ -101,17 +139,28 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
         <RecentPayments viewer={viewer} />
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:max-xl:grid-cols-2">
-        <Card subtitle={<Plural one="# payment" other="# payments" value={total} />} title={<Trans>How they ended</Trans>}>
+        <Card
+          subtitle={<Plural one="# payment" other="# payments" value={total} />}
+          title={<Trans>How they ended</Trans>}
+        >
           <StatusMix statuses={summary.statuses} />
         </Card>
         <Ranking
           empty={<Trans>No payer yet.</Trans>}
-          entries={summary.topPayers.map(({ address, count }) => ({ kind: 'address', name: address, count }))}
+          entries={summary.topPayers.map(({ address, count }) => ({
+            kind: 'address',
+            name: address,
+            count,
+          }))}
           title={<Trans>Who pays most often</Trans>}
         />
         <Ranking
           empty={<Trans>No payment named a resource.</Trans>}
-          entries={summary.topResources.map(({ resource, count }) => ({ kind: 'resource', name: resource, count }))}
+          entries={summary.topResources.map(({ resource, count }) => ({
+            kind: 'resource',
+            name: resource,
+            count,
+          }))}
           title={<Trans>What is paid for</Trans>}
         />
       </div>
@@ -122,7 +171,12 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
 function SummarySkeleton() {
   const { t } = useLingui()
   return (
-    <div aria-busy="true" aria-label={t`Loading figures`} className="grid gap-4 xl:grid-cols-3" role="status">
+    <div
+      aria-busy="true"
+      aria-label={t`Loading figures`}
+      className="grid gap-4 xl:grid-cols-3"
+      role="status"
+    >
       <div className="grid gap-4 xl:col-span-2">
         <Skeleton className="h-76 rounded-xl" />
         <Skeleton className="h-76 rounded-xl" />

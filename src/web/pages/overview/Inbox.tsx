@@ -28,8 +28,14 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const unfinished = useUnfinished()
   const mispaid = useOwnMispaid(viewer)
   const lateSince = Math.floor((serverNow() - LATE_AFTER_MS) / STEP_MS) * STEP_MS
-  const { data: rolledBack } = useQuery({ ...newestQuery(viewer, { status: 'rolled_back' }, 1), refetchInterval: STEP_MS })
-  const { data: late } = useQuery({ ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1), refetchInterval: STEP_MS })
+  const { data: rolledBack } = useQuery({
+    ...newestQuery(viewer, { status: 'rolled_back' }, 1),
+    refetchInterval: STEP_MS,
+  })
+  const { data: late } = useQuery({
+    ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1),
+    refetchInterval: STEP_MS,
+  })
   const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
   const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
   const untold = undelivered?.total ?? 0
@@ -43,53 +49,98 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
           <InboxItem
             action={<Open search={{ status: 'rolled_back' }} />}
             icon="back"
-            title={<Plural one="# payment was taken back by the network" other="# payments were taken back by the network" value={back} />}
+            title={
+              <Plural
+                one="# payment was taken back by the network"
+                other="# payments were taken back by the network"
+                value={back}
+              />
+            }
             tone="bad"
           >
-            <Trans>It counted as paid and no longer does. Do not deliver on it; it may still arrive again.</Trans>
+            <Trans>
+              It counted as paid and no longer does. Do not deliver on it; it may still arrive
+              again.
+            </Trans>
           </InboxItem>
         )}
         {unassigned > 0 && (
           <InboxItem
             action={
-              <Link className={buttonClass({ size: 'sm' })} to={pathTo('overview', { search: { show: 'unmatched' } })}>
+              <Link
+                className={buttonClass({ size: 'sm' })}
+                to={pathTo('overview', { search: { show: 'unmatched' } })}
+              >
                 <Trans>Show</Trans>
               </Link>
             }
             icon="question"
             title={
-              <Plural one="# payment arrived, and nothing shows whose it is" other="# payments arrived, and nothing shows whose they are" value={unassigned} />
+              <Plural
+                one="# payment arrived, and nothing shows whose it is"
+                other="# payments arrived, and nothing shows whose they are"
+                value={unassigned}
+              />
             }
             tone="warn"
           >
-            <Trans>The money is in your wallet. Ask the payer to sign, or assign it yourself.</Trans>
+            <Trans>
+              The money is in your wallet. Ask the payer to sign, or assign it yourself.
+            </Trans>
           </InboxItem>
         )}
         {untold > 0 && (
           <InboxItem
             action={
-              <Link className={buttonClass({ size: 'sm' })} to={pathTo('overview', { search: { show: 'undelivered' } })}>
+              <Link
+                className={buttonClass({ size: 'sm' })}
+                to={pathTo('overview', { search: { show: 'undelivered' } })}
+              >
                 <Trans>Show</Trans>
               </Link>
             }
             icon="warning"
-            title={<Plural one="# payment was collected and may not be delivered" other="# payments were collected and may not be delivered" value={untold} />}
+            title={
+              <Plural
+                one="# payment was collected and may not be delivered"
+                other="# payments were collected and may not be delivered"
+                value={untold}
+              />
+            }
             tone="warn"
           >
-            <Trans>The connection to your server closed before it was told. Deliver it, or refund the customer.</Trans>
+            <Trans>
+              The connection to your server closed before it was told. Deliver it, or refund the
+              customer.
+            </Trans>
           </InboxItem>
         )}
         {open > 0 && (
           <InboxItem
             action={<Open search={{ status: 'pending' }} />}
             icon="hourglass"
-            title={<Plural one="# payment is open for more than 10 minutes" other="# payments are open for more than 10 minutes" value={open} />}
+            title={
+              <Plural
+                one="# payment is open for more than 10 minutes"
+                other="# payments are open for more than 10 minutes"
+                value={open}
+              />
+            }
             tone="warn"
           >
-            <Trans>Nothing is lost, and nothing is decided: it was sent, and the network has not confirmed it.</Trans>
+            <Trans>
+              Nothing is lost, and nothing is decided: it was sent, and the network has not
+              confirmed it.
+            </Trans>
           </InboxItem>
         )}
-        {unfinished.map((entry) => (entry.state.order.deed ? <Settlement entry={entry} key={entry.id} /> : <Unsettled entry={entry} key={entry.id} />))}
+        {unfinished.map((entry) =>
+          entry.state.order.deed ? (
+            <Settlement entry={entry} key={entry.id} />
+          ) : (
+            <Unsettled entry={entry} key={entry.id} />
+          ),
+        )}
         {mispaid.map((each) => (
           <MispaidItem key={`${each.network} ${each.transaction}`} mispaid={each} />
         ))}
@@ -101,14 +152,24 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
 /** A payment begun in this browser. */
 function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
   const { order } = state
-  const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+  const amount = (
+    <Amount
+      atomic={order.amountAtomic}
+      decimals={order.asset.decimals}
+      symbol={order.asset.symbol}
+    />
+  )
   const recipient = <Address value={order.recipient} />
   return (
     <InboxItem
       action={<GoOn to={pathTo('checkout', { search: { payment: id } })} />}
       icon="question"
       title={
-        state.step === 'unknown' ? <Trans>A payment from this browser may have been sent</Trans> : <Trans>A payment from this browser is not settled</Trans>
+        state.step === 'unknown' ? (
+          <Trans>A payment from this browser may have been sent</Trans>
+        ) : (
+          <Trans>A payment from this browser is not settled</Trans>
+        )
       }
       tone="warn"
     >
@@ -122,7 +183,13 @@ function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
 /** A payer's proof that is being settled, or acknowledged, from this browser. */
 function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
   const { order } = state
-  const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+  const amount = (
+    <Amount
+      atomic={order.amountAtomic}
+      decimals={order.asset.decimals}
+      symbol={order.asset.symbol}
+    />
+  )
   return (
     <InboxItem
       action={<GoOn to={pathTo('verify', { search: { settlement: id } })} />}
@@ -133,9 +200,15 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
       {order.deed?.kind === 'acknowledge' ? (
         <Trans>A receipt on the chain, for a payment you have.</Trans>
       ) : !('sent' in state) ? (
-        <Trans>{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.</Trans>
+        <Trans>
+          {amount} that a payer signed for you. Nothing is collected yet, and what they signed is
+          good for a limited time.
+        </Trans>
       ) : (
-        <Trans>{amount} that a payer signed for you. Go on with it here; settling it anew would cost a second fee.</Trans>
+        <Trans>
+          {amount} that a payer signed for you. Go on with it here; settling it anew would cost a
+          second fee.
+        </Trans>
       )}
     </InboxItem>
   )

@@ -30,7 +30,13 @@ export function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
     <InboxItem
       action={
         <>
-          <Link className={buttonClass({ size: 'sm' })} to={sendBackPath(mispaid, { decimals, description: t`Sent back: another amount than was asked for` })}>
+          <Link
+            className={buttonClass({ size: 'sm' })}
+            to={sendBackPath(mispaid, {
+              decimals,
+              description: t`Sent back: another amount than was asked for`,
+            })}
+          >
             <Trans>Send back</Trans>
           </Link>
           <Button onClick={putAside} size="sm" variant="quiet">

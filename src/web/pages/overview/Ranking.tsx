@@ -22,15 +22,25 @@ export function Ranking({ title, empty, entries }: RankingProps) {
       <ul className="space-y-3 pointer-coarse:space-y-4">
         {top.map(({ kind, name, count }) => (
           <li key={name}>
-            <Link className="group touch-target block rounded-sm text-sm" to={pathTo('payments', { search: { q: name } })}>
+            <Link
+              className="group touch-target block rounded-sm text-sm"
+              to={pathTo('payments', { search: { q: name } })}
+            >
               <span className="flex items-baseline justify-between gap-3">
                 <span className="min-w-0 truncate group-hover:underline" title={name}>
-                  {kind === 'address' ? <Address value={name} /> : <UntrustedText text={name.replace(/^https?:\/\//, '')} />}
+                  {kind === 'address' ? (
+                    <Address value={name} />
+                  ) : (
+                    <UntrustedText text={name.replace(/^https?:\/\//, '')} />
+                  )}
                 </span>
                 <span className="figures shrink-0 text-muted">{formatNumber(count)}</span>
               </span>
               <span aria-hidden className="mt-1 block h-1 rounded-full bg-neutral-soft">
-                <span className="forced-fill block h-1 rounded-full bg-edge" style={{ width: `${(count / max) * 100}%` }} />
+                <span
+                  className="forced-fill block h-1 rounded-full bg-edge"
+                  style={{ width: `${(count / max) * 100}%` }}
+                />
               </span>
             </Link>
           </li>

@@ -20,7 +20,12 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(newestQuery(viewer, {}, SHOWN))
   const rows = data?.payments ?? []
-  const [newest] = newArrivals(useArrivals(), rows, { viewer, filter: {}, zone: 'utc', now: serverNow() })
+  const [newest] = newArrivals(useArrivals(), rows, {
+    viewer,
+    filter: {},
+    zone: 'utc',
+    now: serverNow(),
+  })
   const newestId = data && newest?.paymentId
 
   useEffect(() => {
@@ -30,7 +35,10 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
   return (
     <Card
       action={
-        <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, '-my-1 -me-2.5')} to={pathTo('payments', {})}>
+        <Link
+          className={buttonClass({ variant: 'quiet', size: 'sm' }, '-my-1 -me-2.5')}
+          to={pathTo('payments', {})}
+        >
           <Trans>All payments</Trans>
         </Link>
       }
@@ -48,7 +56,12 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
       ) : error ? (
         <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
       ) : (
-        <div aria-busy="true" aria-label={t`Loading payments`} className="space-y-2 px-5 pb-5" role="status">
+        <div
+          aria-busy="true"
+          aria-label={t`Loading payments`}
+          className="space-y-2 px-5 pb-5"
+          role="status"
+        >
           {Array.from({ length: SHOWN }, (_, index) => (
             <Skeleton className="h-14" key={index} />
           ))}

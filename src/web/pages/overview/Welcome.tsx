@@ -18,15 +18,29 @@ const promises: readonly { icon: IconName; title: MessageDescriptor; body: Messa
     title: msg`Read before you sign`,
     body: msg`The transaction is taken apart in your browser and compared with what you asked for. If one field differs, it stops.`,
   },
-  { icon: 'shield', title: msg`Keys stay with you`, body: msg`Your wallet signs. This desk never holds a key and never holds your money.` },
-  { icon: 'checkDouble', title: msg`Proven by the chain`, body: msg`A payment counts once the network says so, and your browser can check that itself.` },
+  {
+    icon: 'shield',
+    title: msg`Keys stay with you`,
+    body: msg`Your wallet signs. This desk never holds a key and never holds your money.`,
+  },
+  {
+    icon: 'checkDouble',
+    title: msg`Proven by the chain`,
+    body: msg`A payment counts once the network says so, and your browser can check that itself.`,
+  },
 ]
 
 /** For someone who has not proved a wallet: what this is, and the two ways on. */
 export function Welcome() {
   const { t } = useLingui()
   const { networks } = useConfig()
-  const assets = [...new Set(networks.flatMap((network) => network.assets.filter((asset) => asset.native).map((asset) => asset.symbol)))]
+  const assets = [
+    ...new Set(
+      networks.flatMap((network) =>
+        network.assets.filter((asset) => asset.native).map((asset) => asset.symbol),
+      ),
+    ),
+  ]
   const names = formatList(assets)
   return (
     <div className="mx-auto max-w-220 pt-4 sm:pt-10">
@@ -42,7 +56,11 @@ export function Welcome() {
         <Way
           icon="pay"
           title={<Trans>Make a payment</Trans>}
-          body={<Trans>Enter an amount and a recipient, review every field, confirm in your wallet.</Trans>}
+          body={
+            <Trans>
+              Enter an amount and a recipient, review every field, confirm in your wallet.
+            </Trans>
+          }
         >
           <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
             <Trans>Pay someone</Trans>
@@ -51,7 +69,11 @@ export function Welcome() {
         <Way
           icon="payments"
           title={<Trans>See your payments</Trans>}
-          body={<Trans>Sign in with the wallet that pays or gets paid. It costs nothing and moves no money.</Trans>}
+          body={
+            <Trans>
+              Sign in with the wallet that pays or gets paid. It costs nothing and moves no money.
+            </Trans>
+          }
         >
           <SignIn look="secondary" />
         </Way>
@@ -70,7 +92,17 @@ export function Welcome() {
   )
 }
 
-function Way({ icon, title, body, children }: { icon: IconName; title: ReactNode; body: ReactNode; children: ReactNode }) {
+function Way({
+  icon,
+  title,
+  body,
+  children,
+}: {
+  icon: IconName
+  title: ReactNode
+  body: ReactNode
+  children: ReactNode
+}) {
   return (
     <section className="flex flex-col rounded-xl border border-line bg-surface p-6">
       <span className="inline-flex size-10 items-center justify-center rounded-lg bg-accent-soft text-accent-ink">

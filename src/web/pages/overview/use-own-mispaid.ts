@@ -13,11 +13,17 @@ export function useOwnMispaid({ wallets }: Viewer): readonly Mispaid[] {
 
 /** A payment of this browser that names the transaction and arrived has dealt with it. */
 async function forgetReturned(all: readonly Mispaid[]): Promise<void> {
-  const [{ openJournal }, { isPaid }] = await Promise.all([import('../../payment-flow/journal.ts'), import('../../payment-flow/machine.ts')])
+  const [{ openJournal }, { isPaid }] = await Promise.all([
+    import('../../payment-flow/journal.ts'),
+    import('../../payment-flow/machine.ts'),
+  ])
   const paid = (await openJournal().list()).filter(({ state }) => isPaid(state))
   for (const mispaid of all) {
     const back = paid.some(
-      ({ state: { order } }) => order.reference === mispaid.transaction && order.network === mispaid.network && order.recipient === mispaid.payer,
+      ({ state: { order } }) =>
+        order.reference === mispaid.transaction &&
+        order.network === mispaid.network &&
+        order.recipient === mispaid.payer,
     )
     if (back) forgetMispaid(mispaid)
   }

@@ -4,12 +4,19 @@ import { formatNumber } from '../../locales/formats.ts'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 
 /** How far the network is with a payment that has landed; nothing for one that has not or no longer counts. */
-export function Confirmations({ payment: { status, confirmations, requiredConfirmations } }: { payment: PaymentStatusBody }) {
+export function Confirmations({
+  payment: { status, confirmations, requiredConfirmations },
+}: {
+  payment: PaymentStatusBody
+}) {
   const { t } = useLingui()
   if (status !== 'pending' && status !== 'confirmed' && status !== 'finalized') return null
   const shown = Math.min(confirmations, requiredConfirmations)
   const [counted, needed] = [formatNumber(confirmations), formatNumber(requiredConfirmations)]
-  const words = confirmations > requiredConfirmations ? t`${counted} (${needed} needed)` : t`${counted} of ${needed}`
+  const words =
+    confirmations > requiredConfirmations
+      ? t`${counted} (${needed} needed)`
+      : t`${counted} of ${needed}`
   return (
     <div className="mb-6">
       <div className="flex items-baseline justify-between text-sm">
@@ -18,7 +25,10 @@ export function Confirmations({ payment: { status, confirmations, requiredConfir
             <Trans>Confirmations</Trans>
           </span>{' '}
           <Tooltip label={t`What are confirmations?`}>
-            <Trans>Every block on top of the payment’s own makes it harder to undo. This network asks for {needed}.</Trans>
+            <Trans>
+              Every block on top of the payment’s own makes it harder to undo. This network asks for{' '}
+              {needed}.
+            </Trans>
           </Tooltip>
         </span>
         <span className="figures font-medium">{words}</span>
@@ -34,7 +44,9 @@ export function Confirmations({ payment: { status, confirmations, requiredConfir
       >
         <div
           className="forced-fill h-full rounded-full bg-accent transition-[width]"
-          style={{ width: `${requiredConfirmations > 0 ? (shown / requiredConfirmations) * 100 : 100}%` }}
+          style={{
+            width: `${requiredConfirmations > 0 ? (shown / requiredConfirmations) * 100 : 100}%`,
+          }}
         />
       </div>
     </div>

@@ -34,22 +34,30 @@ const ahead: Readonly<Partial<Record<PaymentStatus, readonly PaymentStatus[]>>> 
 }
 
 /** Every step with who saw it and when; what is still to come is drawn hollow. */
-export function History({ payment, network }: { payment: PaymentStatusBody; network: Network | undefined }) {
+export function History({
+  payment,
+  network,
+}: {
+  payment: PaymentStatusBody
+  network: Network | undefined
+}) {
   const { t } = useLingui()
   const solana = network && familyOf(network.network) === 'solana'
-  const seen: TimelineEntry[] = payment.events.map(({ status, at, blockHeight, source }, index) => ({
-    id: `${index} ${status}`,
-    title: t(titles[status]),
-    detail: (
-      <>
-        {t(sources[source])}
-        {blockHeight !== null && <Height height={blockHeight} solana={solana === true} />}
-      </>
-    ),
-    aside: <Time at={at} look="seconds" />,
-    icon: statusWords[status].icon,
-    tone: statusWords[status].tone,
-  }))
+  const seen: TimelineEntry[] = payment.events.map(
+    ({ status, at, blockHeight, source }, index) => ({
+      id: `${index} ${status}`,
+      title: t(titles[status]),
+      detail: (
+        <>
+          {t(sources[source])}
+          {blockHeight !== null && <Height height={blockHeight} solana={solana === true} />}
+        </>
+      ),
+      aside: <Time at={at} look="seconds" />,
+      icon: statusWords[status].icon,
+      tone: statusWords[status].tone,
+    }),
+  )
   const coming: TimelineEntry[] = (ahead[payment.status] ?? []).map((status) => ({
     id: `ahead ${status}`,
     title: t(titles[status]),
@@ -61,5 +69,9 @@ export function History({ payment, network }: { payment: PaymentStatusBody; netw
 
 function Height({ height, solana }: { height: number; solana: boolean }) {
   const shown = formatNumber(height)
-  return <span className="figures">, {solana ? <Trans>slot {shown}</Trans> : <Trans>block {shown}</Trans>}</span>
+  return (
+    <span className="figures">
+      , {solana ? <Trans>slot {shown}</Trans> : <Trans>block {shown}</Trans>}
+    </span>
+  )
 }

@@ -20,11 +20,28 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
 export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }) {
   const { t } = useLingui()
   return (
-    <Card subtitle={<Trans>Written by whoever began the payment.</Trans>} title={<Trans>Details</Trans>}>
+    <Card
+      subtitle={<Trans>Written by whoever began the payment.</Trans>}
+      title={<Trans>Details</Trans>}
+    >
       <Facts>
         {Object.entries(metadata).map(([key, value]) => (
-          <Fact long key={key} name={known[key] ? t(known[key]) : <UntrustedText className="font-mono text-[13px]" text={key} />}>
-            {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? <PaymentLink paymentId={value} /> : <MetadataValue value={value} />}
+          <Fact
+            long
+            key={key}
+            name={
+              known[key] ? (
+                t(known[key])
+              ) : (
+                <UntrustedText className="font-mono text-[13px]" text={key} />
+              )
+            }
+          >
+            {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? (
+              <PaymentLink paymentId={value} />
+            ) : (
+              <MetadataValue value={value} />
+            )}
           </Fact>
         ))}
       </Facts>
@@ -34,7 +51,10 @@ export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }
 
 function PaymentLink({ paymentId }: { paymentId: string }) {
   return (
-    <Link className="underline decoration-edge underline-offset-4" to={pathTo('payment', { params: { paymentId } })}>
+    <Link
+      className="underline decoration-edge underline-offset-4"
+      to={pathTo('payment', { params: { paymentId } })}
+    >
       <Address value={paymentId} />
     </Link>
   )
@@ -43,12 +63,14 @@ function PaymentLink({ paymentId }: { paymentId: string }) {
 function MetadataValue({ value }: { value: unknown }) {
   if (value instanceof LosslessNumber) return <span className="figures">{value.value}</span>
   if (typeof value === 'string') return <UntrustedText text={value} />
-  if (typeof value !== 'object' || value === null) return <span className="figures">{String(value)}</span>
+  if (typeof value !== 'object' || value === null)
+    return <span className="figures">{String(value)}</span>
   return (
     <ul className="space-y-1 border-s border-line ps-3">
       {Object.entries(value).map(([key, inner]) => (
         <li key={key}>
-          <UntrustedText className="font-mono text-[13px] text-muted" text={key} /> <MetadataValue value={inner} />
+          <UntrustedText className="font-mono text-[13px] text-muted" text={key} />{' '}
+          <MetadataValue value={inner} />
         </li>
       ))}
     </ul>

@@ -40,7 +40,10 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
 
   const note = data?.get(paymentId)
   return (
-    <Card subtitle={<Trans>Only your side sees this. It is part of exports.</Trans>} title={<Trans>Your notes</Trans>}>
+    <Card
+      subtitle={<Trans>Only your side sees this. It is part of exports.</Trans>}
+      title={<Trans>Your notes</Trans>}
+    >
       {data ? (
         <div className="grid gap-4">
           <LabelList labels={note?.labels ?? []} onChange={change} />
@@ -99,8 +102,17 @@ function LabelList({ labels, onChange }: { labels: readonly string[]; onChange: 
         </ul>
       )}
       <form className="flex items-end gap-2" onSubmit={(event) => void add(event)}>
-        <Field className="flex-1" error={wrong ? <Trans>A label has no commas.</Trans> : undefined} label={<Trans>Label</Trans>}>
-          <Input list={list} maxLength={40} onChange={(event) => setTyped(event.target.value)} value={typed} />
+        <Field
+          className="flex-1"
+          error={wrong ? <Trans>A label has no commas.</Trans> : undefined}
+          label={<Trans>Label</Trans>}
+        >
+          <Input
+            list={list}
+            maxLength={40}
+            onChange={(event) => setTyped(event.target.value)}
+            value={typed}
+          />
         </Field>
         <Button disabled={typed.trim() === ''} type="submit">
           <Trans>Add</Trans>

@@ -25,7 +25,10 @@ import { TruthCard } from './TruthCard.tsx'
 export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   const network = useNetwork(payment.network)
   const { status } = payment
-  const title = titleWords(`${formatAmountText(BigInt(payment.amountAtomic), payment.decimals, { exact: true }).text} ${payment.symbol}`, status)
+  const title = titleWords(
+    `${formatAmountText(BigInt(payment.amountAtomic), payment.decimals, { exact: true }).text} ${payment.symbol}`,
+    status,
+  )
   const before = useRef(status)
 
   useEffect(() => {
@@ -34,7 +37,11 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   }, [status, title, payment])
 
   const { refundOf, refundReason } = payment
-  const details = { ...payment.metadata, ...(refundReason !== null && { description: refundReason }), ...(refundOf !== null && { refundOf }) }
+  const details = {
+    ...payment.metadata,
+    ...(refundReason !== null && { description: refundReason }),
+    ...(refundOf !== null && { refundOf }),
+  }
   // A banner says these itself.
   const bannered = status === 'failed' || status === 'rolled_back'
   return (
@@ -43,11 +50,19 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         <PageHeading>
           <span className="sr-only">{title}</span>
           <span aria-hidden className="flex flex-wrap items-center gap-x-4 gap-y-2">
-            <Amount atomic={payment.amountAtomic} decimals={payment.decimals} exact size="xl" symbol={payment.symbol} />
+            <Amount
+              atomic={payment.amountAtomic}
+              decimals={payment.decimals}
+              exact
+              size="xl"
+              symbol={payment.symbol}
+            />
             <StatusPill status={status} />
           </span>
         </PageHeading>
-        <p className="mt-2 text-muted">{bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
+        <p className="mt-2 text-muted">
+          {bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}
+        </p>
         <StateBanner network={network} payment={payment} />
         {network && <EvidenceBanner networkId={network.network} payment={payment} />}
       </header>

@@ -14,15 +14,26 @@ import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 import { directionWords } from '../../payment-view/direction-words.ts'
 
 const unsigned = msg`For the payer’s wallet to sign`
-const modes = { local: msg`Signed in the payer’s wallet`, hosted: msg`Signed by the service`, received: msg`Proof handed in by the payee` }
+const modes = {
+  local: msg`Signed in the payer’s wallet`,
+  hosted: msg`Signed by the service`,
+  received: msg`Proof handed in by the payee`,
+}
 
 /** The record, field by field; nothing shortened. */
-export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody; network: Network | undefined }) {
+export function PaymentFacts({
+  payment,
+  network,
+}: {
+  payment: PaymentStatusBody
+  network: Network | undefined
+}) {
   const { t } = useLingui()
   const session = useSession()
   // A buyer who is not signed in knows which way they paid.
   const viewer = session.kind === 'known' ? session.viewer : null
-  const link = (kind: 'tx' | 'address', value: string) => network && explorerLink(network, kind, value)
+  const link = (kind: 'tx' | 'address', value: string) =>
+    network && explorerLink(network, kind, value)
   const solana = network && familyOf(network.network) === 'solana'
   const native = network && nativeAsset(network)
   return (
@@ -35,7 +46,13 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
         {viewer && (
-          <Fact name={<Trans>Direction</Trans>}>{directionWords({ type: directionFor(payment, viewer), status: payment.status, draft: payment.draft })}</Fact>
+          <Fact name={<Trans>Direction</Trans>}>
+            {directionWords({
+              type: directionFor(payment, viewer),
+              status: payment.status,
+              draft: payment.draft,
+            })}
+          </Fact>
         )}
         <Fact name={<Trans>Network</Trans>}>
           {network?.name ?? payment.network}
@@ -43,7 +60,12 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
         </Fact>
         {payment.fee && native && (
           <Fact name={<Trans>Network fee</Trans>}>
-            <Amount atomic={payment.fee.amountAtomic} decimals={native.decimals} exact symbol={native.symbol} />
+            <Amount
+              atomic={payment.fee.amountAtomic}
+              decimals={native.decimals}
+              exact
+              symbol={native.symbol}
+            />
           </Fact>
         )}
         {payment.resource && (
@@ -64,13 +86,21 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
             <span className="figures">{formatNumber(payment.blockHeight)}</span>
           </Fact>
         )}
-        <Fact name={<Trans>How</Trans>}>{t(payment.mode === 'local' && !payment.signature ? unsigned : modes[payment.mode])}</Fact>
+        <Fact name={<Trans>How</Trans>}>
+          {t(payment.mode === 'local' && !payment.signature ? unsigned : modes[payment.mode])}
+        </Fact>
         <Fact name={<Trans>Payment id</Trans>} long>
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>
         {payment.signature && (
           <Fact name={solana ? <Trans>Signature</Trans> : <Trans>Transaction</Trans>} long>
-            <Address copy full href={link('tx', payment.signature)} noun="transaction" value={payment.signature} />
+            <Address
+              copy
+              full
+              href={link('tx', payment.signature)}
+              noun="transaction"
+              value={payment.signature}
+            />
           </Fact>
         )}
       </Facts>

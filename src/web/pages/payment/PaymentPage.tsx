@@ -28,15 +28,26 @@ export function PaymentPage() {
     ...paymentQuery(paymentId),
     // Events bring the news; reading again is for when they do not, and for confirmations, which no event counts.
     refetchInterval: ({ state: { data } }) =>
-      data && isSettled(data.status) && data.attribution.missing.length === 0 ? false : live && data?.status !== 'pending' ? SLOW_POLL_MS : POLL_MS,
+      data && isSettled(data.status) && data.attribution.missing.length === 0
+        ? false
+        : live && data?.status !== 'pending'
+          ? SLOW_POLL_MS
+          : POLL_MS,
   })
 
   return (
     <>
-      <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('payments', {})}>
+      <Link
+        className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')}
+        to={pathTo('payments', {})}
+      >
         <Icon name="arrowLeft" /> <Trans>Payments</Trans>
       </Link>
-      <StaleBanner error={query.data && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
+      <StaleBanner
+        error={query.data && query.error}
+        onRetry={() => void query.refetch()}
+        readAt={query.dataUpdatedAt}
+      />
       {query.data ? (
         <PaymentDetail payment={query.data} />
       ) : (
@@ -46,7 +57,11 @@ export function PaymentPage() {
             <UnknownPayment id={paymentId} />
           ) : query.error ? (
             <Card>
-              <QueryError busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
+              <QueryError
+                busy={query.isFetching}
+                error={query.error}
+                onRetry={() => void query.refetch()}
+              />
             </Card>
           ) : (
             <PaymentSkeleton />

@@ -15,7 +15,13 @@ import { receiptOf } from './receipt.ts'
 import { useTruth } from './use-truth.ts'
 
 /** What a reader takes along: a receipt once the chain bears the payment out, another verification, the same reading as a command. */
-export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; network: Network }) {
+export function ReceiptCard({
+  payment,
+  network,
+}: {
+  payment: PaymentStatusBody
+  network: Network
+}) {
   const { t } = useLingui()
   const { data: truth } = useTruth(payment, network)
   const [busy, setBusy] = useState(false)
@@ -25,9 +31,14 @@ export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; 
   async function download() {
     if (!receipt) return
     setBusy(true)
-    const [{ withSigned }, { provable }] = await Promise.all([import('../../payment-flow/form/receipt.ts'), import('../../payment-view/receipt-checks.ts')])
+    const [{ withSigned }, { provable }] = await Promise.all([
+      import('../../payment-flow/form/receipt.ts'),
+      import('../../payment-view/receipt-checks.ts'),
+    ])
     const whole = provable(await withSigned(receipt, network).finally(() => setBusy(false)))
-    const url = URL.createObjectURL(new Blob([`${stringifyJson(whole)}\n`], { type: 'application/json' }))
+    const url = URL.createObjectURL(
+      new Blob([`${stringifyJson(whole)}\n`], { type: 'application/json' }),
+    )
     const link = document.createElement('a')
     link.href = url
     link.download = `receipt-${payment.paymentId}.json`
@@ -40,15 +51,28 @@ export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; 
       <div className="flex flex-col items-start gap-2">
         {receipt && (
           <>
-            <Button disabled={!proven} icon={<Icon name="print" />} onClick={() => window.print()} size="sm">
+            <Button
+              disabled={!proven}
+              icon={<Icon name="print" />}
+              onClick={() => window.print()}
+              size="sm"
+            >
               <Trans>Print receipt</Trans>
             </Button>
-            <Button busy={busy} disabled={!proven} icon={<Icon name="download" />} onClick={() => void download()} size="sm">
+            <Button
+              busy={busy}
+              disabled={!proven}
+              icon={<Icon name="download" />}
+              onClick={() => void download()}
+              size="sm"
+            >
               <Trans>Receipt as JSON</Trans>
             </Button>
             {!proven && (
               <p className="text-xs text-muted">
-                <Trans>A receipt is there once your own node shows the payment as it is recorded here.</Trans>
+                <Trans>
+                  A receipt is there once your own node shows the payment as it is recorded here.
+                </Trans>
               </p>
             )}
           </>

@@ -22,7 +22,8 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const session = useSession()
   const { t } = useLingui()
   const viewer = session.kind === 'known' ? session.viewer : null
-  const mine = viewer !== null && (viewer.wallets === 'all' || viewer.wallets.includes(payment.recipient))
+  const mine =
+    viewer !== null && (viewer.wallets === 'all' || viewer.wallets.includes(payment.recipient))
   const { data, error } = useQuery({
     // An event about any payment may be about a return of this one.
     queryKey: ['paymentSummary', 'returned', payment.paymentId],
@@ -32,7 +33,10 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   if (!mine || !isPaid(payment.status)) return null
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
-    <Card subtitle={<Trans>A payment of its own, from the receiving wallet to the payer.</Trans>} title={<Trans>Send back</Trans>}>
+    <Card
+      subtitle={<Trans>A payment of its own, from the receiving wallet to the payer.</Trans>}
+      title={<Trans>Send back</Trans>}
+    >
       {data ? (
         <>
           <Facts>
@@ -54,7 +58,10 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
             <ul className="mt-3 space-y-2 border-t border-line pt-3 text-sm">
               {data.returns.map((row) => (
                 <li className="flex items-center justify-between gap-3" key={row.paymentId}>
-                  <Link className="underline decoration-edge underline-offset-4" to={pathTo('payment', { params: { paymentId: row.paymentId } })}>
+                  <Link
+                    className="underline decoration-edge underline-offset-4"
+                    to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+                  >
                     <Amount atomic={row.amountAtomic} {...money} />
                   </Link>
                   <StatusPill status={row.status} />
@@ -76,13 +83,20 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
                 },
               })}
             >
-              {data.returns.length > 0 ? <Trans>Send the rest back</Trans> : <Trans>Send back</Trans>}
+              {data.returns.length > 0 ? (
+                <Trans>Send the rest back</Trans>
+              ) : (
+                <Trans>Send back</Trans>
+              )}
             </Link>
           )}
         </>
       ) : error ? (
         <p className="text-sm text-muted">
-          {inOne({ title: describeError(error).title, body: t`What went back is not known, so nothing can be sent back from here.` })}
+          {inOne({
+            title: describeError(error).title,
+            body: t`What went back is not known, so nothing can be sent back from here.`,
+          })}
         </p>
       ) : (
         <Skeleton className="h-16" />

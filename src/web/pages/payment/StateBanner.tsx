@@ -20,7 +20,9 @@ export type StateBannerProps = { payment: PaymentStatusBody; network: Network | 
 export function StateBanner({ payment, network }: StateBannerProps) {
   const { t } = useLingui()
   // A payment of this browser that may have been sent: its own journal knows more than the service, and goes on with it.
-  const own = useUnfinished().find(({ state }) => 'built' in state && state.built.paymentId === payment.paymentId)
+  const own = useUnfinished().find(
+    ({ state }) => 'built' in state && state.built.paymentId === payment.paymentId,
+  )
   const { status, failure } = payment
   if (status === 'failed') {
     const words = failure === null ? undefined : failureWords(failure)
@@ -62,15 +64,21 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         tone="warn"
       >
         <Trans>
-          Your wallet’s answer was lost, or no node has seen the transaction yet. Do not pay again: the page goes on looking until the network can no longer
-          take it.
+          Your wallet’s answer was lost, or no node has seen the transaction yet. Do not pay again:
+          the page goes on looking until the network can no longer take it.
         </Trans>
       </Banner>
     )
   }
   if (own) {
     return (
-      <Banner action={<GoOn id={own.id} />} className="mt-4" role="note" title={<Trans>This payment is under way in this browser</Trans>} tone="warn">
+      <Banner
+        action={<GoOn id={own.id} />}
+        className="mt-4"
+        role="note"
+        title={<Trans>This payment is under way in this browser</Trans>}
+        tone="warn"
+      >
         <Trans>Go on where you left it. Nothing is signed twice.</Trans>
       </Banner>
     )
@@ -80,7 +88,11 @@ export function StateBanner({ payment, network }: StateBannerProps) {
     <Banner
       action={
         <span className="flex flex-wrap gap-1">
-          <Button onClick={() => void queryClient.invalidateQueries(paymentQuery(payment.paymentId))} size="sm" variant="quiet">
+          <Button
+            onClick={() => void queryClient.invalidateQueries(paymentQuery(payment.paymentId))}
+            size="sm"
+            variant="quiet"
+          >
             <Trans>Look again</Trans>
           </Button>
           <Explorer network={network} payment={payment} />
@@ -92,24 +104,36 @@ export function StateBanner({ payment, network }: StateBannerProps) {
       title={<Trans>This takes longer than usual</Trans>}
       tone="warn"
     >
-      <Trans>It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided: do not pay again, and do not deliver yet.</Trans>
+      <Trans>
+        It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided:
+        do not pay again, and do not deliver yet.
+      </Trans>
     </Banner>
   )
 }
 
 function GoOn({ id }: { id: string }) {
   return (
-    <Link className={buttonClass({ size: 'sm' })} to={pathTo('checkout', { search: { payment: id } })}>
+    <Link
+      className={buttonClass({ size: 'sm' })}
+      to={pathTo('checkout', { search: { payment: id } })}
+    >
       <Trans>Go on</Trans>
     </Link>
   )
 }
 
 function Explorer({ payment, network }: StateBannerProps): ReactNode {
-  const href = network && payment.signature ? explorerLink(network, 'tx', payment.signature) : undefined
+  const href =
+    network && payment.signature ? explorerLink(network, 'tx', payment.signature) : undefined
   if (!href) return null
   return (
-    <a className={buttonClass({ size: 'sm', variant: 'quiet' })} href={href} rel="noopener noreferrer" target="_blank">
+    <a
+      className={buttonClass({ size: 'sm', variant: 'quiet' })}
+      href={href}
+      rel="noopener noreferrer"
+      target="_blank"
+    >
       <Trans>Show in the explorer</Trans>
     </a>
   )

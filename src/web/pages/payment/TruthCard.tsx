@@ -21,7 +21,14 @@ export function TruthCard({ payment, network }: { payment: PaymentStatusBody; ne
   return (
     <Card
       action={
-        <Button busy={isFetching} className="-me-2.5" icon={<Icon name="refresh" />} onClick={() => void refetch()} size="sm" variant="quiet">
+        <Button
+          busy={isFetching}
+          className="-me-2.5"
+          icon={<Icon name="refresh" />}
+          onClick={() => void refetch()}
+          size="sm"
+          variant="quiet"
+        >
           <Trans>Check again</Trans>
         </Button>
       }
@@ -33,7 +40,10 @@ export function TruthCard({ payment, network }: { payment: PaymentStatusBody; ne
         {data ? (
           <Verdict paid={isPaid(payment.status)} truth={data} />
         ) : error ? (
-          <Verdict paid={false} truth={{ kind: 'unavailable', body: t`The chain’s answer could not be read.` }} />
+          <Verdict
+            paid={false}
+            truth={{ kind: 'unavailable', body: t`The chain’s answer could not be read.` }}
+          />
         ) : (
           <Skeleton className="h-12" />
         )}
@@ -58,7 +68,9 @@ function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
     case 'differs':
       return (
         <Banner role="alert" title={<Trans>The chain and the service disagree</Trans>} tone="bad">
-          <Trans>Trust the chain. Do not deliver on this payment until the operator has looked at it.</Trans>
+          <Trans>
+            Trust the chain. Do not deliver on this payment until the operator has looked at it.
+          </Trans>
         </Banner>
       )
     case 'contradicted':
@@ -81,7 +93,10 @@ function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
 function Rows({ rows }: { rows: readonly TruthRow[] }) {
   const { t } = useLingui()
   return (
-    <Table caption={t`The service’s record beside the chain’s, field by field`} className="table-fixed max-sm:text-xs">
+    <Table
+      caption={t`The service’s record beside the chain’s, field by field`}
+      className="table-fixed max-sm:text-xs"
+    >
       <colgroup>
         <col className="w-28 sm:w-36" />
         <col />

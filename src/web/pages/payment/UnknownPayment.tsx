@@ -23,9 +23,15 @@ export function UnknownPayment({ id }: { id: string }) {
       >
         <span className="mb-2 block font-mono text-[13px] [overflow-wrap:anywhere]">{id}</span>
         {all ? (
-          <Trans>This desk has no such payment. Compare the id with where you have it from: every character counts.</Trans>
+          <Trans>
+            This desk has no such payment. Compare the id with where you have it from: every
+            character counts.
+          </Trans>
         ) : (
-          <Trans>It does not exist, or it is of other wallets than yours. Check the link, or sign in with the wallet that paid or was paid.</Trans>
+          <Trans>
+            It does not exist, or it is of other wallets than yours. Check the link, or sign in with
+            the wallet that paid or was paid.
+          </Trans>
         )}
       </EmptyState>
     </Card>

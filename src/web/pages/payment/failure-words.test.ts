@@ -3,11 +3,23 @@ import { i18n } from '../../locales/i18n.ts'
 import { failureWords } from './failure-words.ts'
 
 test.each([
-  ['The transaction landed and failed: {"InstructionError":[2,{"Custom":1}]}', 'did not hold enough'],
+  [
+    'The transaction landed and failed: {"InstructionError":[2,{"Custom":1}]}',
+    'did not hold enough',
+  ],
   ['The transaction landed and failed: {"InstructionError":[1,{"Custom":17}]}', 'froze'],
-  ['The transaction landed and failed: {"InsufficientFundsForRent":{"account_index":1}}', 'lets it keep'],
-  ['The transaction landed and failed: {"InstructionError":[3,"ComputationalBudgetExceeded"]}', 'more work'],
-  ['The transaction landed and failed: {"InstructionError":[0,{"Custom":6001}]}', 'A program on the chain refused it'],
+  [
+    'The transaction landed and failed: {"InsufficientFundsForRent":{"account_index":1}}',
+    'lets it keep',
+  ],
+  [
+    'The transaction landed and failed: {"InstructionError":[3,"ComputationalBudgetExceeded"]}',
+    'more work',
+  ],
+  [
+    'The transaction landed and failed: {"InstructionError":[0,{"Custom":6001}]}',
+    'A program on the chain refused it',
+  ],
   ['The transaction landed and was reverted: nothing was moved.', 'contract'],
 ])('%s is told in words', (failure, words) => {
   const found = failureWords(failure)
@@ -15,5 +27,9 @@ test.each([
 })
 
 test('what nobody knows is left as it is', () => {
-  expect(failureWords('The transaction was broadcast, did not land, and can no longer land: nothing was paid.')).toBeUndefined()
+  expect(
+    failureWords(
+      'The transaction was broadcast, did not land, and can no longer land: nothing was paid.',
+    ),
+  ).toBeUndefined()
 })

@@ -6,7 +6,12 @@ import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 /** The receipt of a payment as the service records it; nothing while it is not paid. Whether the chain bears it out is for the caller to see first. */
 export function receiptOf(payment: PaymentStatusBody): Omit<Receipt, 'signed'> | undefined {
   const { status, signature, blockHeight } = payment
-  if ((status !== 'confirmed' && status !== 'finalized') || signature === null || blockHeight === null) return undefined
+  if (
+    (status !== 'confirmed' && status !== 'finalized') ||
+    signature === null ||
+    blockHeight === null
+  )
+    return undefined
   return {
     receipt: 'paydesk/2',
     paymentId: payment.paymentId,

@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { countReturned } from './returned.ts'
 
-const payment = { paymentId: 'pay_1', sender: 'buyer', recipient: 'seller', network: 'eip155:1', asset: 'eth', amountAtomic: '100' }
+const payment = {
+  paymentId: 'pay_1',
+  sender: 'buyer',
+  recipient: 'seller',
+  network: 'eip155:1',
+  asset: 'eth',
+  amountAtomic: '100',
+}
 const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRow => ({
   paymentId: `pay_${amountAtomic}`,
   type: 'sent',
@@ -34,7 +41,11 @@ test('what arrived and what is under way is gone; what never left is not', () =>
     back('40', { status: 'expired' }),
     back('30', { status: 'created' }),
   ]
-  expect(countReturned(payment, rows)).toMatchObject({ paidAtomic: 10n, underWayAtomic: 25n, leftAtomic: 65n })
+  expect(countReturned(payment, rows)).toMatchObject({
+    paidAtomic: 10n,
+    underWayAtomic: 25n,
+    leftAtomic: 65n,
+  })
 })
 
 test('only the same asset between the same two counts', () => {

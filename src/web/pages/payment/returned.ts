@@ -16,11 +16,21 @@ const UNDER_WAY: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>(['pending',
 const MOST_ROWS = '500'
 
 /** Reads every payment of the payee to the payer since, and keeps those that say they send this one back. @throws ApiError */
-export async function readReturned(payment: PaymentStatusBody, signal: AbortSignal): Promise<Returned> {
+export async function readReturned(
+  payment: PaymentStatusBody,
+  signal: AbortSignal,
+): Promise<Returned> {
   const rows: PaymentRow[] = []
   let cursor: string | undefined
   do {
-    const query = { wallets: payment.recipient, type: 'sent', q: payment.sender, since: String(payment.timestamp), limit: MOST_ROWS, cursor } as const
+    const query = {
+      wallets: payment.recipient,
+      type: 'sent',
+      q: payment.sender,
+      since: String(payment.timestamp),
+      limit: MOST_ROWS,
+      cursor,
+    } as const
     const page = await call('paymentList', { query }, { signal })
     rows.push(...page.payments)
     cursor = page.nextCursor ?? undefined
@@ -28,7 +38,10 @@ export async function readReturned(payment: PaymentStatusBody, signal: AbortSign
   return countReturned(payment, rows)
 }
 
-type Original = Pick<PaymentStatusBody, 'paymentId' | 'sender' | 'recipient' | 'network' | 'asset' | 'amountAtomic'>
+type Original = Pick<
+  PaymentStatusBody,
+  'paymentId' | 'sender' | 'recipient' | 'network' | 'asset' | 'amountAtomic'
+>
 
 /** Only the same asset between the same two counts, whatever a payment says of itself. */
 export function countReturned(payment: Original, rows: readonly PaymentRow[]): Returned {
@@ -41,7 +54,8 @@ export function countReturned(payment: Original, rows: readonly PaymentRow[]): R
       row.asset === payment.asset &&
       (isPaid(row.status) || UNDER_WAY.has(row.status)),
   )
-  const sum = (some: readonly PaymentRow[]) => some.reduce((total, { amountAtomic }) => total + BigInt(amountAtomic), 0n)
+  const sum = (some: readonly PaymentRow[]) =>
+    some.reduce((total, { amountAtomic }) => total + BigInt(amountAtomic), 0n)
   const paidAtomic = sum(returns.filter(({ status }) => isPaid(status)))
   const underWayAtomic = sum(returns.filter(({ status }) => !isPaid(status)))
   const left = BigInt(payment.amountAtomic) - paidAtomic - underWayAtomic

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import { stateWords } from './state-words.ts'
 
-const words = (status: (typeof PAYMENT_STATUSES)[number], signature: string | null = null, blockHeight: number | null = null) =>
-  stateWords({ status, signature, blockHeight, confirmations: 0, requiredConfirmations: 3 })
+const words = (
+  status: (typeof PAYMENT_STATUSES)[number],
+  signature: string | null = null,
+  blockHeight: number | null = null,
+) => stateWords({ status, signature, blockHeight, confirmations: 0, requiredConfirmations: 3 })
 
 test('every status has a sentence of its own', () => {
   const sentences = PAYMENT_STATUSES.map((status) => words(status))
@@ -14,7 +17,8 @@ test('what never left says so; what may have left never does', () => {
   expect(words('created')).toContain('Nothing was sent')
   expect(words('expired')).toContain('Nothing was sent')
   expect(words('failed')).toContain('Nothing was sent')
-  for (const status of ['pending', 'confirmed', 'finalized', 'rolled_back'] as const) expect(words(status, '0xabc')).not.toContain('Nothing was sent')
+  for (const status of ['pending', 'confirmed', 'finalized', 'rolled_back'] as const)
+    expect(words(status, '0xabc')).not.toContain('Nothing was sent')
   expect(words('failed', '0xabc')).not.toContain('Nothing was sent')
 })
 

@@ -104,7 +104,9 @@ async function node(answers: Record<string, unknown>): Promise<string> {
 }
 
 const differing = (truth: Awaited<ReturnType<typeof readTruth>>) =>
-  'rows' in truth ? truth.rows.filter(({ ok }) => !ok).map(({ name, record, chain }) => [name, record, chain]) : truth
+  'rows' in truth
+    ? truth.rows.filter(({ ok }) => !ok).map(({ name, record, chain }) => [name, record, chain])
+    : truth
 
 test('a record the chain bears out in every field matches', async () => {
   const truth = await readTruth(payment, network, await node(honest))
@@ -121,17 +123,41 @@ test.each([
   ['another fee', transaction, { ...receipt, gasUsed: '0x5209' }, 'Network fee'],
   ['a reverted transaction', transaction, { ...receipt, status: '0x0' }, 'Outcome'],
 ])('%s on the chain is named as a difference', async (_, landed, landedReceipt, name) => {
-  const truth = await readTruth(payment, network, await node({ ...honest, eth_getTransactionByHash: landed, eth_getTransactionReceipt: landedReceipt }))
+  const truth = await readTruth(
+    payment,
+    network,
+    await node({
+      ...honest,
+      eth_getTransactionByHash: landed,
+      eth_getTransactionReceipt: landedReceipt,
+    }),
+  )
   expect(truth.kind).toBe('differs')
   expect(JSON.stringify(differing(truth))).toContain(`"${name}"`)
 })
 
-const token = { address: '0x73511669fd4dE447feD18BB79bAFeAC93aB7F31f', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const token = {
+  address: '0x73511669fd4dE447feD18BB79bAFeAC93aB7F31f',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const word = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
-const settled = { ...transaction, from: `0x${'17'.repeat(20)}`, to: token.address.toLowerCase(), value: '0x0', input: '0xe3ee160e' }
+const settled = {
+  ...transaction,
+  from: `0x${'17'.repeat(20)}`,
+  to: token.address.toLowerCase(),
+  value: '0x0',
+  input: '0xe3ee160e',
+}
 const transferred = (to: string, amount: bigint) => ({
   address: token.address.toLowerCase(),
-  topics: ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', word(sender), word(to)],
+  topics: [
+    '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+    word(sender),
+    word(to),
+  ],
   data: `0x${amount.toString(16).padStart(64, '0')}`,
 })
 
@@ -148,12 +174,20 @@ test('a proof that a facilitator settled is judged by what its token moved, not 
   }
   const tokens = { ...network, assets: [NATIVE_ETH, token] }
   const ask = async (log: unknown) => {
-    const url = await node({ ...honest, eth_getTransactionByHash: settled, eth_getTransactionReceipt: { ...receipt, logs: [log] } })
+    const url = await node({
+      ...honest,
+      eth_getTransactionByHash: settled,
+      eth_getTransactionReceipt: { ...receipt, logs: [log] },
+    })
     return readTruth(handedIn, tokens, url).finally(() => server?.close())
   }
   expect(differing(await ask(transferred(recipient, 1_000_000n)))).toEqual([])
-  expect(JSON.stringify(differing(await ask(transferred(recipient, 999_999n))))).toContain('0.999999 USDC')
-  expect(JSON.stringify(differing(await ask(transferred(`0x${'99'.repeat(20)}`, 1_000_000n))))).toContain('9999')
+  expect(JSON.stringify(differing(await ask(transferred(recipient, 999_999n))))).toContain(
+    '0.999999 USDC',
+  )
+  expect(
+    JSON.stringify(differing(await ask(transferred(`0x${'99'.repeat(20)}`, 1_000_000n)))),
+  ).toContain('9999')
 })
 
 test('a failure the chain confirms is no contradiction', async () => {
@@ -162,11 +196,23 @@ test('a failure the chain confirms is no contradiction', async () => {
 })
 
 test('a payment called paid that the chain does not know is contradicted; one on its way is not', async () => {
-  const url = await node({ ...honest, eth_getTransactionByHash: null, eth_getTransactionReceipt: null })
+  const url = await node({
+    ...honest,
+    eth_getTransactionByHash: null,
+    eth_getTransactionReceipt: null,
+  })
   expect((await readTruth(payment, network, url)).kind).toBe('contradicted')
-  expect(await readTruth({ ...payment, status: 'pending' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('yet') })
-  expect(await readTruth({ ...payment, status: 'failed' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('not on the chain') })
-  expect((await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind).toBe('nothing')
+  expect(await readTruth({ ...payment, status: 'pending' }, network, url)).toMatchObject({
+    kind: 'nothing',
+    body: expect.stringContaining('yet'),
+  })
+  expect(await readTruth({ ...payment, status: 'failed' }, network, url)).toMatchObject({
+    kind: 'nothing',
+    body: expect.stringContaining('not on the chain'),
+  })
+  expect(
+    (await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind,
+  ).toBe('nothing')
 })
 
 describe('the service and the reader’s node at different moments', () => {
@@ -174,28 +220,42 @@ describe('the service and the reader’s node at different moments', () => {
 
   test('a node that has not come to the payment’s block contradicts nobody, and is asked again', async () => {
     const behind = { ...honest, ...gone, eth_getBlockByNumber: { number: '0x6', timestamp: '0x1' } }
-    expect(await readTruth(payment, network, await node(behind))).toMatchObject({ kind: 'nothing', soon: true })
+    expect(await readTruth(payment, network, await node(behind))).toMatchObject({
+      kind: 'nothing',
+      soon: true,
+    })
   })
 
   test('a failure that is not final for the service yet is no disagreement', async () => {
     const failed = { ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } }
     const open = { ...payment, status: 'pending', fee: null, blockHeight: null } as const
-    expect(await readTruth(open, network, await node(failed))).toMatchObject({ kind: 'nothing', soon: true, body: expect.stringContaining('failed') })
+    expect(await readTruth(open, network, await node(failed))).toMatchObject({
+      kind: 'nothing',
+      soon: true,
+      body: expect.stringContaining('failed'),
+    })
   })
 
   test.each(['rolled_back', 'expired'] as const)(
     'a payment that the service calls %s and that is on the chain again is not called the same',
     async (status) => {
-      expect(await readTruth({ ...payment, status }, network, await node(honest))).toMatchObject({ kind: 'nothing', soon: true })
+      expect(await readTruth({ ...payment, status }, network, await node(honest))).toMatchObject({
+        kind: 'nothing',
+        soon: true,
+      })
       server?.close()
       const other = { ...honest, eth_getTransactionByHash: { ...transaction, value: '0x1' } }
-      expect((await readTruth({ ...payment, status }, network, await node(other))).kind).toBe('differs')
+      expect((await readTruth({ ...payment, status }, network, await node(other))).kind).toBe(
+        'differs',
+      )
     },
   )
 
   test('a payment on its way may move to another block; one that is confirmed may not', async () => {
     const moved = { ...honest, eth_getTransactionReceipt: { ...receipt, blockNumber: '0x8' } }
-    expect((await readTruth({ ...payment, status: 'pending' }, network, await node(moved))).kind).toBe('matches')
+    expect(
+      (await readTruth({ ...payment, status: 'pending' }, network, await node(moved))).kind,
+    ).toBe('matches')
     server?.close()
     expect((await readTruth(payment, network, await node(moved))).kind).toBe('differs')
   })
@@ -203,7 +263,17 @@ describe('the service and the reader’s node at different moments', () => {
 
 test('no answer, another chain, and nonsense are not available, never a match', async () => {
   expect((await readTruth(payment, network, 'http://127.0.0.1:1')).kind).toBe('unavailable')
-  expect((await readTruth(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind).toBe('unavailable')
+  expect(
+    (await readTruth(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind,
+  ).toBe('unavailable')
   server?.close()
-  expect((await readTruth(payment, network, await node({ ...honest, eth_getTransactionByHash: { hash } }))).kind).toBe('unavailable')
+  expect(
+    (
+      await readTruth(
+        payment,
+        network,
+        await node({ ...honest, eth_getTransactionByHash: { hash } }),
+      )
+    ).kind,
+  ).toBe('unavailable')
 })

@@ -29,12 +29,25 @@ const EFFECT: ReadonlySet<string> = new Set(['network', 'sender', 'recipient', '
 const NETWORK: ReadonlySet<string> = new Set(['network'])
 
 /** Reads the payment's transaction from `url` and holds it against the service's record. Never throws for a node's fault. */
-export async function readTruth(payment: PaymentStatusBody, network: Network, url: string): Promise<Truth> {
+export async function readTruth(
+  payment: PaymentStatusBody,
+  network: Network,
+  url: string,
+): Promise<Truth> {
   const { signature, status } = payment
-  if (!signature) return { kind: 'nothing', soon: false, body: t`No transaction is known for this payment, so there is nothing to compare.` }
+  if (!signature)
+    return {
+      kind: 'nothing',
+      soon: false,
+      body: t`No transaction is known for this payment, so there is nothing to compare.`,
+    }
   const native = nativeAsset(network)
   const asset = findAsset(network, payment.asset)
-  if (!asset) return { kind: 'unavailable', body: t`This desk does not know the asset of this payment, so its transaction cannot be judged here.` }
+  if (!asset)
+    return {
+      kind: 'unavailable',
+      body: t`This desk does not know the asset of this payment, so its transaction cannot be judged here.`,
+    }
   const intent = {
     paymentId: payment.paymentId,
     network: payment.network,
@@ -61,11 +74,16 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
         soon: true,
         body: t`Your node shows that it failed on the chain. The service says so too once that is final. Nothing was paid.`,
       }
-    const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
+    const spell = (atomic: bigint | string) =>
+      `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
     const handedIn = payment.mode === 'received'
     const judged = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
     const rows = landed.match.rows
-      .filter(({ field }) => (judged ? judged.has(field) : field !== 'fee' && field !== 'expiry' && field !== 'instructions'))
+      .filter(({ field }) =>
+        judged
+          ? judged.has(field)
+          : field !== 'fee' && field !== 'expiry' && field !== 'instructions',
+      )
       .map(({ field, expected, got, ok }) => ({
         name: i18n._(FIELD_NAMES[field]),
         record: formatMatchFact(expected),
@@ -73,27 +91,51 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
         ok,
       }))
     if (handedIn && landed.moved) rows.push(...movedRows(intent, landed.moved))
-    const effect = handedIn ? undefined : landed.match.rows.find(({ field }) => field === 'instructions')
+    const effect = handedIn
+      ? undefined
+      : landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
-    if (status === 'failed' || !landed.succeeded) rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
-    else if (effect) rows.push({ name: t`What it does`, record: formatMatchFact(effect.expected), chain: formatMatchFact(effect.got), ok: effect.ok })
-    if (payment.fee) rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
+    if (status === 'failed' || !landed.succeeded)
+      rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
+    else if (effect)
+      rows.push({
+        name: t`What it does`,
+        record: formatMatchFact(effect.expected),
+        chain: formatMatchFact(effect.got),
+        ok: effect.ok,
+      })
+    if (payment.fee)
+      rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
     // What is not confirmed may still move to another block.
     if (payment.blockHeight !== null && !isOpen(status))
-      rows.push(row(familyOf(network.network) === 'evm' ? t`Block` : t`Slot`, String(payment.blockHeight), String(landed.blockHeight)))
+      rows.push(
+        row(
+          familyOf(network.network) === 'evm' ? t`Block` : t`Slot`,
+          String(payment.blockHeight),
+          String(landed.blockHeight),
+        ),
+      )
     const same = rows.every(({ ok }) => ok)
     if (same && (status === 'rolled_back' || status === 'expired'))
-      return { kind: 'nothing', soon: true, body: t`Your node shows this payment on the chain. The service does not count it yet, and goes on looking.` }
+      return {
+        kind: 'nothing',
+        soon: true,
+        body: t`Your node shows this payment on the chain. The service does not count it yet, and goes on looking.`,
+      }
     return { kind: same ? 'matches' : 'differs', rows }
   } catch (error) {
     if (error instanceof RpcProblem) return { kind: 'unavailable', body: error.message }
-    if (error instanceof v.ValiError) return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
+    if (error instanceof v.ValiError)
+      return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
     throw error
   }
 }
 
 /** What a token says it moved, beside what the service recorded. */
-function movedRows({ sender, recipient, amountAtomic, asset }: PaymentIntent, { moves, exactly: ok }: Moved): TruthRow[] {
+function movedRows(
+  { sender, recipient, amountAtomic, asset }: PaymentIntent,
+  { moves, exactly: ok }: Moved,
+): TruthRow[] {
   const found = moves.filter(({ from, to }) => from === sender || to === recipient)
   const list = (values: readonly string[]) => [...new Set(values)].join(', ') || t`nobody`
   const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
@@ -113,11 +155,24 @@ function isOpen(status: PaymentStatusBody['status']): boolean {
 function absent({ status, blockHeight }: PaymentStatusBody, position: number): Truth {
   if (isPaid(status)) {
     const behind = blockHeight !== null && position < blockHeight
-    if (behind) return { kind: 'nothing', soon: true, body: t`The service says this payment arrived. Your node has not come to its block yet.` }
-    return { kind: 'contradicted', body: t`The service says this payment arrived. Your node does not know its transaction.` }
+    if (behind)
+      return {
+        kind: 'nothing',
+        soon: true,
+        body: t`The service says this payment arrived. Your node has not come to its block yet.`,
+      }
+    return {
+      kind: 'contradicted',
+      body: t`The service says this payment arrived. Your node does not know its transaction.`,
+    }
   }
-  if (isOpen(status)) return { kind: 'nothing', soon: true, body: t`Your node does not show the transaction yet.` }
-  return { kind: 'nothing', soon: false, body: t`Your node does not know the transaction either: it is not on the chain.` }
+  if (isOpen(status))
+    return { kind: 'nothing', soon: true, body: t`Your node does not show the transaction yet.` }
+  return {
+    kind: 'nothing',
+    soon: false,
+    body: t`Your node does not know the transaction either: it is not on the chain.`,
+  }
 }
 
 function outcome(succeeded: boolean): string {

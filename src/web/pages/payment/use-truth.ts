@@ -14,10 +14,18 @@ export function useTruth(payment: PaymentStatusBody, network: Network) {
   usePreferences()
   const url = rpcUrlOf(network)
   const query = useQuery({
-    queryKey: ['truth', payment.paymentId, payment.signature, payment.status, payment.blockHeight, url],
+    queryKey: [
+      'truth',
+      payment.paymentId,
+      payment.signature,
+      payment.status,
+      payment.blockHeight,
+      url,
+    ],
     queryFn: () => readTruth(payment, network, url),
     staleTime: 60_000,
-    refetchInterval: ({ state: { data } }) => (data?.kind === 'nothing' ? data.soon && SOON_MS : data?.kind === 'contradicted' && LATER_MS),
+    refetchInterval: ({ state: { data } }) =>
+      data?.kind === 'nothing' ? data.soon && SOON_MS : data?.kind === 'contradicted' && LATER_MS,
   })
   return { ...query, url }
 }

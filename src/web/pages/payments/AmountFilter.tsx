@@ -10,7 +10,11 @@ import { Select } from '../../ui/Select.tsx'
 import { localDecimalOf, plainDecimalOf } from '../../payment-view/amount-text.ts'
 
 type Amounts = Pick<PaymentFilter, 'asset' | 'min' | 'max'>
-type AmountFilterProps = { amounts: Amounts; symbols: readonly string[]; onChange: (amounts: Amounts) => void }
+type AmountFilterProps = {
+  amounts: Amounts
+  symbols: readonly string[]
+  onChange: (amounts: Amounts) => void
+}
 
 /** An asset and a range of amounts of it. */
 export function AmountFilter({ amounts, symbols, onChange }: AmountFilterProps) {
@@ -48,7 +52,8 @@ function AmountForm({ amounts, symbols, onChange }: AmountFilterProps) {
   const wrong = <Trans>Enter a number without a thousands separator.</Trans>
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (least !== undefined && most !== undefined) onChange({ asset: asset || undefined, min: least || undefined, max: most || undefined })
+    if (least !== undefined && most !== undefined)
+      onChange({ asset: asset || undefined, min: least || undefined, max: most || undefined })
   }
   return (
     <form className="grid gap-3" onSubmit={submit}>
@@ -65,17 +70,37 @@ function AmountForm({ amounts, symbols, onChange }: AmountFilterProps) {
         </Select>
       </Field>
       <Field error={least === undefined ? wrong : undefined} label={<Trans>At least</Trans>}>
-        <Input inputMode="decimal" onChange={(event) => setMin(event.target.value)} suffix={asset} value={min} />
+        <Input
+          inputMode="decimal"
+          onChange={(event) => setMin(event.target.value)}
+          suffix={asset}
+          value={min}
+        />
       </Field>
       <Field
         error={most === undefined ? wrong : undefined}
-        hint={asset === '' && (min || max) ? <Trans>Without an asset this compares the figures alone, whatever they are worth.</Trans> : undefined}
+        hint={
+          asset === '' && (min || max) ? (
+            <Trans>
+              Without an asset this compares the figures alone, whatever they are worth.
+            </Trans>
+          ) : undefined
+        }
         label={<Trans>At most</Trans>}
       >
-        <Input inputMode="decimal" onChange={(event) => setMax(event.target.value)} suffix={asset} value={max} />
+        <Input
+          inputMode="decimal"
+          onChange={(event) => setMax(event.target.value)}
+          suffix={asset}
+          value={max}
+        />
       </Field>
       <div className="mt-1 flex justify-end gap-2">
-        <Button onClick={() => onChange({ asset: undefined, min: undefined, max: undefined })} size="sm" variant="quiet">
+        <Button
+          onClick={() => onChange({ asset: undefined, min: undefined, max: undefined })}
+          size="sm"
+          variant="quiet"
+        >
           <Trans>Any amount</Trans>
         </Button>
         <Button size="sm" type="submit">

@@ -3,7 +3,14 @@ import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Popover } from '../../ui/Popover.tsx'
-import { COLUMN_NAMES, columns, FIXED_COLUMN, resetColumns, toggleColumn, useColumns } from '../../payment-view/columns.ts'
+import {
+  COLUMN_NAMES,
+  columns,
+  FIXED_COLUMN,
+  resetColumns,
+  toggleColumn,
+  useColumns,
+} from '../../payment-view/columns.ts'
 
 /** What the table shows, kept in this browser. */
 export function ColumnsMenu() {
@@ -24,7 +31,12 @@ export function ColumnsMenu() {
       {() => (
         <div className="space-y-3">
           {COLUMN_NAMES.filter((name) => name !== FIXED_COLUMN).map((name) => (
-            <Checkbox checked={shown.includes(name)} key={name} label={t(columns[name].label)} onChange={() => toggleColumn(name)} />
+            <Checkbox
+              checked={shown.includes(name)}
+              key={name}
+              label={t(columns[name].label)}
+              onChange={() => toggleColumn(name)}
+            />
           ))}
           <Button className="-ms-2.5" onClick={resetColumns} size="sm" variant="quiet">
             <Trans>Usual columns</Trans>

@@ -18,7 +18,10 @@ export function NothingFound({ searched }: { searched: boolean }) {
       title={<Trans>No payment matches</Trans>}
     >
       {searched ? (
-        <Trans>The search finds whole ids, addresses, transactions and references, and a web address from its beginning.</Trans>
+        <Trans>
+          The search finds whole ids, addresses, transactions and references, and a web address from
+          its beginning.
+        </Trans>
       ) : (
         <Trans>Nothing here fits all of the filters at once.</Trans>
       )}
@@ -37,7 +40,9 @@ export function FirstRun() {
       icon="payments"
       title={<Trans>No payments yet</Trans>}
     >
-      <Trans>What you send or receive through this desk stands here, live, the moment it is made.</Trans>
+      <Trans>
+        What you send or receive through this desk stands here, live, the moment it is made.
+      </Trans>
     </EmptyState>
   )
 }

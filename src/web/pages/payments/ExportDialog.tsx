@@ -38,12 +38,25 @@ type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
 type Run = { rows: number; of: number; abort: AbortController }
 
 /** Exactly what is filtered, or what is selected; how many rows stands before the file is made. */
-export function ExportDialog({ open, onClose, viewer, query, noted, total, until, selected }: ExportDialogProps) {
+export function ExportDialog({
+  open,
+  onClose,
+  viewer,
+  query,
+  noted,
+  total,
+  until,
+  selected,
+}: ExportDialogProps) {
   const { t } = useLingui()
   const { networks } = useConfig()
   // Whoever has picked rows means those, until they say otherwise.
   const [scope, setScope] = useState<'filter' | 'rows'>('rows')
-  const [shape, setShape] = useState<FileShape>(() => ({ format: 'csv', separator: separators(numberLocale()).point === ',' ? ';' : ',', mark: true }))
+  const [shape, setShape] = useState<FileShape>(() => ({
+    format: 'csv',
+    separator: separators(numberLocale()).point === ',' ? ';' : ',',
+    mark: true,
+  }))
   const [run, setRun] = useState<Run>()
   const [problem, setProblem] = useState<unknown>()
   const running = useRef<AbortController>(undefined)
@@ -59,13 +72,20 @@ export function ExportDialog({ open, onClose, viewer, query, noted, total, until
     setRun({ rows: 0, of: count, abort })
     const networkName = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
     try {
-      const { file, rows } = await runExport(chosen === 'rows' ? { kind: 'rows', rows: selected } : { kind: 'filter', viewer, query, noted, until }, {
-        options: { ...shape, networkName },
-        signal: abort.signal,
-        onProgress: (done) => setRun({ rows: done, of: Math.max(count, done), abort }),
-      })
+      const { file, rows } = await runExport(
+        chosen === 'rows'
+          ? { kind: 'rows', rows: selected }
+          : { kind: 'filter', viewer, query, noted, until },
+        {
+          options: { ...shape, networkName },
+          signal: abort.signal,
+          onProgress: (done) => setRun({ rows: done, of: Math.max(count, done), abort }),
+        },
+      )
       download(file, `payments-${new Date().toISOString().slice(0, 10)}.${shape.format}`)
-      toast(t`${plural(rows, { one: '# payment exported', other: '# payments exported' })}`, { tone: 'good' })
+      toast(t`${plural(rows, { one: '# payment exported', other: '# payments exported' })}`, {
+        tone: 'good',
+      })
       onClose()
     } catch (error) {
       if (!abort.signal.aborted) setProblem(error)
@@ -88,7 +108,13 @@ export function ExportDialog({ open, onClose, viewer, query, noted, total, until
           <Button onClick={cancel} variant="quiet">
             {run ? <Trans>Stop the export</Trans> : <Trans>Cancel</Trans>}
           </Button>
-          <Button busy={run !== undefined} disabled={count === 0} icon={<Icon name="download" />} onClick={() => void start()} variant="primary">
+          <Button
+            busy={run !== undefined}
+            disabled={count === 0}
+            icon={<Icon name="download" />}
+            onClick={() => void start()}
+            variant="primary"
+          >
             <Plural one="Export # payment" other="Export # payments" value={count} />
           </Button>
         </>
@@ -101,10 +127,15 @@ export function ExportDialog({ open, onClose, viewer, query, noted, total, until
         <Progress run={run} />
       ) : (
         <div className="grid gap-4">
-          {selected.length > 0 && <Scope onChange={setScope} scope={scope} selected={selected.length} total={total} />}
+          {selected.length > 0 && (
+            <Scope onChange={setScope} scope={scope} selected={selected.length} total={total} />
+          )}
           <Shape onChange={setShape} shape={shape} />
           <p className="text-sm text-muted">
-            <Trans>Amounts have all their digits and a decimal point, times are UTC. Labels, notes and reconciled marks go along.</Trans>
+            <Trans>
+              Amounts have all their digits and a decimal point, times are UTC. Labels, notes and
+              reconciled marks go along.
+            </Trans>
           </p>
           {problem !== undefined && <Problem problem={problem} />}
         </div>
@@ -113,7 +144,12 @@ export function ExportDialog({ open, onClose, viewer, query, noted, total, until
   )
 }
 
-type ScopeProps = { scope: 'filter' | 'rows'; total: number; selected: number; onChange: (scope: 'filter' | 'rows') => void }
+type ScopeProps = {
+  scope: 'filter' | 'rows'
+  total: number
+  selected: number
+  onChange: (scope: 'filter' | 'rows') => void
+}
 
 function Scope({ scope, total, selected, onChange }: ScopeProps) {
   const { t } = useLingui()
@@ -147,7 +183,12 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
       {shape.format === 'csv' && (
         <>
           <Field label={<Trans>Between the columns</Trans>}>
-            <Select onChange={(event) => onChange({ ...shape, separator: event.target.value === ';' ? ';' : ',' })} value={shape.separator}>
+            <Select
+              onChange={(event) =>
+                onChange({ ...shape, separator: event.target.value === ';' ? ';' : ',' })
+              }
+              value={shape.separator}
+            >
               <option value=",">{t`Comma`}</option>
               <option value=";">{t`Semicolon, for spreadsheets with a decimal comma`}</option>
             </Select>
@@ -183,7 +224,12 @@ function Progress({ run: { rows, of } }: { run: Run }) {
           {done} of {all} payments written
         </Trans>
       </p>
-      <progress aria-label={t`Progress of the export`} className="mt-2 h-2 w-full accent-accent" max={of} value={rows} />
+      <progress
+        aria-label={t`Progress of the export`}
+        className="mt-2 h-2 w-full accent-accent"
+        max={of}
+        value={rows}
+      />
       {pause > 0 && (
         <p className="mt-2 text-sm text-muted">
           <Trans>The service limits how often it is asked. It goes on by itself.</Trans>

@@ -1,6 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { INCOMPLETE, isIncomplete, statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
+import {
+  INCOMPLETE,
+  isIncomplete,
+  statusesOf,
+  type PaymentFilter,
+} from '../../api/payment-filter.ts'
 import { pathTo, readSearch } from '../../router/paths.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
 import { navigate } from '../../router/location.ts'
@@ -29,8 +34,15 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
   const [open, setOpen] = useState(false)
   const keptFocus = useKeptFocus()
   const change = (next: Partial<Record<keyof PaymentFilter, string | undefined>>) =>
-    navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), { replace: true })
-  const chips = chipsOf(filter, { networks, zone, now, periodLabel: filter.when && t(periodWords[filter.when]) })
+    navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), {
+      replace: true,
+    })
+  const chips = chipsOf(filter, {
+    networks,
+    zone,
+    now,
+    periodLabel: filter.when && t(periodWords[filter.when]),
+  })
   const symbols = [...new Set(networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)))]
   return (
     <search className="mb-4 block" {...keptFocus}>
@@ -51,14 +63,31 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
           <Trans>Filters</Trans>
           <Icon className={open ? 'rotate-180 text-muted' : 'text-muted'} name="chevronDown" />
         </Button>
-        <div className={cx('flex flex-wrap items-center gap-2 max-sm:order-last max-sm:basis-full', !open && 'max-sm:hidden')}>
+        <div
+          className={cx(
+            'flex flex-wrap items-center gap-2 max-sm:order-last max-sm:basis-full',
+            !open && 'max-sm:hidden',
+          )}
+        >
           <StatusFilter
             incomplete={isIncomplete(filter)}
-            onChange={(statuses) => change({ status: statuses === INCOMPLETE ? INCOMPLETE : statuses.join(',') || undefined })}
+            onChange={(statuses) =>
+              change({
+                status: statuses === INCOMPLETE ? INCOMPLETE : statuses.join(',') || undefined,
+              })
+            }
             statuses={statusesOf(filter)}
           />
-          <PeriodFilter dates={filter} label={chips.find(({ id }) => id === 'date')?.text} onChange={({ when, from, to }) => change({ when, from, to })} />
-          <AmountFilter amounts={filter} onChange={({ asset, min, max }) => change({ asset, min, max })} symbols={symbols} />
+          <PeriodFilter
+            dates={filter}
+            label={chips.find(({ id }) => id === 'date')?.text}
+            onChange={({ when, from, to }) => change({ when, from, to })}
+          />
+          <AmountFilter
+            amounts={filter}
+            onChange={({ asset, min, max }) => change({ asset, min, max })}
+            symbols={symbols}
+          />
           <NoteFilter label={filter.label} onChange={change} reconciled={filter.reconciled} />
           {networks.length > 1 && (
             <Select
@@ -86,7 +115,13 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
 }
 
 /** What is set, each to be taken away. */
-function Chips({ chips, onChange }: { chips: readonly FilterChip[]; onChange: (without: FilterChip['without']) => void }) {
+function Chips({
+  chips,
+  onChange,
+}: {
+  chips: readonly FilterChip[]
+  onChange: (without: FilterChip['without']) => void
+}) {
   const { t } = useLingui()
   return (
     <ul aria-label={t`Filters that are set`} className="mt-3 flex flex-wrap items-center gap-2">
@@ -107,7 +142,11 @@ function Chips({ chips, onChange }: { chips: readonly FilterChip[]; onChange: (w
         </li>
       ))}
       <li>
-        <Button onClick={() => navigate(pathTo('payments', {}), { replace: true })} size="sm" variant="quiet">
+        <Button
+          onClick={() => navigate(pathTo('payments', {}), { replace: true })}
+          size="sm"
+          variant="quiet"
+        >
           <Trans>Clear filters</Trans>
         </Button>
       </li>

@@ -64,7 +64,12 @@ export function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps)
           value={what}
         />
         <Field error={wrong} label={<Trans>Label</Trans>}>
-          <Input list={list} maxLength={40} onChange={(event) => setLabel(event.target.value)} value={label} />
+          <Input
+            list={list}
+            maxLength={40}
+            onChange={(event) => setLabel(event.target.value)}
+            value={label}
+          />
         </Field>
         <datalist id={list}>
           {labels.map((each) => (

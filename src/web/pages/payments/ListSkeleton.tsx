@@ -4,9 +4,17 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 export function ListSkeleton() {
   const { t } = useLingui()
   return (
-    <div aria-busy="true" aria-label={t`Loading payments`} className="overflow-hidden rounded-xl border border-line bg-surface" role="status">
+    <div
+      aria-busy="true"
+      aria-label={t`Loading payments`}
+      className="overflow-hidden rounded-xl border border-line bg-surface"
+      role="status"
+    >
       {Array.from({ length: 8 }, (_, index) => (
-        <div className="flex h-16 items-center gap-3 border-b border-line px-5 last:border-b-0" key={index}>
+        <div
+          className="flex h-16 items-center gap-3 border-b border-line px-5 last:border-b-0"
+          key={index}
+        >
           <Skeleton className="size-8 rounded-full" />
           <div className="flex-1 space-y-1.5">
             <Skeleton className="h-3.5 w-28" />

@@ -3,7 +3,14 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { useArrivals } from '../../api/arrivals.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
-import { isFiltered, listQueryOf, noteFilterOf, type ListQuery, type NoteFilter, type PaymentFilter } from '../../api/payment-filter.ts'
+import {
+  isFiltered,
+  listQueryOf,
+  noteFilterOf,
+  type ListQuery,
+  type NoteFilter,
+  type PaymentFilter,
+} from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { serverNow } from '../../api/clock.ts'
 import { formatNumber } from '../../locales/formats.ts'
@@ -26,7 +33,9 @@ import { usePages, type Pages } from './use-pages.ts'
 import { MOST_SELECTED, useSelection } from './use-selection.ts'
 
 // Few visits end in a file.
-const ExportDialog = lazy(() => import('./ExportDialog.tsx').then((module) => ({ default: module.ExportDialog })))
+const ExportDialog = lazy(() =>
+  import('./ExportDialog.tsx').then((module) => ({ default: module.ExportDialog })),
+)
 
 export type PaymentListProps = { viewer: Viewer; filter: PaymentFilter }
 
@@ -54,9 +63,23 @@ function NotedList({ noted, ...same }: Same & { noted: NoteFilter }) {
   return <ListView {...same} noted={noted} {...useNotedPages(same.viewer, same.query, noted)} />
 }
 
-type ListViewProps = Same & { pages: Pages; noted?: NoteFilter; looking?: Looking; onRange?: (range: { from: number; to: number }) => void }
+type ListViewProps = Same & {
+  pages: Pages
+  noted?: NoteFilter
+  looking?: Looking
+  onRange?: (range: { from: number; to: number }) => void
+}
 
-function ListView({ viewer, filter, query, opened, pages, noted, looking, onRange }: ListViewProps) {
+function ListView({
+  viewer,
+  filter,
+  query,
+  opened,
+  pages,
+  noted,
+  looking,
+  onRange,
+}: ListViewProps) {
   const { t } = useLingui()
   const zone = usePreferences().timeZone
   const [picking, setPicking] = useState(false)
@@ -64,7 +87,13 @@ function ListView({ viewer, filter, query, opened, pages, noted, looking, onRang
   const most = formatNumber(MOST_SELECTED)
   const selection = useSelection(
     pages.load,
-    useCallback(() => toast(t`At most ${most} payments can be selected. Export the filtered list instead.`, { tone: 'warn' }), [t, most]),
+    useCallback(
+      () =>
+        toast(t`At most ${most} payments can be selected. Export the filtered list instead.`, {
+          tone: 'warn',
+        }),
+      [t, most],
+    ),
   )
   const arrivals = newArrivals(useArrivals(), pages.first, { viewer, filter, zone, now: opened })
 
@@ -97,11 +126,24 @@ function ListView({ viewer, filter, query, opened, pages, noted, looking, onRang
       <NewPaymentsPill count={fresh} onShow={showNew} />
       <LookingNote looking={looking} />
       {total === 0 ? (
-        <Card>{isFiltered(filter) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}</Card>
+        <Card>
+          {isFiltered(filter) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}
+        </Card>
       ) : (
         <>
-          <Toolbar onExport={looking ? undefined : () => setExporting(true)} onPick={() => setPicking(!picking)} picking={picking} total={total} />
-          <PaymentRows onRange={onRange ?? ignore} pages={pages} picking={picking} selection={selection} total={total} />
+          <Toolbar
+            onExport={looking ? undefined : () => setExporting(true)}
+            onPick={() => setPicking(!picking)}
+            picking={picking}
+            total={total}
+          />
+          <PaymentRows
+            onRange={onRange ?? ignore}
+            pages={pages}
+            picking={picking}
+            selection={selection}
+            total={total}
+          />
           {total > MOST_ROWS_SHOWN && (
             <p className="mt-3 text-sm text-muted">
               {t`${plural(MOST_ROWS_SHOWN, { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
@@ -151,7 +193,12 @@ function LookingNote({ looking }: { looking: Looking }) {
   )
 }
 
-type ToolbarProps = { total: number; picking: boolean; onPick: () => void; /** Not before it is known what there is. */ onExport: (() => void) | undefined }
+type ToolbarProps = {
+  total: number
+  picking: boolean
+  onPick: () => void
+  /** Not before it is known what there is. */ onExport: (() => void) | undefined
+}
 
 /** How many there are, and what can be done with all of them. */
 function Toolbar({ total, picking, onPick, onExport }: ToolbarProps) {
@@ -178,7 +225,10 @@ function Toolbar({ total, picking, onPick, onExport }: ToolbarProps) {
 
 function Keys() {
   const [j, k, x, enter] = ['j', 'k', 'x', '↵'].map((key) => (
-    <kbd className="rounded-sm border border-line bg-surface px-1.5 py-0.5 font-mono text-xs" key={key}>
+    <kbd
+      className="rounded-sm border border-line bg-surface px-1.5 py-0.5 font-mono text-xs"
+      key={key}
+    >
       {key}
     </kbd>
   ))

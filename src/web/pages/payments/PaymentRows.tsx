@@ -1,6 +1,14 @@
 import { useQueries } from '@tanstack/react-query'
 import { useLingui } from '@lingui/react/macro'
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react'
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type RefObject,
+} from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import { notesQuery } from '../../api/notes.ts'
 import { PAGE_SIZE } from '../../api/queries.ts'
@@ -34,8 +42,13 @@ export type PaymentRowsProps = {
 /** Draws the rows in sight only, as a table where there is room and as cards on a phone. */
 export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
   const [near, setNear] = useState<Stretch>({ from: 0, to: 0 })
-  useEffect(() => onRange({ from: near.from * PAGE_SIZE, to: near.to * PAGE_SIZE }), [near, onRange])
-  return <RowsInSight {...rest} notes={useNotesOf(pages, near)} onNear={setNear} rowAt={pages.rowAt} />
+  useEffect(
+    () => onRange({ from: near.from * PAGE_SIZE, to: near.to * PAGE_SIZE }),
+    [near, onRange],
+  )
+  return (
+    <RowsInSight {...rest} notes={useNotesOf(pages, near)} onNear={setNear} rowAt={pages.rowAt} />
+  )
 }
 
 type RowsInSightProps = Omit<PaymentRowsProps, 'pages' | 'onRange'> & {
@@ -54,7 +67,10 @@ function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsIn
   const { from, to } = useDrawnRows(list, { count, height })
 
   // Somewhat ahead: whoever reads on meets no gap.
-  const [firstPage, lastPage] = [pageOf(Math.max(0, from - BEHIND)), pageOf(Math.min(count - 1, to + AHEAD))]
+  const [firstPage, lastPage] = [
+    pageOf(Math.max(0, from - BEHIND)),
+    pageOf(Math.min(count - 1, to + AHEAD)),
+  ]
   useEffect(() => onNear({ from: firstPage, to: lastPage }), [firstPage, lastPage, onNear])
 
   const focusRow = useFocusRow(list)
@@ -71,11 +87,18 @@ function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsIn
     clear: selection.clear,
   })
 
-  const rows = Array.from({ length: to - from + 1 }, (_, place) => ({ index: from + place, row: rowAt(from + place) }))
+  const rows = Array.from({ length: to - from + 1 }, (_, place) => ({
+    index: from + place,
+    row: rowAt(from + place),
+  }))
   const view: RowsInView = { rows, count, total, notes, selection, list }
   return (
     <div className="rounded-xl border border-line bg-surface">
-      {wide ? <PaymentTable {...view} /> : <Cards {...view} picking={picking || selection.rows.size > 0} />}
+      {wide ? (
+        <PaymentTable {...view} />
+      ) : (
+        <Cards {...view} picking={picking || selection.rows.size > 0} />
+      )}
     </div>
   )
 }
@@ -84,7 +107,9 @@ function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsIn
 function useFocusRow(list: RefObject<HTMLElement | null>): (index: number) => void {
   const wanted = useRef<number>(undefined)
   const tryNow = useCallback(() => {
-    const link = wanted.current !== undefined && list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
+    const link =
+      wanted.current !== undefined &&
+      list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
     if (!link) return
     link.focus({ preventScroll: true })
     wanted.current = undefined
@@ -106,17 +131,32 @@ function pageOf(index: number): number {
 /** Notes by page of the list, so that scrolling a row on asks nothing anew. */
 function useNotesOf(pages: Pages, { from, to }: Stretch): ReadonlyMap<string, PaymentNote> {
   const queries = Array.from({ length: to - from + 1 }, (_, index) => {
-    const ids = Array.from({ length: PAGE_SIZE }, (__, place) => pages.rowAt((from + index) * PAGE_SIZE + place)?.paymentId ?? []).flat()
+    const ids = Array.from(
+      { length: PAGE_SIZE },
+      (__, place) => pages.rowAt((from + index) * PAGE_SIZE + place)?.paymentId ?? [],
+    ).flat()
     return { ...notesQuery(ids), enabled: ids.length > 0 }
   })
   return useQueries({ queries, combine: mergeNotes })
 }
 
-function mergeNotes(results: { data?: ReadonlyMap<string, PaymentNote> | undefined }[]): ReadonlyMap<string, PaymentNote> {
-  return results.length === 1 && results[0]?.data ? results[0].data : new Map(results.flatMap(({ data }) => [...(data ?? [])]))
+function mergeNotes(
+  results: { data?: ReadonlyMap<string, PaymentNote> | undefined }[],
+): ReadonlyMap<string, PaymentNote> {
+  return results.length === 1 && results[0]?.data
+    ? results[0].data
+    : new Map(results.flatMap(({ data }) => [...(data ?? [])]))
 }
 
-function Cards({ rows, count, total, notes, selection, list, picking }: RowsInView & { picking: boolean }) {
+function Cards({
+  rows,
+  count,
+  total,
+  notes,
+  selection,
+  list,
+  picking,
+}: RowsInView & { picking: boolean }) {
   const { t } = useLingui()
   return (
     <ul
@@ -130,7 +170,11 @@ function Cards({ rows, count, total, notes, selection, list, picking }: RowsInVi
           aria-busy={row ? undefined : true}
           aria-posinset={index + 1}
           aria-setsize={total}
-          className={cx('absolute inset-x-0 overflow-hidden contain-strict', row && 'bg-surface', row && index < count - 1 && 'border-b border-line')}
+          className={cx(
+            'absolute inset-x-0 overflow-hidden contain-strict',
+            row && 'bg-surface',
+            row && index < count - 1 && 'border-b border-line',
+          )}
           data-index={index}
           key={index}
           style={placeOf(index, CARD_HEIGHT)}
@@ -141,7 +185,11 @@ function Cards({ rows, count, total, notes, selection, list, picking }: RowsInVi
               note={notes.get(row.paymentId)}
               picker={
                 picking ? (
-                  <RowCheckbox checked={selection.has(row.paymentId)} onToggle={(extend) => selection.toggle(index, row, extend)} row={row} />
+                  <RowCheckbox
+                    checked={selection.has(row.paymentId)}
+                    onToggle={(extend) => selection.toggle(index, row, extend)}
+                    row={row}
+                  />
                 ) : undefined
               }
               row={row}

@@ -6,7 +6,14 @@ import { useConfig } from '../../api/use-config.ts'
 import { cx } from '../../ui/cx.ts'
 import { Th } from '../../ui/Table.tsx'
 import { asTable, Cell } from '../../payment-view/Cell.tsx'
-import { columns, fitColumns, leastPixels, PICK_PIXELS, useColumns, type ColumnName } from '../../payment-view/columns.ts'
+import {
+  columns,
+  fitColumns,
+  leastPixels,
+  PICK_PIXELS,
+  useColumns,
+  type ColumnName,
+} from '../../payment-view/columns.ts'
 import { PaymentCell } from '../../payment-view/PaymentCell.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
 import { placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
@@ -29,15 +36,30 @@ export function PaymentTable({ rows, count, total, notes, selection, list }: Row
   const style = { gridTemplateColumns: templateOf(shown) }
   return (
     <div className="overflow-x-auto rounded-xl" ref={box}>
-      <table aria-rowcount={total + 1} className="block text-sm" {...asTable.table} style={{ minWidth: leastPixels(shown) }}>
+      <table
+        aria-rowcount={total + 1}
+        className="block text-sm"
+        {...asTable.table}
+        style={{ minWidth: leastPixels(shown) }}
+      >
         <caption className="sr-only">{t`Payments, newest first`}</caption>
         <thead className="block" {...asTable.rows}>
-          <tr aria-rowindex={1} className="grid border-b border-line" {...asTable.row} style={style}>
+          <tr
+            aria-rowindex={1}
+            className="grid border-b border-line"
+            {...asTable.row}
+            style={style}
+          >
             <Th className="border-b-0" {...asTable.heading}>
               <span className="sr-only">{t`Select`}</span>
             </Th>
             {shown.map((name) => (
-              <Th className="border-b-0" end={'end' in columns[name]} key={name} {...asTable.heading}>
+              <Th
+                className="border-b-0"
+                end={'end' in columns[name]}
+                key={name}
+                {...asTable.heading}
+              >
                 {t(columns[name].label)}
               </Th>
             ))}
@@ -104,7 +126,16 @@ type RowProps = {
 }
 
 /** Drawn anew only when something of it changes: a frame of scrolling has no time for rows that stay. */
-const Row = memo(function Row({ row, index, last, networkName, note, chosen, onToggle, shown }: RowProps) {
+const Row = memo(function Row({
+  row,
+  index,
+  last,
+  networkName,
+  note,
+  chosen,
+  onToggle,
+  shown,
+}: RowProps) {
   return (
     <tr
       aria-rowindex={index + 2}
@@ -120,7 +151,11 @@ const Row = memo(function Row({ row, index, last, networkName, note, chosen, onT
       style={{ ...placeOf(index, ROW_HEIGHT), gridTemplateColumns: templateOf(shown) }}
     >
       <Cell className="flex">
-        <RowCheckbox checked={chosen} onToggle={(extend) => onToggle(index, row, extend)} row={row} />
+        <RowCheckbox
+          checked={chosen}
+          onToggle={(extend) => onToggle(index, row, extend)}
+          row={row}
+        />
       </Cell>
       {shown.map((name) => (
         <PaymentCell key={name} name={name} networkName={networkName} note={note} row={row} />

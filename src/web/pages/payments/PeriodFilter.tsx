@@ -14,7 +14,15 @@ import { periodWords } from '../../payment-view/filter-words.ts'
 type Dates = Pick<PaymentFilter, 'when' | 'from' | 'to'>
 
 /** A period that moves with the calendar, or two days. */
-export function PeriodFilter({ dates, label, onChange }: { dates: Dates; label: string | undefined; onChange: (dates: Dates) => void }) {
+export function PeriodFilter({
+  dates,
+  label,
+  onChange,
+}: {
+  dates: Dates
+  label: string | undefined
+  onChange: (dates: Dates) => void
+}) {
   const { t } = useLingui()
   return (
     <Popover
@@ -58,10 +66,18 @@ function PeriodForm({ dates, onChange }: { dates: Dates; onChange: (dates: Dates
             aria-pressed={dates.when === period}
             className={cx(
               'touch-target forced-chosen h-8 rounded-full border px-3 text-sm transition-colors hover:bg-hover',
-              dates.when === period ? 'border-accent bg-accent-soft text-accent-ink' : 'border-line text-ink',
+              dates.when === period
+                ? 'border-accent bg-accent-soft text-accent-ink'
+                : 'border-line text-ink',
             )}
             key={period}
-            onClick={() => onChange({ when: dates.when === period ? undefined : period, from: undefined, to: undefined })}
+            onClick={() =>
+              onChange({
+                when: dates.when === period ? undefined : period,
+                from: undefined,
+                to: undefined,
+              })
+            }
             type="button"
           >
             {t(periodWords[period])}
@@ -70,17 +86,40 @@ function PeriodForm({ dates, onChange }: { dates: Dates; onChange: (dates: Dates
       </div>
       <div className="mt-4 grid gap-3">
         <Field label={<Trans context="date">From</Trans>}>
-          <Input max="2999-12-31" min="2000-01-01" onChange={(event) => setFrom(event.target.value)} type="date" value={from} />
+          <Input
+            max="2999-12-31"
+            min="2000-01-01"
+            onChange={(event) => setFrom(event.target.value)}
+            type="date"
+            value={from}
+          />
         </Field>
-        <Field error={backwards ? <Trans>This day is before the first one.</Trans> : undefined} label={<Trans>To, that day included</Trans>}>
-          <Input max="2999-12-31" min="2000-01-01" onChange={(event) => setTo(event.target.value)} type="date" value={to} />
+        <Field
+          error={backwards ? <Trans>This day is before the first one.</Trans> : undefined}
+          label={<Trans>To, that day included</Trans>}
+        >
+          <Input
+            max="2999-12-31"
+            min="2000-01-01"
+            onChange={(event) => setTo(event.target.value)}
+            type="date"
+            value={to}
+          />
         </Field>
       </div>
       <p className="mt-3 text-xs text-muted">
-        {zone === 'utc' ? <Trans>Days begin at midnight UTC, as chosen in the settings.</Trans> : <Trans>Days begin at midnight of this computer.</Trans>}
+        {zone === 'utc' ? (
+          <Trans>Days begin at midnight UTC, as chosen in the settings.</Trans>
+        ) : (
+          <Trans>Days begin at midnight of this computer.</Trans>
+        )}
       </p>
       <div className="mt-4 flex justify-end gap-2">
-        <Button onClick={() => onChange({ when: undefined, from: undefined, to: undefined })} size="sm" variant="quiet">
+        <Button
+          onClick={() => onChange({ when: undefined, from: undefined, to: undefined })}
+          size="sm"
+          variant="quiet"
+        >
           <Trans>Any date</Trans>
         </Button>
         <Button size="sm" type="submit">

@@ -21,7 +21,12 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
   const [labelling, setLabelling] = useState(false)
   const [busy, setBusy] = useState(false)
   const count = selection.rows.size
-  const write = (change: NoteChange) => writeNotes([...selection.rows.keys()], change, viewer.wallets === 'all' ? MOST_AT_ONCE : OF_A_WALLET_AT_ONCE)
+  const write = (change: NoteChange) =>
+    writeNotes(
+      [...selection.rows.keys()],
+      change,
+      viewer.wallets === 'all' ? MOST_AT_ONCE : OF_A_WALLET_AT_ONCE,
+    )
 
   async function reconcile(reconciled: boolean) {
     setBusy(true)
@@ -52,7 +57,13 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
       <Button onClick={() => setLabelling(true)} size="sm" variant="quiet">
         <Trans>Label</Trans>
       </Button>
-      <Button busy={busy} icon={<Icon name="check" />} onClick={() => void reconcile(true)} size="sm" variant="quiet">
+      <Button
+        busy={busy}
+        icon={<Icon name="check" />}
+        onClick={() => void reconcile(true)}
+        size="sm"
+        variant="quiet"
+      >
         <Trans>Mark reconciled</Trans>
       </Button>
       <Button onClick={() => void reconcile(false)} size="sm" variant="quiet">
@@ -61,13 +72,20 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
       <Button onClick={onExport} size="sm" variant="quiet">
         <Trans>Export</Trans>
       </Button>
-      <Button icon={<Icon name="cross" size={14} />} onClick={selection.clear} size="sm" variant="quiet">
+      <Button
+        icon={<Icon name="cross" size={14} />}
+        onClick={selection.clear}
+        size="sm"
+        variant="quiet"
+      >
         <Trans>Clear</Trans>
       </Button>
       <LabelDialog
         count={count}
         onClose={() => setLabelling(false)}
-        onLabel={(label, what) => write(what === 'add' ? { addLabels: [label] } : { removeLabels: [label] })}
+        onLabel={(label, what) =>
+          write(what === 'add' ? { addLabels: [label] } : { removeLabels: [label] })
+        }
         open={labelling}
       />
     </section>

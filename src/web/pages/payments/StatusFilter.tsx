@@ -56,7 +56,13 @@ export function StatusFilter({ statuses, incomplete, onChange }: StatusFilterPro
               hint={statusMeaning(status)}
               key={status}
               label={statusLabel(status)}
-              onChange={(event) => change(PAYMENT_STATUSES.filter((each) => (each === status ? event.target.checked : chosen.includes(each))))}
+              onChange={(event) =>
+                change(
+                  PAYMENT_STATUSES.filter((each) =>
+                    each === status ? event.target.checked : chosen.includes(each),
+                  ),
+                )
+              }
             />
           ))}
           <div className="border-t border-line pt-3">

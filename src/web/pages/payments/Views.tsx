@@ -28,7 +28,10 @@ export function Views({ filter }: { filter: PaymentFilter }) {
 
   if (views.length === 0 && !isFiltered(filter)) return null
   return (
-    <div className="mb-4 flex items-center gap-1 overflow-x-auto border-b border-line" {...keptFocus}>
+    <div
+      className="mb-4 flex items-center gap-1 overflow-x-auto border-b border-line"
+      {...keptFocus}
+    >
       <nav aria-label={t`Views`}>
         <ul className="flex">
           <li>
@@ -46,7 +49,12 @@ export function Views({ filter }: { filter: PaymentFilter }) {
         </ul>
       </nav>
       {here && (
-        <Button icon={<Icon name="cross" size={14} />} onClick={() => remove(here)} size="sm" variant="quiet">
+        <Button
+          icon={<Icon name="cross" size={14} />}
+          onClick={() => remove(here)}
+          size="sm"
+          variant="quiet"
+        >
           <Trans>Delete view</Trans>
         </Button>
       )}
@@ -55,18 +63,33 @@ export function Views({ filter }: { filter: PaymentFilter }) {
           <Trans>Save view</Trans>
         </Button>
       )}
-      <NameDialog filter={filter} onClose={() => setNaming(false)} open={naming} taken={views.map(({ name }) => name)} />
+      <NameDialog
+        filter={filter}
+        onClose={() => setNaming(false)}
+        open={naming}
+        taken={views.map(({ name }) => name)}
+      />
     </div>
   )
 }
 
-function Tab({ filter, current, children }: { filter: PaymentFilter; current: boolean; children: ReactNode }) {
+function Tab({
+  filter,
+  current,
+  children,
+}: {
+  filter: PaymentFilter
+  current: boolean
+  children: ReactNode
+}) {
   return (
     <Link
       aria-current={current ? 'page' : undefined}
       className={cx(
         'touch-target -mb-px inline-flex h-10 max-w-52 items-center truncate border-b-2 px-3 text-sm whitespace-nowrap transition-colors focus-visible:-outline-offset-2',
-        current ? 'border-accent font-medium text-ink' : 'border-transparent text-muted hover:text-ink',
+        current
+          ? 'border-accent font-medium text-ink'
+          : 'border-transparent text-muted hover:text-ink',
       )}
       replace
       to={pathTo('payments', { search: filter })}
@@ -76,7 +99,17 @@ function Tab({ filter, current, children }: { filter: PaymentFilter; current: bo
   )
 }
 
-function NameDialog({ filter, open, onClose, taken }: { filter: PaymentFilter; open: boolean; onClose: () => void; taken: readonly string[] }) {
+function NameDialog({
+  filter,
+  open,
+  onClose,
+  taken,
+}: {
+  filter: PaymentFilter
+  open: boolean
+  onClose: () => void
+  taken: readonly string[]
+}) {
   const { t } = useLingui()
   const [name, setName] = useState('')
   const trimmed = name.trim()
@@ -89,9 +122,21 @@ function NameDialog({ filter, open, onClose, taken }: { filter: PaymentFilter; o
     toast(t`View “${trimmed}” saved in this browser`, { tone: 'good' })
   }
   return (
-    <Dialog onClose={onClose} open={open} size="sm" title={<Trans>Save these filters as a view</Trans>}>
+    <Dialog
+      onClose={onClose}
+      open={open}
+      size="sm"
+      title={<Trans>Save these filters as a view</Trans>}
+    >
       <form onSubmit={submit}>
-        <Field hint={taken.includes(trimmed) ? <Trans>There is a view of this name. It is replaced.</Trans> : undefined} label={<Trans>Name</Trans>}>
+        <Field
+          hint={
+            taken.includes(trimmed) ? (
+              <Trans>There is a view of this name. It is replaced.</Trans>
+            ) : undefined
+          }
+          label={<Trans>Name</Trans>}
+        >
           <Input maxLength={60} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
         <div className="mt-5 flex justify-end gap-2">

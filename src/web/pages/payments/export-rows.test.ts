@@ -19,13 +19,28 @@ const row: PaymentRow = {
   status: 'finalized',
   signature: '0xabc',
   timestamp: 0,
-  metadata: { description: '=HYPERLINK("http://evil.example","x")', referenceId: 'a\n"b"', big: new LosslessNumber('12345678901234567890.10') },
+  metadata: {
+    description: '=HYPERLINK("http://evil.example","x")',
+    referenceId: 'a\n"b"',
+    big: new LosslessNumber('12345678901234567890.10'),
+  },
   refundOf: null,
   refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
   draft: false,
 }
-const note = { paymentId: 'pay_1', labels: ['rent', 'May'], note: 'late', reconciledAt: 1000, updatedAt: 1000 }
-const csv: ExportOptions = { format: 'csv', separator: ',', mark: true, networkName: () => 'Ethereum' }
+const note = {
+  paymentId: 'pay_1',
+  labels: ['rent', 'May'],
+  note: 'late',
+  reconciledAt: 1000,
+  updatedAt: 1000,
+}
+const csv: ExportOptions = {
+  format: 'csv',
+  separator: ',',
+  mark: true,
+  networkName: () => 'Ethereum',
+}
 
 /** A plain reader of RFC 4180, to read back what was written. */
 function readCsv(text: string): string[][] {
@@ -55,9 +70,12 @@ test('what is written is read back, digit by digit, and no cell is a formula', (
   })
 })
 
-test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])('%j is no formula any more', (text) => {
-  expect(csvCell(text, { separator: ',' }).replace(/^"/, '')).toMatch(/^'/)
-})
+test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])(
+  '%j is no formula any more',
+  (text) => {
+    expect(csvCell(text, { separator: ',' }).replace(/^"/, '')).toMatch(/^'/)
+  },
+)
 
 test('figures keep their sign, text keeps its edges, the other separator needs no quotes', () => {
   expect(csvCell('-1.5', { separator: ',', figure: true })).toBe('-1.5')

@@ -15,7 +15,10 @@ export type ExportOptions = {
 }
 
 /** The file's columns. Not translated: programs read them. */
-const fields: readonly [name: string, read: (row: PaymentRow, note: PaymentNote | undefined, options: ExportOptions) => string][] = [
+const fields: readonly [
+  name: string,
+  read: (row: PaymentRow, note: PaymentNote | undefined, options: ExportOptions) => string,
+][] = [
   ['date', (row) => new Date(row.timestamp).toISOString()],
   ['payment_id', (row) => row.paymentId],
   ['direction', (row) => row.type],
@@ -35,7 +38,10 @@ const fields: readonly [name: string, read: (row: PaymentRow, note: PaymentNote 
   ['mode', (row) => row.mode],
   ['labels', (_, note) => note?.labels.join(', ') ?? ''],
   ['note', (_, note) => note?.note ?? ''],
-  ['reconciled_at', (_, note) => (note?.reconciledAt ? new Date(note.reconciledAt).toISOString() : '')],
+  [
+    'reconciled_at',
+    (_, note) => (note?.reconciledAt ? new Date(note.reconciledAt).toISOString() : ''),
+  ],
 ]
 
 /** Columns that hold figures: a sign in front of one is a sign. */
@@ -56,7 +62,10 @@ export function exportRows(
   if (options.format === 'json') {
     const objects = rows.map((row) => {
       const note = notes.get(row.paymentId)
-      const entries = fields.map(([name, read]) => [name, name === 'labels' ? (note?.labels ?? []) : read(row, note, options) || null])
+      const entries = fields.map(([name, read]) => [
+        name,
+        name === 'labels' ? (note?.labels ?? []) : read(row, note, options) || null,
+      ])
       // Metadata as it came, with all its digits.
       return stringifyJson({ ...Object.fromEntries(entries), metadata: row.metadata })
     })
@@ -78,7 +87,12 @@ export function exportTail({ format }: ExportOptions): string {
  * One cell by RFC 4180. A spreadsheet runs what begins like a formula, so a stranger's text that does gets an apostrophe in front
  * (OWASP, CSV injection).
  */
-export function csvCell(text: string, { separator, figure = false }: { separator: ',' | ';'; figure?: boolean }): string {
+export function csvCell(
+  text: string,
+  { separator, figure = false }: { separator: ',' | ';'; figure?: boolean },
+): string {
   const safe = !figure && /^\s*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text
-  return /["\r\n]/.test(safe) || safe.includes(separator) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe
+  return /["\r\n]/.test(safe) || safe.includes(separator) || safe !== safe.trim()
+    ? `"${safe.replaceAll('"', '""')}"`
+    : safe
 }

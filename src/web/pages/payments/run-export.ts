@@ -8,7 +8,13 @@ import { exportHead, exportRows, exportTail, type ExportOptions } from './export
 
 export type ExportSource =
   | { kind: 'rows'; rows: readonly PaymentRow[] }
-  | { kind: 'filter'; viewer: Viewer; query: ListQuery; noted: NoteFilter | undefined; until: number | undefined }
+  | {
+      kind: 'filter'
+      viewer: Viewer
+      query: ListQuery
+      noted: NoteFilter | undefined
+      until: number | undefined
+    }
 
 export type ExportRun = {
   options: ExportOptions
@@ -22,7 +28,10 @@ const NOTES_AT_ONCE = 500
  * Writes the file page by page; the browser keeps what is written outside the page's memory.
  * @throws ApiError, or the signal's reason
  */
-export async function runExport(source: ExportSource, { options, signal, onProgress }: ExportRun): Promise<{ file: Blob; rows: number }> {
+export async function runExport(
+  source: ExportSource,
+  { options, signal, onProgress }: ExportRun,
+): Promise<{ file: Blob; rows: number }> {
   const parts: Blob[] = [new Blob([exportHead(options)])]
   let count = 0
   for await (const rows of pagesOf(source, signal)) {
@@ -39,17 +48,28 @@ export async function runExport(source: ExportSource, { options, signal, onProgr
     signal.throwIfAborted()
   }
   parts.push(new Blob([exportTail(options)]))
-  return { file: new Blob(parts, { type: options.format === 'csv' ? 'text/csv;charset=utf-8' : 'application/json' }), rows: count }
+  return {
+    file: new Blob(parts, {
+      type: options.format === 'csv' ? 'text/csv;charset=utf-8' : 'application/json',
+    }),
+    rows: count,
+  }
 }
 
-async function* pagesOf(source: ExportSource, signal: AbortSignal): AsyncGenerator<readonly PaymentRow[]> {
+async function* pagesOf(
+  source: ExportSource,
+  signal: AbortSignal,
+): AsyncGenerator<readonly PaymentRow[]> {
   if (source.kind === 'rows') {
     yield source.rows
     return
   }
   const { viewer, query, noted, until } = source
-  if (noted) for await (const { rows } of siftPayments(viewer, { query, noted }, { until, signal })) yield rows
-  else for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments
+  if (noted)
+    for await (const { rows } of siftPayments(viewer, { query, noted }, { until, signal }))
+      yield rows
+  else
+    for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments
 }
 
 /** Hands a file to the reader. */

@@ -15,6 +15,8 @@ test('a deleted view comes back where it was, once', () => {
 })
 
 test('views are the same by what they name, not by how it was put together', () => {
-  expect(isSameFilter({ type: 'sent', q: 'a' }, { q: 'a', type: 'sent', status: undefined })).toBe(true)
+  expect(isSameFilter({ type: 'sent', q: 'a' }, { q: 'a', type: 'sent', status: undefined })).toBe(
+    true,
+  )
   expect(isSameFilter({ type: 'sent' }, { type: 'received' })).toBe(false)
 })

@@ -7,7 +7,13 @@ import { readSearch } from '../../router/paths.ts'
 export type SavedView = { id: string; name: string; filter: PaymentFilter }
 
 const MOST_VIEWS = 30
-const Stored = v.array(v.object({ id: v.string(), name: v.pipe(v.string(), v.maxLength(60)), filter: v.record(v.string(), v.optional(v.string())) }))
+const Stored = v.array(
+  v.object({
+    id: v.string(),
+    name: v.pipe(v.string(), v.maxLength(60)),
+    filter: v.record(v.string(), v.optional(v.string())),
+  }),
+)
 
 const store = browserStore<readonly SavedView[]>('paydesk.views', parse)
 
@@ -32,7 +38,8 @@ export function removeView(id: string): () => void {
   const removed = store.get()[at]
   store.set(store.get().filter((view) => view.id !== id))
   return () => {
-    if (removed && !store.get().some((view) => view.id === id)) store.set(store.get().toSpliced(at, 0, removed))
+    if (removed && !store.get().some((view) => view.id === id))
+      store.set(store.get().toSpliced(at, 0, removed))
   }
 }
 
@@ -50,7 +57,13 @@ export function isSameFilter(a: PaymentFilter, b: PaymentFilter): boolean {
 function parse(text: string | null): readonly SavedView[] {
   try {
     const stored = v.safeParse(Stored, JSON.parse(text ?? '[]'))
-    return stored.success ? stored.output.map(({ id, name, filter }) => ({ id, name, filter: readSearch('payments', filter) })) : []
+    return stored.success
+      ? stored.output.map(({ id, name, filter }) => ({
+          id,
+          name,
+          filter: readSearch('payments', filter),
+        }))
+      : []
   } catch {
     return []
   }

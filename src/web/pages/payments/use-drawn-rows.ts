@@ -21,7 +21,10 @@ const EDGE = 120
  * The rows of a list to draw, as the page scrolls. Each has its place from its index alone, so that no row that stays is laid out or painted
  * again when others come and go.
  */
-export function useDrawnRows(list: RefObject<HTMLElement | null>, { count, height }: Rows): Stretch {
+export function useDrawnRows(
+  list: RefObject<HTMLElement | null>,
+  { count, height }: Rows,
+): Stretch {
   const [drawn, setDrawn] = useState<Stretch>({ from: 0, to: -1 })
   const latest = useRef(drawn)
   useLayoutEffect(() => {
@@ -37,12 +40,18 @@ export function useDrawnRows(list: RefObject<HTMLElement | null>, { count, heigh
       const moved = Math.abs(top - (above ?? top))
       above = top
       // The frame after one that drew shows what drawing cost.
-      if (drewAt !== undefined) restsUntil = now + Math.min(LONGEST_REST, Math.max(0, now - drewAt - IN_TIME) / LATE)
+      if (drewAt !== undefined)
+        restsUntil = now + Math.min(LONGEST_REST, Math.max(0, now - drewAt - IN_TIME) / LATE)
       drewAt = undefined
       if (moved > window.innerHeight * FLYING || (moved > 0 && now < restsUntil)) return soon()
 
-      const rowAt = (pixels: number) => Math.max(0, Math.min(count - 1, Math.floor(pixels / height)))
-      const next = nextDrawn(latest.current, { from: rowAt(top), to: rowAt(top + window.innerHeight) }, count)
+      const rowAt = (pixels: number) =>
+        Math.max(0, Math.min(count - 1, Math.floor(pixels / height)))
+      const next = nextDrawn(
+        latest.current,
+        { from: rowAt(top), to: rowAt(top + window.innerHeight) },
+        count,
+      )
       if (next === latest.current) return
       latest.current = next
       setDrawn(next)

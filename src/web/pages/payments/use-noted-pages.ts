@@ -9,12 +9,28 @@ import type { Pages } from './use-pages.ts'
 /** How far the list was looked through; undefined once it was to its end. */
 export type Looking = { looked: number; of: number } | undefined
 
-type Found = { rows: readonly PaymentRow[]; looking: Looking; begun: boolean; error: Error | null; readAt: number }
+type Found = {
+  rows: readonly PaymentRow[]
+  looking: Looking
+  begun: boolean
+  error: Error | null
+  readAt: number
+}
 
-const NOTHING: Found = { rows: [], looking: { looked: 0, of: 0 }, begun: false, error: null, readAt: 0 }
+const NOTHING: Found = {
+  rows: [],
+  looking: { looked: 0, of: 0 },
+  begun: false,
+  error: null,
+  readAt: 0,
+}
 
 /** The payments with the notes that are asked for: looked for from the newest on, and shown as they are found. */
-export function useNotedPages(viewer: Viewer, query: ListQuery, noted: NoteFilter): { pages: Pages; looking: Looking } {
+export function useNotedPages(
+  viewer: Viewer,
+  query: ListQuery,
+  noted: NoteFilter,
+): { pages: Pages; looking: Looking } {
   const [found, setFound] = useState(NOTHING)
   const [turn, setTurn] = useState(0)
   // What comes later is not in the list, nor in a file made of it.
@@ -30,13 +46,29 @@ export function useNotedPages(viewer: Viewer, query: ListQuery, noted: NoteFilte
     const { signal } = abort
     async function look() {
       try {
-        for await (const { rows, looked, of } of siftPayments(viewer, { query, noted }, { until, signal })) {
+        for await (const { rows, looked, of } of siftPayments(
+          viewer,
+          { query, noted },
+          { until, signal },
+        )) {
           if (signal.aborted) return
-          setFound((before) => ({ ...before, rows: [...before.rows, ...rows], looking: { looked, of }, begun: true, readAt: Date.now() }))
+          setFound((before) => ({
+            ...before,
+            rows: [...before.rows, ...rows],
+            looking: { looked, of },
+            begun: true,
+            readAt: Date.now(),
+          }))
         }
-        if (!signal.aborted) setFound((before) => ({ ...before, looking: undefined, begun: true, readAt: Date.now() }))
+        if (!signal.aborted)
+          setFound((before) => ({ ...before, looking: undefined, begun: true, readAt: Date.now() }))
       } catch (error) {
-        if (!signal.aborted) setFound((before) => ({ ...before, looking: undefined, error: error instanceof Error ? error : new Error(String(error)) }))
+        if (!signal.aborted)
+          setFound((before) => ({
+            ...before,
+            looking: undefined,
+            error: error instanceof Error ? error : new Error(String(error)),
+          }))
       }
     }
     void look()

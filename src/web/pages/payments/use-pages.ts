@@ -3,7 +3,13 @@ import { useEffect, useMemo, useState } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { queryClient } from '../../api/query-client.ts'
 import type { ListQuery } from '../../api/payment-filter.ts'
-import { newestQuery, PAGE_SIZE, paymentPageQuery, type PaymentPage, type Viewer } from '../../api/queries.ts'
+import {
+  newestQuery,
+  PAGE_SIZE,
+  paymentPageQuery,
+  type PaymentPage,
+  type Viewer,
+} from '../../api/queries.ts'
 
 /** Pages this far from those in view are forgotten, so that a list of any length takes the same room. */
 const KEPT_AROUND = 8
@@ -36,9 +42,16 @@ export type Pages = {
  * A list of any length by page. It keeps the order of the moment it was opened: what comes later waits behind a button.
  * A page after a known one is read from its cursor, one that was jumped to by its offset.
  */
-export function usePages(viewer: Viewer, query: ListQuery, range: { from: number; to: number }): Pages {
+export function usePages(
+  viewer: Viewer,
+  query: ListQuery,
+  range: { from: number; to: number },
+): Pages {
   const [pinned, setUntil] = useState<number>()
-  const opening = useQuery({ ...paymentPageQuery(viewer, query, { index: 0, until: pinned }), refetchOnWindowFocus: pinned !== undefined })
+  const opening = useQuery({
+    ...paymentPageQuery(viewer, query, { index: 0, until: pinned }),
+    refetchOnWindowFocus: pinned !== undefined,
+  })
   const until = pinned ?? opening.data?.payments[0]?.timestamp
   if (pinned === undefined && until !== undefined) setUntil(until)
 
@@ -53,9 +66,15 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
   const near = useRested(pagesOf(range, total ?? 0))
   const indexes = useMemo(() => near.filter((index) => index > 0), [near])
   const pages = useQueries({
-    queries: indexes.map((index) => paymentPageQuery(viewer, query, { index, until, cursor: cursorOf(index) })),
+    queries: indexes.map((index) =>
+      paymentPageQuery(viewer, query, { index, until, cursor: cursorOf(index) }),
+    ),
     combine: (results) => ({
-      data: new Map(results.flatMap((result, place) => (result.data ? [[indexes[place] ?? -1, result.data] as const] : []))),
+      data: new Map(
+        results.flatMap((result, place) =>
+          result.data ? [[indexes[place] ?? -1, result.data] as const] : [],
+        ),
+      ),
       error: results.find(({ error, data }) => error && !data)?.error ?? null,
       retry: () => {
         for (const { error, refetch } of results) if (error) void refetch()
@@ -64,7 +83,11 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
   })
 
   function cursorOf(index: number): string | undefined {
-    return queryClient.getQueryData<PaymentPage>(paymentPageQuery(viewer, query, { index: index - 1 }).queryKey)?.nextCursor ?? undefined
+    return (
+      queryClient.getQueryData<PaymentPage>(
+        paymentPageQuery(viewer, query, { index: index - 1 }).queryKey,
+      )?.nextCursor ?? undefined
+    )
   }
 
   useEffect(() => {
@@ -80,15 +103,24 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
 
   /** The old order stands until the new one is there. */
   async function reopen(): Promise<void> {
-    const newest = await queryClient.fetchQuery({ ...paymentPageQuery(viewer, query, { index: 0 }), staleTime: 0 })
-    queryClient.removeQueries({ queryKey: ['paymentList', viewer, query, 'page'], predicate: ({ queryKey }) => Number(queryKey[4]) > 0 })
+    const newest = await queryClient.fetchQuery({
+      ...paymentPageQuery(viewer, query, { index: 0 }),
+      staleTime: 0,
+    })
+    queryClient.removeQueries({
+      queryKey: ['paymentList', viewer, query, 'page'],
+      predicate: ({ queryKey }) => Number(queryKey[4]) > 0,
+    })
     queryClient.setQueryData(newestQuery(viewer, query, 1).queryKey, newest)
     setUntil(newest.payments[0]?.timestamp)
   }
 
   function pageAt(index: number): PaymentPage | undefined {
     if (index === 0) return opening.data
-    return pages.data.get(index) ?? queryClient.getQueryData<PaymentPage>(paymentPageQuery(viewer, query, { index }).queryKey)
+    return (
+      pages.data.get(index) ??
+      queryClient.getQueryData<PaymentPage>(paymentPageQuery(viewer, query, { index }).queryKey)
+    )
   }
 
   return {
@@ -109,8 +141,16 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
     load: async (from, to) => {
       const rows: PaymentRow[] = []
       for (let index = Math.floor(from / PAGE_SIZE); index <= Math.floor(to / PAGE_SIZE); index++) {
-        const page = pageAt(index) ?? (await queryClient.fetchQuery(paymentPageQuery(viewer, query, { index, until, cursor: cursorOf(index) })))
-        rows.push(...page.payments.filter((_, place) => index * PAGE_SIZE + place >= from && index * PAGE_SIZE + place <= to))
+        const page =
+          pageAt(index) ??
+          (await queryClient.fetchQuery(
+            paymentPageQuery(viewer, query, { index, until, cursor: cursorOf(index) }),
+          ))
+        rows.push(
+          ...page.payments.filter(
+            (_, place) => index * PAGE_SIZE + place >= from && index * PAGE_SIZE + place <= to,
+          ),
+        )
       }
       return rows
     },

@@ -17,10 +17,13 @@ export function useRowKeys(keys: RowKeys): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
       const { count, show, pick, clear } = latest.current
-      if (count === 0 || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+      if (count === 0 || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target))
+        return
       const row = focusedRow()
-      if (event.key === 'j' || event.key === 'k') show(nextRow(row, event.key === 'j' ? 1 : -1, count))
-      else if ((event.key === 'x' || event.key === 'X') && row !== undefined) pick(row, event.shiftKey)
+      if (event.key === 'j' || event.key === 'k')
+        show(nextRow(row, event.key === 'j' ? 1 : -1, count))
+      else if ((event.key === 'x' || event.key === 'X') && row !== undefined)
+        pick(row, event.shiftKey)
       else if (event.key === '/') document.querySelector<HTMLElement>('input[type=search]')?.focus()
       else if (event.key === 'Escape') return clear()
       else return
@@ -43,6 +46,9 @@ function focusedRow(): number | undefined {
 
 function isTyping(target: EventTarget | null): boolean {
   return (
-    target instanceof Element && target.closest('input:not([type=radio]):not([type=checkbox]), textarea, select, dialog, [popover], [contenteditable]') !== null
+    target instanceof Element &&
+    target.closest(
+      'input:not([type=radio]):not([type=checkbox]), textarea, select, dialog, [popover], [contenteditable]',
+    ) !== null
   )
 }

@@ -14,7 +14,10 @@ export type Selection = {
 /**
  * The rows a reader picked. With Shift everything between the row picked before and this one is taken too; `load` reads what is not in view.
  */
-export function useSelection(load: (from: number, to: number) => Promise<PaymentRow[]>, onTooMany: () => void): Selection {
+export function useSelection(
+  load: (from: number, to: number) => Promise<PaymentRow[]>,
+  onTooMany: () => void,
+): Selection {
   const [rows, setRows] = useState<ReadonlyMap<string, PaymentRow>>(new Map())
   const anchor = useRef<number>(undefined)
   const parts = useRef({ load, onTooMany, rows })
@@ -38,7 +41,10 @@ export function useSelection(load: (from: number, to: number) => Promise<Payment
       return
     }
     void parts.current.load(Math.min(from, index), Math.max(from, index)).then(
-      (between) => setRows((known) => new Map([...known, ...between.map((each) => [each.paymentId, each] as const)])),
+      (between) =>
+        setRows(
+          (known) => new Map([...known, ...between.map((each) => [each.paymentId, each] as const)]),
+        ),
       // What could not be read stays unpicked; the list itself says why.
       () => undefined,
     )
@@ -49,5 +55,8 @@ export function useSelection(load: (from: number, to: number) => Promise<Payment
     setRows(new Map())
   }, [])
 
-  return useMemo(() => ({ rows, has: (paymentId) => rows.has(paymentId), toggle, clear }), [rows, toggle, clear])
+  return useMemo(
+    () => ({ rows, has: (paymentId) => rows.has(paymentId), toggle, clear }),
+    [rows, toggle, clear],
+  )
 }

@@ -34,7 +34,11 @@ export function AddressBook() {
           </Button>
         )
       }
-      subtitle={<Trans>The checkout offers these names and warns of addresses that only look like them.</Trans>}
+      subtitle={
+        <Trans>
+          The checkout offers these names and warns of addresses that only look like them.
+        </Trans>
+      }
       title={<Trans>Address book</Trans>}
     >
       {entries.length === 0 ? (
@@ -47,7 +51,10 @@ export function AddressBook() {
           icon="wallet"
           title={<Trans>Nobody is in your address book yet</Trans>}
         >
-          <Trans>Give an address a name once it has been checked with its owner. From then on you choose the name.</Trans>
+          <Trans>
+            Give an address a name once it has been checked with its owner. From then on you choose
+            the name.
+          </Trans>
         </EmptyState>
       ) : (
         <ul className="divide-y divide-line">
@@ -55,20 +62,33 @@ export function AddressBook() {
             <li className="flex items-start gap-3 py-3 first:pt-0" key={entry.address}>
               <div className="min-w-0 flex-1">
                 <p className="text-sm font-medium">
-                  {entry.name} <span className="font-normal text-muted">{placeOf(entry, networks)}</span>
+                  {entry.name}{' '}
+                  <span className="font-normal text-muted">{placeOf(entry, networks)}</span>
                 </p>
                 <Address copy full value={entry.address} />
               </div>
-              <Button aria-label={editLabel(entry)} onClick={() => setOpen(entry)} size="sm" variant="quiet">
+              <Button
+                aria-label={editLabel(entry)}
+                onClick={() => setOpen(entry)}
+                size="sm"
+                variant="quiet"
+              >
                 <Trans>Edit</Trans>
               </Button>
-              <IconButton icon={<Icon name="cross" />} label={removeLabel(entry)} onClick={() => remove(entry)} size="sm" />
+              <IconButton
+                icon={<Icon name="cross" />}
+                label={removeLabel(entry)}
+                onClick={() => remove(entry)}
+                size="sm"
+              />
             </li>
           ))}
         </ul>
       )}
       <BookFile />
-      {open && <EntryDialog entry={open === 'new' ? undefined : open} onClose={() => setOpen(undefined)} />}
+      {open && (
+        <EntryDialog entry={open === 'new' ? undefined : open} onClose={() => setOpen(undefined)} />
+      )}
     </Card>
   )
 }
@@ -83,5 +103,7 @@ function removeLabel({ name }: Entry): string {
 
 function placeOf(entry: Entry, networks: readonly { network: string; name: string }[]): string {
   if (entry.networks.length === 0) return entry.family === 'evm' ? 'Ethereum' : 'Solana'
-  return entry.networks.map((id) => networks.find(({ network }) => network === id)?.name ?? id).join(', ')
+  return entry.networks
+    .map((id) => networks.find(({ network }) => network === id)?.name ?? id)
+    .join(', ')
 }

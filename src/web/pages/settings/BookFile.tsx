@@ -17,7 +17,10 @@ export function BookFile() {
   const [problem, setProblem] = useState<string>()
 
   async function read(file: File) {
-    const result = file.size <= MAX_BYTES ? importBook(await file.text(), getAddressBook()) : { ok: false as const }
+    const result =
+      file.size <= MAX_BYTES
+        ? importBook(await file.text(), getAddressBook())
+        : { ok: false as const }
     if (!result.ok) return setProblem(t`This file is no address book. Nothing was changed.`)
     const { entries: next, added, changed, refused } = result.result
     const lines = refused.map(({ line }) => line).join(', ')
@@ -27,7 +30,10 @@ export function BookFile() {
         : undefined,
     )
     const undo = replaceAll(next)
-    toast(t`${plural(added, { one: '# address added', other: '# addresses added' })}, ${plural(changed, { one: '# changed', other: '# changed' })}.`, { undo })
+    toast(
+      t`${plural(added, { one: '# address added', other: '# addresses added' })}, ${plural(changed, { one: '# changed', other: '# changed' })}.`,
+      { undo },
+    )
   }
 
   return (

@@ -9,14 +9,20 @@ import { Field } from '../../ui/Field.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { Input } from '../../ui/Input.tsx'
 
-export type CapFieldProps = { asset: Asset; capKey: string; of: 'perPayment' | 'perDay'; label: ReactNode }
+export type CapFieldProps = {
+  asset: Asset
+  capKey: string
+  of: 'perPayment' | 'perDay'
+  label: ReactNode
+}
 
 /** One limit, kept when the field is left; nothing in it, no limit. What cannot be read is not kept and says so. */
 export function CapField({ asset, capKey, of, label }: CapFieldProps) {
   const { t } = useLingui()
   const cap = useCaps()[capKey]
   const kept = cap?.[of]
-  const shown = kept === undefined ? '' : formatAmountText(BigInt(kept), asset.decimals, { exact: true }).text
+  const shown =
+    kept === undefined ? '' : formatAmountText(BigInt(kept), asset.decimals, { exact: true }).text
   /** What is being typed; nothing while the field shows what is kept. */
   const [typed, setTyped] = useState<string>()
   const [problem, setProblem] = useState<string>()
@@ -25,7 +31,11 @@ export function CapField({ asset, capKey, of, label }: CapFieldProps) {
     if (typed === undefined) return
     const result = readCap(typed, asset)
     setProblem(
-      result.ok ? undefined : result.problem === 'ambiguous' ? t`Write it without a thousands separator.` : t`Enter an amount, or nothing for no limit.`,
+      result.ok
+        ? undefined
+        : result.problem === 'ambiguous'
+          ? t`Write it without a thousands separator.`
+          : t`Enter an amount, or nothing for no limit.`,
     )
     if (!result.ok) return
     setCap(capKey, { ...cap, [of]: result.atomic })
@@ -50,7 +60,9 @@ export function CapField({ asset, capKey, of, label }: CapFieldProps) {
   )
 }
 
-type ReadCap = { ok: true; atomic: string | undefined } | { ok: false; problem: 'ambiguous' | 'not_a_number' }
+type ReadCap =
+  | { ok: true; atomic: string | undefined }
+  | { ok: false; problem: 'ambiguous' | 'not_a_number' }
 
 function readCap(typed: string, asset: Asset): ReadCap {
   if (typed.trim() === '') return { ok: true, atomic: undefined }
@@ -59,5 +71,7 @@ function readCap(typed: string, asset: Asset): ReadCap {
   // A limit of zero is one: it lets nothing out.
   if (/^0*\.?0*$/.test(decimal.plain)) return { ok: true, atomic: '0' }
   const parsed = parseAmount(decimal.plain, asset.decimals)
-  return parsed.ok ? { ok: true, atomic: String(parsed.atomic) } : { ok: false, problem: 'not_a_number' }
+  return parsed.ok
+    ? { ok: true, atomic: String(parsed.atomic) }
+    : { ok: false, problem: 'not_a_number' }
 }

@@ -25,14 +25,25 @@ export function Diagnostics() {
     [t`Live updates`, live.kind],
     [t`Clock`, clockWords(clockSkewMs())],
     [t`Language`, `${i18n.locale}, ${languageLocale()}, ${numberLocale()}`],
-    [t`Time zone`, timeZone === 'utc' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone],
+    [
+      t`Time zone`,
+      timeZone === 'utc' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ],
     [t`Window`, `${innerWidth} × ${innerHeight}, ×${devicePixelRatio}, ${theme}`],
     [t`Browser`, navigator.userAgent],
   ]
   return (
     <Card
-      action={<CopyButton label={t`Copy`} text value={facts.map(([name, value]) => `${name}: ${value}`).join('\n')} />}
-      subtitle={<Trans>For a report to the operator. Holds no wallet, no payment and no secret.</Trans>}
+      action={
+        <CopyButton
+          label={t`Copy`}
+          text
+          value={facts.map(([name, value]) => `${name}: ${value}`).join('\n')}
+        />
+      }
+      subtitle={
+        <Trans>For a report to the operator. Holds no wallet, no payment and no secret.</Trans>
+      }
       title={<Trans>Diagnostics</Trans>}
     >
       <Facts>

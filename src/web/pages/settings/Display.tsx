@@ -27,7 +27,12 @@ export function Display() {
         </SettingRow>
         <LanguageSetting />
         <FigureSettings />
-        <SettingRow name={<Trans>Time zone</Trans>} note={timeZone === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : undefined}>
+        <SettingRow
+          name={<Trans>Time zone</Trans>}
+          note={
+            timeZone === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : undefined
+          }
+        >
           <Segmented
             label={t`Time zone`}
             onChange={(value) => setPreferences({ timeZone: value })}
@@ -41,7 +46,12 @@ export function Display() {
         <div className="pt-4">
           <Checkbox
             checked={hideAmounts}
-            hint={<Trans>In lists and figures, for when someone looks over your shoulder. A payment’s own page always shows its amount.</Trans>}
+            hint={
+              <Trans>
+                In lists and figures, for when someone looks over your shoulder. A payment’s own
+                page always shows its amount.
+              </Trans>
+            }
             label={<Trans>Hide amounts</Trans>}
             onChange={(event) => setPreferences({ hideAmounts: event.target.checked })}
           />

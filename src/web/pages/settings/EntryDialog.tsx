@@ -2,9 +2,19 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useId, useState } from 'react'
 import { familyOf, type Network } from '#contract/network.ts'
-import { MAX_NAME, readEntry, type Entry, type EntryProblem } from '../../local-data/address-book/entry.ts'
+import {
+  MAX_NAME,
+  readEntry,
+  type Entry,
+  type EntryProblem,
+} from '../../local-data/address-book/entry.ts'
 import { findLookAlike } from '../../local-data/address-book/look-alike.ts'
-import { findEntry, getAddressBook, removeEntry, saveEntry } from '../../local-data/address-book/store.ts'
+import {
+  findEntry,
+  getAddressBook,
+  removeEntry,
+  saveEntry,
+} from '../../local-data/address-book/store.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -26,14 +36,17 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
 
   const read = readEntry({ name, address, networks: only })
   const problem = asked && !read.ok ? read.problem : undefined
-  const known = read.ok && read.entry.address !== entry?.address ? findEntry(read.entry.address) : undefined
+  const known =
+    read.ok && read.entry.address !== entry?.address ? findEntry(read.entry.address) : undefined
   const twin = read.ok
     ? findLookAlike(
         read.entry.address,
         getAddressBook().filter((each) => each.address !== entry?.address),
       )
     : undefined
-  const offered = read.ok ? networks.filter(({ network }) => familyOf(network) === read.entry.family) : []
+  const offered = read.ok
+    ? networks.filter(({ network }) => familyOf(network) === read.entry.family)
+    : []
 
   function save() {
     setAsked(true)
@@ -68,13 +81,23 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
         }}
       >
         <Field error={problem === 'no_name' && t`Enter a name.`} label={<Trans>Name</Trans>}>
-          <Input maxLength={MAX_NAME} onChange={(event) => setName(event.target.value)} value={name} />
+          <Input
+            maxLength={MAX_NAME}
+            onChange={(event) => setName(event.target.value)}
+            value={name}
+          />
         </Field>
         <Field error={addressProblem(problem, known)} label={<Trans>Address</Trans>}>
-          <WrappedInput onChange={(event) => setAddress(event.target.value.replace(/\s/g, ''))} value={address} />
+          <WrappedInput
+            onChange={(event) => setAddress(event.target.value.replace(/\s/g, ''))}
+            value={address}
+          />
         </Field>
         {twin && (
-          <Banner title={<Trans>This address looks like that of {twin.name}, and is another one</Trans>} tone="warn">
+          <Banner
+            title={<Trans>This address looks like that of {twin.name}, and is another one</Trans>}
+            tone="warn"
+          >
             <Address full value={twin.address} />
           </Banner>
         )}
@@ -84,12 +107,18 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
   )
 }
 
-type NetworkChoiceProps = { networks: readonly Network[]; only: readonly string[]; onChange: (only: readonly string[]) => void }
+type NetworkChoiceProps = {
+  networks: readonly Network[]
+  only: readonly string[]
+  onChange: (only: readonly string[]) => void
+}
 
 /** Where an entry may be paid; all of them are none in particular. */
 function NetworkChoice({ networks, only, onChange }: NetworkChoiceProps) {
   function set(network: string, on: boolean) {
-    const others = (only.length === 0 ? networks.map((each) => each.network) : only).filter((each) => each !== network)
+    const others = (only.length === 0 ? networks.map((each) => each.network) : only).filter(
+      (each) => each !== network,
+    )
     const next = on ? [...others, network] : others
     onChange(next.length === networks.length ? [] : next)
   }
@@ -99,17 +128,28 @@ function NetworkChoice({ networks, only, onChange }: NetworkChoiceProps) {
         <Trans>Networks</Trans>
       </legend>
       {networks.map(({ network, name }) => (
-        <Checkbox checked={only.length === 0 || only.includes(network)} key={network} label={name} onChange={(event) => set(network, event.target.checked)} />
+        <Checkbox
+          checked={only.length === 0 || only.includes(network)}
+          key={network}
+          label={name}
+          onChange={(event) => set(network, event.target.checked)}
+        />
       ))}
     </fieldset>
   )
 }
 
-function addressProblem(problem: EntryProblem | undefined, known: Entry | undefined): string | undefined {
+function addressProblem(
+  problem: EntryProblem | undefined,
+  known: Entry | undefined,
+): string | undefined {
   if (known) {
     const { name } = known
     return t`This address is in the book already, as ${name}.`
   }
-  if (problem === 'bad_checksum') return t`The checksum is wrong: one character may be mistyped. Copy the address again.`
-  return problem === 'not_an_address' || problem === 'not_an_entry' ? t`This is not an address. Paste the whole of it.` : undefined
+  if (problem === 'bad_checksum')
+    return t`The checksum is wrong: one character may be mistyped. Copy the address again.`
+  return problem === 'not_an_address' || problem === 'not_an_entry'
+    ? t`This is not an address. Paste the whole of it.`
+    : undefined
 }

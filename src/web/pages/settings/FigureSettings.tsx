@@ -15,14 +15,19 @@ export function FigureSettings() {
   const { t } = useLingui()
   const { numbers, dates, hours } = usePreferences()
   const now = useNow()
-  const sample = (locale?: string) => formatAmountText(SAMPLE.atomic, SAMPLE.decimals, { locale }).text
+  const sample = (locale?: string) =>
+    formatAmountText(SAMPLE.atomic, SAMPLE.decimals, { locale }).text
   return (
     <>
       <SettingRow name={<Trans>Numbers</Trans>} note={<span className="figures">{sample()}</span>}>
         <Select
           aria-label={t`Numbers`}
           className="w-56"
-          onChange={(event) => setPreferences({ numbers: NUMBER_STYLES.find((style) => style === event.target.value) ?? 'auto' })}
+          onChange={(event) =>
+            setPreferences({
+              numbers: NUMBER_STYLES.find((style) => style === event.target.value) ?? 'auto',
+            })
+          }
           value={numbers}
         >
           <option value="auto">{t`Like the language`}</option>

@@ -19,7 +19,9 @@ export function LanguageSetting() {
     try {
       await chooseLanguage(isLanguage(value) ? value : 'auto')
     } catch {
-      toast(t`That language could not be loaded. Check your connection and try again.`, { tone: 'warn' })
+      toast(t`That language could not be loaded. Check your connection and try again.`, {
+        tone: 'warn',
+      })
     } finally {
       setChanging(false)
     }
@@ -27,8 +29,16 @@ export function LanguageSetting() {
 
   return (
     <SettingRow name={<Trans>Language</Trans>}>
-      <Select aria-busy={changing} aria-label={t`Language`} className="w-56" onChange={(event) => void choose(event.target.value)} value={language}>
-        <option value="auto">{own === 'pseudo' ? t`Like the browser` : t`Like the browser (${LANGUAGES[own]})`}</option>
+      <Select
+        aria-busy={changing}
+        aria-label={t`Language`}
+        className="w-56"
+        onChange={(event) => void choose(event.target.value)}
+        value={language}
+      >
+        <option value="auto">
+          {own === 'pseudo' ? t`Like the browser` : t`Like the browser (${LANGUAGES[own]})`}
+        </option>
         {Object.entries(LANGUAGES).map(([tag, name]) => (
           <option key={tag} lang={tag} value={tag}>
             {name}

@@ -22,13 +22,21 @@ export function NodeReport({ check }: { check: NodeCheck }) {
   return (
     <Banner
       className="mt-3"
-      title={late ? <Trans>The right chain, but this node is behind</Trans> : <Trans>The right chain, and it answers</Trans>}
+      title={
+        late ? (
+          <Trans>The right chain, but this node is behind</Trans>
+        ) : (
+          <Trans>The right chain, and it answers</Trans>
+        )
+      }
       tone={late ? 'warn' : 'good'}
     >
       <Facts className="figures mt-2 divide-current/15">
         <Fact name={<Trans>Chain</Trans>}>{check.identity}</Fact>
         <Fact name={<Trans>Height</Trans>}>{formatNumber(check.height)}</Fact>
-        <Fact name={<Trans>Age of its newest block</Trans>}>{check.lagMs === undefined ? <Trans>not told</Trans> : formatDuration(check.lagMs)}</Fact>
+        <Fact name={<Trans>Age of its newest block</Trans>}>
+          {check.lagMs === undefined ? <Trans>not told</Trans> : formatDuration(check.lagMs)}
+        </Fact>
         <Fact name={<Trans>Answers in</Trans>}>
           <Trans>{latency} ms</Trans>
         </Fact>

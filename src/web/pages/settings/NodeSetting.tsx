@@ -77,7 +77,11 @@ export function NodeSetting({ network }: { network: Network }) {
       </Field>
       <div className="mt-3 flex flex-wrap gap-2">
         <Button aria-describedby={labelId} busy={check === 'running'} size="sm" type="submit">
-          {typed.trim() === (own ?? configured) ? <Trans context="button">Test</Trans> : <Trans>Test and use</Trans>}
+          {typed.trim() === (own ?? configured) ? (
+            <Trans context="button">Test</Trans>
+          ) : (
+            <Trans>Test and use</Trans>
+          )}
         </Button>
         {own && (
           <Button onClick={forget} size="sm" variant="quiet">

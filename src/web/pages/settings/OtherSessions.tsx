@@ -29,7 +29,10 @@ export function OtherSessions() {
     setTrouble(undefined)
     try {
       const { ended } = await callProxy('sessionEndOthers', { body: {} })
-      toast(t`${plural(ended, { one: '# other browser is signed out', other: '# other browsers are signed out' })}.`, { tone: 'good' })
+      toast(
+        t`${plural(ended, { one: '# other browser is signed out', other: '# other browsers are signed out' })}.`,
+        { tone: 'good' },
+      )
       await refetch()
     } catch (problem) {
       setTrouble(describeError(problem).title)
@@ -54,11 +57,17 @@ export function OtherSessions() {
         <>
           <ul className="mt-2 divide-y divide-line text-sm">
             {others.map(({ wallets, createdAt, lastUsedAt }) => (
-              <li className="flex flex-wrap justify-between gap-x-4 py-2.5" key={`${createdAt} ${wallets.join()}`}>
-                <span className="font-mono text-[13px]">{formatList(wallets.map(shortAddress))}</span>
+              <li
+                className="flex flex-wrap justify-between gap-x-4 py-2.5"
+                key={`${createdAt} ${wallets.join()}`}
+              >
+                <span className="font-mono text-[13px]">
+                  {formatList(wallets.map(shortAddress))}
+                </span>
                 <span className="text-muted">
                   <Trans>
-                    Signed in <Time at={createdAt} />, last used <Time at={lastUsedAt} look="relative" />
+                    Signed in <Time at={createdAt} />, last used{' '}
+                    <Time at={lastUsedAt} look="relative" />
                   </Trans>
                 </span>
               </li>

@@ -14,11 +14,19 @@ export function SettingsPage() {
   const { networks } = useConfig()
   return (
     <div className="mx-auto max-w-180">
-      <PageHeader subtitle={<Trans>Kept in this browser only. Changes take effect at once.</Trans>} title={<Trans>Settings</Trans>} />
+      <PageHeader
+        subtitle={<Trans>Kept in this browser only. Changes take effect at once.</Trans>}
+        title={<Trans>Settings</Trans>}
+      />
       <div className="grid gap-4">
         <Display />
         <Card
-          subtitle={<Trans>Computers of each network. This browser asks them itself, to check what the service says and to send what your wallet signs.</Trans>}
+          subtitle={
+            <Trans>
+              Computers of each network. This browser asks them itself, to check what the service
+              says and to send what your wallet signs.
+            </Trans>
+          }
           title={<Trans>Nodes</Trans>}
         >
           <div className="space-y-8">

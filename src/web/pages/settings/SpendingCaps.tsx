@@ -11,10 +11,21 @@ export function SpendingCaps() {
   const { t } = useLingui()
   const { networks } = useConfig()
   const caps = useCaps()
-  const assets = networks.flatMap((network) => network.assets.map((asset) => ({ network, asset, key: capKey(network.network, asset.address) })))
+  const assets = networks.flatMap((network) =>
+    network.assets.map((asset) => ({
+      network,
+      asset,
+      key: capKey(network.network, asset.address),
+    })),
+  )
   return (
     <Card
-      subtitle={<Trans>Payments above a limit stop at the review. What is under way or whose end is unknown counts as spent.</Trans>}
+      subtitle={
+        <Trans>
+          Payments above a limit stop at the review. What is under way or whose end is unknown
+          counts as spent.
+        </Trans>
+      }
       title={<Trans>Spending limits</Trans>}
     >
       <div className="divide-y divide-line">
@@ -44,7 +55,12 @@ export function SpendingCaps() {
               )}
             </div>
             <div className="grid grid-cols-2 gap-x-3 gap-y-4 sm:gap-x-4">
-              <CapField asset={asset} capKey={key} label={<Trans>Per payment</Trans>} of="perPayment" />
+              <CapField
+                asset={asset}
+                capKey={key}
+                label={<Trans>Per payment</Trans>}
+                of="perPayment"
+              />
               <CapField asset={asset} capKey={key} label={<Trans>In 24 hours</Trans>} of="perDay" />
             </div>
           </fieldset>

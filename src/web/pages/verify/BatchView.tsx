@@ -25,20 +25,27 @@ export function BatchView() {
   const state = useSession()
   const session = state.kind === 'known' ? state.session : null
   const [text, setText] = useState('')
-  const [fields, setFields] = useState(() => startFields(undefined, networks, [...(session?.wallets ?? []), ...sellerWallets]))
+  const [fields, setFields] = useState(() =>
+    startFields(undefined, networks, [...(session?.wallets ?? []), ...sellerWallets]),
+  )
   const [problems, setProblems] = useState<ExpectedProblems>({})
   const [lines, setLines] = useState<readonly Line[]>([])
   const [running, setRunning] = useState(false)
   const stop = useRef(false)
   const read = useMemo(() => readBatch(text), [text])
   const count = read.ok ? read.rows.length : 0
-  const wrong = { json: t`This is no JSON list.`, too_many: t`Check at most 500 proofs at once.`, no_column: t`The first row names no column “proof”.` }
+  const wrong = {
+    json: t`This is no JSON list.`,
+    too_many: t`Check at most 500 proofs at once.`,
+    no_column: t`The first row names no column “proof”.`,
+  }
 
   async function run(rows: readonly BatchRow[]) {
     const expected = readExpected(fields, networks)
     setProblems(expected.ok ? {} : expected.problems)
     if (!expected.ok) return
-    const mine = session !== null && (session.operator || session.wallets.includes(expected.expected.wallet))
+    const mine =
+      session !== null && (session.operator || session.wallets.includes(expected.expected.wallet))
     setRunning(true)
     setLines([])
     stop.current = false
@@ -56,7 +63,9 @@ export function BatchView() {
       <Card>
         <ProofBox
           accept=".csv,.json,.txt,text/csv,application/json,text/plain"
-          found={read.ok ? { kind: 'empty' } : { kind: 'problem', text: wrong[read.problem], at: null }}
+          found={
+            read.ok ? { kind: 'empty' } : { kind: 'problem', text: wrong[read.problem], at: null }
+          }
           many
           onText={setText}
           text={text}
@@ -65,7 +74,13 @@ export function BatchView() {
       <Card title={<Trans>What each should pay</Trans>}>
         <ExpectedForm fields={fields} many onChange={setFields} problems={problems} />
         <div className="mt-5 flex flex-wrap items-center gap-3">
-          <Button busy={running} disabled={count === 0} icon={<Icon name="shield" />} onClick={() => read.ok && void run(read.rows)} variant="primary">
+          <Button
+            busy={running}
+            disabled={count === 0}
+            icon={<Icon name="shield" />}
+            onClick={() => read.ok && void run(read.rows)}
+            variant="primary"
+          >
             {t`${plural(count, { 0: 'Check', one: 'Check # proof', other: 'Check # proofs' })}`}
           </Button>
           {running && (
@@ -80,7 +95,15 @@ export function BatchView() {
   )
 }
 
-function BatchTable({ lines, running, total }: { lines: readonly Line[]; running: boolean; total: number }) {
+function BatchTable({
+  lines,
+  running,
+  total,
+}: {
+  lines: readonly Line[]
+  running: boolean
+  total: number
+}) {
   const { t } = useLingui()
   const done = lines.length
   return (
@@ -106,7 +129,14 @@ function BatchTable({ lines, running, total }: { lines: readonly Line[]; running
       }
       title={<Trans>Verdicts</Trans>}
     >
-      {running && <progress className="mx-5 mb-3 block h-1.5 w-[calc(100%-2.5rem)] accent-accent" max={total} value={done} aria-label={t`Progress`} />}
+      {running && (
+        <progress
+          className="mx-5 mb-3 block h-1.5 w-[calc(100%-2.5rem)] accent-accent"
+          max={total}
+          value={done}
+          aria-label={t`Progress`}
+        />
+      )}
       <Table caption={t`The verdict on each proof`}>
         <thead>
           <tr>
@@ -136,12 +166,16 @@ function BatchTable({ lines, running, total }: { lines: readonly Line[]; running
                   <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
                     {t(title)}
                   </Badge>
-                  {line.reason && <UntrustedText className="mt-1 block text-muted sm:hidden" text={line.reason} />}
+                  {line.reason && (
+                    <UntrustedText className="mt-1 block text-muted sm:hidden" text={line.reason} />
+                  )}
                 </Td>
                 <Td className="text-muted max-sm:hidden">
                   <UntrustedText text={line.reason} />
                 </Td>
-                <Td className="font-mono text-[13px] whitespace-nowrap max-sm:hidden">{line.payer ? shortAddress(line.payer) : ''}</Td>
+                <Td className="font-mono text-[13px] whitespace-nowrap max-sm:hidden">
+                  {line.payer ? shortAddress(line.payer) : ''}
+                </Td>
               </tr>
             )
           })}

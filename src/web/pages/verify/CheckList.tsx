@@ -12,7 +12,13 @@ import type { Check } from '../../payment-view/check.ts'
 import { checkWords, sourceWords } from './words.ts'
 
 /** Written so that they can be compared character by character. */
-const LITERAL: ReadonlySet<AnyCheckFact['code']> = new Set(['address', 'blockhash', 'data', 'message', 'transaction'])
+const LITERAL: ReadonlySet<AnyCheckFact['code']> = new Set([
+  'address',
+  'blockhash',
+  'data',
+  'message',
+  'transaction',
+])
 
 const looks = {
   ok: { icon: 'check', tone: 'text-good-ink' },
@@ -27,14 +33,23 @@ export type CheckListProps = { checks: readonly Check[] }
 
 /** What does not hold or is not known, in view; what holds, folded where it is much. */
 export function CheckList({ checks }: CheckListProps) {
-  const [trouble, held] = [checks.filter(({ state }) => state !== 'ok'), checks.filter(({ state }) => state === 'ok')]
+  const [trouble, held] = [
+    checks.filter(({ state }) => state !== 'ok'),
+    checks.filter(({ state }) => state === 'ok'),
+  ]
   return (
     <div className="space-y-3">
-      {trouble.length > 0 && <Rows caption={<Trans>What does not hold or is not known</Trans>} checks={trouble} />}
+      {trouble.length > 0 && (
+        <Rows caption={<Trans>What does not hold or is not known</Trans>} checks={trouble} />
+      )}
       {held.length > 0 && (
         <details className="group" open={held.length <= FEW}>
           <summary className="flex cursor-pointer items-center gap-2 rounded-sm py-1.5 text-sm font-medium">
-            <Icon className="shrink-0 text-muted transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+            <Icon
+              className="shrink-0 text-muted transition-transform group-open:rotate-90"
+              name="chevronRight"
+              size={14}
+            />
             <span className="flex flex-wrap gap-x-3">
               <Plural one="# check holds" other="# checks hold" value={held.length} />
               <Sources checks={held} />
@@ -86,7 +101,10 @@ function Rows({ checks, caption }: CheckListProps & { caption: ReactNode }) {
           const { icon, tone } = looks[check.state]
           const name = checkWords[check.name]
           return (
-            <tr className={cx(check.state === 'bad' && 'bg-bad-soft')} key={`${check.name} ${index}`}>
+            <tr
+              className={cx(check.state === 'bad' && 'bg-bad-soft')}
+              key={`${check.name} ${index}`}
+            >
               <td className="w-8 py-2.5 ps-2 align-top">
                 <span className={cx('inline-flex', tone)}>
                   <Icon name={icon} />
@@ -114,8 +132,14 @@ function Value({ fact }: { fact: AnyCheckFact }) {
     const { amountAtomic, symbol, decimals } = fact.params
     return <Amount atomic={amountAtomic} decimals={decimals} exact symbol={symbol} />
   }
-  if (fact.code === 'time' || (fact.code === 'signed_time' && fact.params.at > 0)) return <Time at={fact.params.at} look="full" />
-  return <UntrustedText className={LITERAL.has(fact.code) ? 'font-mono text-[13px] break-all' : undefined} text={formatCheckFact(fact)} />
+  if (fact.code === 'time' || (fact.code === 'signed_time' && fact.params.at > 0))
+    return <Time at={fact.params.at} look="full" />
+  return (
+    <UntrustedText
+      className={LITERAL.has(fact.code) ? 'font-mono text-[13px] break-all' : undefined}
+      text={formatCheckFact(fact)}
+    />
+  )
 }
 
 function Difference({ check }: { check: Check }) {

@@ -46,21 +46,41 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
           ))}
         </Select>
       </Field>
-      <Field className="sm:col-span-2" error={problems.wallet} label={<Trans>Receiving wallet</Trans>}>
-        <WrappedInput onChange={(event) => set({ wallet: event.target.value })} value={fields.wallet} />
+      <Field
+        className="sm:col-span-2"
+        error={problems.wallet}
+        label={<Trans>Receiving wallet</Trans>}
+      >
+        <WrappedInput
+          onChange={(event) => set({ wallet: event.target.value })}
+          value={fields.wallet}
+        />
       </Field>
       <Field error={problems.amount} label={<Trans>Expected amount</Trans>}>
-        <Input inputMode="decimal" onChange={(event) => set({ amount: event.target.value })} value={fields.amount} />
+        <Input
+          inputMode="decimal"
+          onChange={(event) => set({ amount: event.target.value })}
+          value={fields.amount}
+        />
       </Field>
       {!many && (
         <Field error={problems.resource} label={<Trans>Resource</Trans>} optional>
-          <Input mono onChange={(event) => set({ resource: event.target.value })} value={fields.resource} />
+          <Input
+            mono
+            onChange={(event) => set({ resource: event.target.value })}
+            value={fields.resource}
+          />
         </Field>
       )}
       {!many && network && familyOf(network.network) === 'solana' && (
         <Field
           className="sm:col-span-2"
-          hint={<Trans>What you told the payer to write into the transaction: it ties the payment to its order.</Trans>}
+          hint={
+            <Trans>
+              What you told the payer to write into the transaction: it ties the payment to its
+              order.
+            </Trans>
+          }
           label={<Trans>Memo</Trans>}
           optional
         >
@@ -68,7 +88,10 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
         </Field>
       )}
       {!many && (
-        <details className="group sm:col-span-2" open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}>
+        <details
+          className="group sm:col-span-2"
+          open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}
+        >
           <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
             <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
             <Trans>Facilitator and timeout, for accepting</Trans>
@@ -76,14 +99,29 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
           <div className="mt-3 grid gap-4 sm:grid-cols-2">
             <Field
               error={problems.facilitator}
-              hint={<Trans>Only one that the service is set up for. Without it the service verifies by itself.</Trans>}
+              hint={
+                <Trans>
+                  Only one that the service is set up for. Without it the service verifies by
+                  itself.
+                </Trans>
+              }
               label={<Trans>Facilitator</Trans>}
               optional
             >
-              <Input inputMode="url" mono onChange={(event) => set({ facilitator: event.target.value })} placeholder="https://" value={fields.facilitator} />
+              <Input
+                inputMode="url"
+                mono
+                onChange={(event) => set({ facilitator: event.target.value })}
+                placeholder="https://"
+                value={fields.facilitator}
+              />
             </Field>
             <Field error={problems.timeout} label={<Trans>Timeout in seconds</Trans>}>
-              <Input inputMode="numeric" onChange={(event) => set({ timeout: event.target.value })} value={fields.timeout} />
+              <Input
+                inputMode="numeric"
+                onChange={(event) => set({ timeout: event.target.value })}
+                value={fields.timeout}
+              />
             </Field>
           </div>
         </details>

@@ -35,10 +35,20 @@ export function PaymentIdView({ id, onProof }: { id: string; onProof: (header: s
   if (!payment) {
     return (
       <Card
-        subtitle={<Trans>It belongs to this desk. Those who paid it, those it was paid to, and the operator may look at it.</Trans>}
+        subtitle={
+          <Trans>
+            It belongs to this desk. Those who paid it, those it was paid to, and the operator may
+            look at it.
+          </Trans>
+        }
         title={<Trans>A payment id</Trans>}
       >
-        <Button busy={busy} icon={<Icon name="search" />} onClick={() => void look()} variant="primary">
+        <Button
+          busy={busy}
+          icon={<Icon name="search" />}
+          onClick={() => void look()}
+          variant="primary"
+        >
           <Trans>Look it up</Trans>
         </Button>
       </Card>
@@ -46,18 +56,33 @@ export function PaymentIdView({ id, onProof }: { id: string; onProof: (header: s
   }
   const { paymentProof } = payment
   return (
-    <Card action={<StatusPill status={payment.status} />} title={<Trans>The service’s record</Trans>}>
+    <Card
+      action={<StatusPill status={payment.status} />}
+      title={<Trans>The service’s record</Trans>}
+    >
       <Facts>
         <Fact name={<Trans>Amount</Trans>}>
-          <Amount atomic={payment.amountAtomic} decimals={payment.decimals} exact symbol={payment.symbol} />
+          <Amount
+            atomic={payment.amountAtomic}
+            decimals={payment.decimals}
+            exact
+            symbol={payment.symbol}
+          />
         </Fact>
       </Facts>
       <div className="mt-4 flex flex-wrap gap-2">
-        <Link className={buttonClass({ variant: paymentProof ? 'secondary' : 'primary' })} to={pathTo('payment', { params: { paymentId: id } })}>
+        <Link
+          className={buttonClass({ variant: paymentProof ? 'secondary' : 'primary' })}
+          to={pathTo('payment', { params: { paymentId: id } })}
+        >
           <Trans>Show the payment</Trans>
         </Link>
         {paymentProof && (
-          <Button icon={<Icon name="shield" />} onClick={() => onProof(paymentProof)} variant="primary">
+          <Button
+            icon={<Icon name="shield" />}
+            onClick={() => onProof(paymentProof)}
+            variant="primary"
+          >
             <Trans>Check its proof</Trans>
           </Button>
         )}

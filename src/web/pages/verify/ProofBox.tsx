@@ -65,7 +65,10 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
           many ? (
             <Trans>One proof in each line, a CSV with a column “proof”, or a JSON list.</Trans>
           ) : (
-            <Trans>A payment header, a curl command with one, a payment id, a transaction, or a receipt. Read in this browser; nothing is sent yet.</Trans>
+            <Trans>
+              A payment header, a curl command with one, a payment id, a transaction, or a receipt.
+              Read in this browser; nothing is sent yet.
+            </Trans>
           )
         }
         label={many ? <Trans>Proofs</Trans> : <Trans>What do you want to check?</Trans>}
@@ -95,7 +98,13 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
   )
 }
 
-function FilePicker({ accept, onFile }: { accept: string; onFile: (file: File | undefined) => void }) {
+function FilePicker({
+  accept,
+  onFile,
+}: {
+  accept: string
+  onFile: (file: File | undefined) => void
+}) {
   return (
     <label className="touch-target inline-flex h-8 cursor-pointer items-center gap-1.5 rounded-lg border border-edge bg-surface px-2.5 text-sm font-medium text-ink hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-accent">
       <Icon name="external" />

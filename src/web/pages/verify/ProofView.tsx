@@ -30,12 +30,15 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   const state = useSession()
   const session = state.kind === 'known' ? state.session : null
   const facts = factsOf(found.payment)
-  const [fields, setFields] = useState(() => startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]))
+  const [fields, setFields] = useState(() =>
+    startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]),
+  )
   const [problems, setProblems] = useState<ExpectedProblems>({})
   const { busy, asked, result, mispaid, trouble, run, forget } = useProofCheck()
   // What has begun stays in view until it is left, whatever the next check says: its end is told there.
   const [settling, setSettling] = useState(false)
-  const isMine = (wallet: string) => session !== null && (session.operator || session.wallets.includes(wallet))
+  const isMine = (wallet: string) =>
+    session !== null && (session.operator || session.wallets.includes(wallet))
 
   /** `landed`: the transaction that brought it to the chain from here, where the proof itself names none yet. */
   function check(kind: 'check' | 'accept', landed?: string) {
@@ -43,8 +46,12 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
     const { expected } = read
-    const accepting = { facilitatorUrl: fields.facilitator || null, timeoutS: Number(fields.timeout) }
-    const how: How = kind === 'accept' ? { kind, accepting } : { kind, askService: isMine(expected.wallet) }
+    const accepting = {
+      facilitatorUrl: fields.facilitator || null,
+      timeoutS: Number(fields.timeout),
+    }
+    const how: How =
+      kind === 'accept' ? { kind, accepting } : { kind, askService: isMine(expected.wallet) }
     const known = { ...facts, transaction: facts.transaction ?? landed ?? null }
     void run({ header: found.header, payment: found.payment, facts: known, expected }, how)
   }
@@ -67,11 +74,20 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           </Banner>
         )}
         <div className="mt-5 flex flex-wrap items-center gap-2">
-          <Button busy={busy === 'check'} icon={<Icon name="shield" />} onClick={() => check('check')} variant="primary">
+          <Button
+            busy={busy === 'check'}
+            icon={<Icon name="shield" />}
+            onClick={() => check('check')}
+            variant="primary"
+          >
             <Trans>Check only</Trans>
           </Button>
           {session?.operator && (
-            <Button busy={busy === 'accept'} icon={<Icon name="check" />} onClick={() => check('accept')}>
+            <Button
+              busy={busy === 'accept'}
+              icon={<Icon name="check" />}
+              onClick={() => check('accept')}
+            >
               <Trans>Check and accept</Trans>
             </Button>
           )}
@@ -79,8 +95,17 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         <CheckNote accepts={session?.operator ?? false} />
       </Card>
       {result && (
-        <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result}>
-          {mispaid && asked && <SendBack decimals={asked.asset.decimals} mispaid={mispaid} reminded={isMine(asked.wallet)} />}
+        <ResultCard
+          network={networks.find(({ network }) => network === fields.network)}
+          result={result}
+        >
+          {mispaid && asked && (
+            <SendBack
+              decimals={asked.asset.decimals}
+              mispaid={mispaid}
+              reminded={isMine(asked.wallet)}
+            />
+          )}
         </ResultCard>
       )}
       {asked && (settling || (result && verdictOf(result) !== 'invalid')) && (
@@ -99,16 +124,33 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
 }
 
 /** Another amount came than was asked for: no protocol returns it, the payee does. `reminded`: the reader's overview lists it until then. */
-function SendBack({ mispaid, decimals, reminded }: { mispaid: Mispaid; decimals: number; reminded: boolean }) {
+function SendBack({
+  mispaid,
+  decimals,
+  reminded,
+}: {
+  mispaid: Mispaid
+  decimals: number
+  reminded: boolean
+}) {
   const { t } = useLingui()
   return (
     <>
-      <Link className={buttonClass({})} to={sendBackPath(mispaid, { decimals, description: t`Sent back: another amount than was asked for` })}>
+      <Link
+        className={buttonClass({})}
+        to={sendBackPath(mispaid, {
+          decimals,
+          description: t`Sent back: another amount than was asked for`,
+        })}
+      >
         <Icon name="back" /> <Trans>Send it back</Trans>
       </Link>
       {reminded && (
         <p className="basis-full text-sm text-muted">
-          <Trans>It has arrived, so it stays in your overview, in this browser, until you have dealt with it.</Trans>
+          <Trans>
+            It has arrived, so it stays in your overview, in this browser, until you have dealt with
+            it.
+          </Trans>
         </p>
       )}
     </>
@@ -121,11 +163,14 @@ function CheckNote({ accepts }: { accepts: boolean }) {
     <p className="mt-3 text-sm text-muted">
       {accepts ? (
         <Trans>
-          “Check only” asks your node and the service, and uses nothing up. “Check and accept” settles the payment, writes it into your account and uses the
-          proof up.
+          “Check only” asks your node and the service, and uses nothing up. “Check and accept”
+          settles the payment, writes it into your account and uses the proof up.
         </Trans>
       ) : (
-        <Trans>Asks your node, and the service if you are signed in with the receiving wallet. It uses nothing up.</Trans>
+        <Trans>
+          Asks your node, and the service if you are signed in with the receiving wallet. It uses
+          nothing up.
+        </Trans>
       )}
     </p>
   )
@@ -149,7 +194,12 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
       <Facts>
         {facts.amountAtomic !== null && asset && (
           <Fact name={<Trans>Amount</Trans>}>
-            <Amount atomic={facts.amountAtomic} decimals={asset.decimals} exact symbol={asset.symbol} />
+            <Amount
+              atomic={facts.amountAtomic}
+              decimals={asset.decimals}
+              exact
+              symbol={asset.symbol}
+            />
           </Fact>
         )}
         {facts.payTo && (
@@ -175,7 +225,10 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
         )}
       </Facts>
       <Banner className="mt-4" icon="shield" tone="neutral">
-        <Trans>Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not stored, and gone when you leave this page.</Trans>
+        <Trans>
+          Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not
+          stored, and gone when you leave this page.
+        </Trans>
       </Banner>
     </Card>
   )

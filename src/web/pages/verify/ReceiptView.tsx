@@ -32,10 +32,20 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
   async function ask() {
     if (!network || !asset) return
     setBusy(true)
-    const expected = { network, asset, wallet: receipt.recipient, amountAtomic: BigInt(receipt.amountAtomic), resource: null, memo: null }
+    const expected = {
+      network,
+      asset,
+      wallet: receipt.recipient,
+      amountAtomic: BigInt(receipt.amountAtomic),
+      resource: null,
+      memo: null,
+    }
     // Without the payer's bytes it may be a proof that was handed in, whose memo is its own.
     const memo = receipt.network.startsWith('solana:') && receipt.signed ? receipt.paymentId : null
-    const view = await lookForTransaction(receipt.transaction, expected, { payer: receipt.payer, memo }).catch((error: unknown) => ({
+    const view = await lookForTransaction(receipt.transaction, expected, {
+      payer: receipt.payer,
+      memo,
+    }).catch((error: unknown) => ({
       checks: [],
       settled: false,
       absent: false,
@@ -61,15 +71,28 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
       <Card
         action={
           <Badge tone={bad ? 'bad' : open ? 'warn' : 'good'}>
-            {bad ? <Trans>Does not add up</Trans> : open ? <Trans>Partly checked</Trans> : <Trans>Adds up</Trans>}
+            {bad ? (
+              <Trans>Does not add up</Trans>
+            ) : open ? (
+              <Trans>Partly checked</Trans>
+            ) : (
+              <Trans>Adds up</Trans>
+            )}
           </Badge>
         }
-        subtitle={<Trans>Held against the signed bytes in the receipt, without asking anybody.</Trans>}
+        subtitle={
+          <Trans>Held against the signed bytes in the receipt, without asking anybody.</Trans>
+        }
         title={<Trans>The receipt</Trans>}
       >
         <Facts className="mb-5">
           <Fact name={<Trans>Amount</Trans>}>
-            <Amount atomic={receipt.amountAtomic} decimals={receipt.decimals} exact symbol={receipt.symbol} />
+            <Amount
+              atomic={receipt.amountAtomic}
+              decimals={receipt.decimals}
+              exact
+              symbol={receipt.symbol}
+            />
           </Fact>
           <Fact name={<Trans>From</Trans>} long>
             <Address copy full value={receipt.payer} />
@@ -93,7 +116,13 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
           )}
         </p>
         {network && asset && !bad && (
-          <Button busy={busy} className="mt-4" icon={<Icon name="shield" />} onClick={() => void ask()} variant="primary">
+          <Button
+            busy={busy}
+            className="mt-4"
+            icon={<Icon name="shield" />}
+            onClick={() => void ask()}
+            variant="primary"
+          >
             <Trans>Ask my node</Trans>
           </Button>
         )}

@@ -42,14 +42,26 @@ export function ResultCard({ result, network, children }: ResultCardProps) {
   return (
     <Card>
       <div className="flex items-start gap-4">
-        <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+        <span
+          className={cx(
+            'inline-flex size-10 shrink-0 items-center justify-center rounded-full',
+            toneClass[tone],
+          )}
+        >
           <Icon name={icon} size={20} />
         </span>
         <div className="min-w-0">
-          <h2 className="scroll-mt-24 text-lg font-semibold" data-verdict={verdict} ref={heading} tabIndex={-1}>
+          <h2
+            className="scroll-mt-24 text-lg font-semibold"
+            data-verdict={verdict}
+            ref={heading}
+            tabIndex={-1}
+          >
             {said}
           </h2>
-          <p className="text-sm text-muted">{why ? inOne({ title: t(why.title), body: t(why.body) }) : t(body)}</p>
+          <p className="text-sm text-muted">
+            {why ? inOne({ title: t(why.title), body: t(why.body) }) : t(body)}
+          </p>
         </div>
       </div>
       {result.undecided && verdict !== 'invalid' && (
@@ -70,12 +82,21 @@ export function ResultCard({ result, network, children }: ResultCardProps) {
       {result.transaction && (
         <p className="mt-4 text-sm text-muted">
           <Trans>Transaction</Trans>{' '}
-          <Address copy full href={network && explorerLink(network, 'tx', result.transaction)} noun="transaction" value={result.transaction} />
+          <Address
+            copy
+            full
+            href={network && explorerLink(network, 'tx', result.transaction)}
+            noun="transaction"
+            value={result.transaction}
+          />
         </p>
       )}
       <div className="mt-4 flex flex-wrap gap-2 empty:hidden">
         {result.paymentId && (
-          <Link className={buttonClass({})} to={pathTo('payment', { params: { paymentId: result.paymentId } })}>
+          <Link
+            className={buttonClass({})}
+            to={pathTo('payment', { params: { paymentId: result.paymentId } })}
+          >
             <Trans>Show the payment</Trans>
           </Link>
         )}

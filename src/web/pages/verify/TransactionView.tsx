@@ -27,16 +27,27 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
     setBusy(true)
-    const view = await lookForTransaction(id, read.expected, { payer: null, memo: null }).catch((error: unknown) => ({
-      checks: [],
-      settled: false,
-      absent: false,
-      transaction: id,
-      undecided: error instanceof Error ? error.message : t`The check could not be made.`,
-    }))
+    const view = await lookForTransaction(id, read.expected, { payer: null, memo: null }).catch(
+      (error: unknown) => ({
+        checks: [],
+        settled: false,
+        absent: false,
+        transaction: id,
+        undecided: error instanceof Error ? error.message : t`The check could not be made.`,
+      }),
+    )
     setBusy(false)
-    const undecided = view.absent ? t`Your node does not know this transaction. It may be on another network, or not there yet.` : view.undecided
-    setResult({ ...view, vouched: false, undecided, paymentId: null, already: false, signIn: false })
+    const undecided = view.absent
+      ? t`Your node does not know this transaction. It may be on another network, or not there yet.`
+      : view.undecided
+    setResult({
+      ...view,
+      vouched: false,
+      undecided,
+      paymentId: null,
+      already: false,
+      signIn: false,
+    })
   }
 
   if (networks.length === 0) {
@@ -49,8 +60,18 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
   return (
     <>
       <Card
-        subtitle={<Trans>Without a memo or a resource, a transaction tells what was paid, not what for.</Trans>}
-        title={family === 'evm' ? <Trans>A transaction on Ethereum</Trans> : <Trans>A transaction on Solana</Trans>}
+        subtitle={
+          <Trans>
+            Without a memo or a resource, a transaction tells what was paid, not what for.
+          </Trans>
+        }
+        title={
+          family === 'evm' ? (
+            <Trans>A transaction on Ethereum</Trans>
+          ) : (
+            <Trans>A transaction on Solana</Trans>
+          )
+        }
       >
         <ExpectedForm
           fields={fields}
@@ -61,11 +82,22 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
           }}
           problems={problems}
         />
-        <Button busy={busy} className="mt-5" icon={<Icon name="shield" />} onClick={() => void run()} variant="primary">
+        <Button
+          busy={busy}
+          className="mt-5"
+          icon={<Icon name="shield" />}
+          onClick={() => void run()}
+          variant="primary"
+        >
           <Trans>Ask my node</Trans>
         </Button>
       </Card>
-      {result && <ResultCard network={all.find(({ network }) => network === fields.network)} result={result} />}
+      {result && (
+        <ResultCard
+          network={all.find(({ network }) => network === fields.network)}
+          result={result}
+        />
+      )}
     </>
   )
 }

@@ -16,8 +16,14 @@ import { OpenSettlements } from './settle/OpenSettlements.tsx'
 import { recognize, type Recognized } from './recognize.ts'
 import { TransactionView } from './TransactionView.tsx'
 
-const ResumedSettlement = lazy(() => import('./settle/ResumedSettlement.tsx').then((module) => ({ default: module.ResumedSettlement })))
-const BatchView = lazy(() => import('./BatchView.tsx').then((module) => ({ default: module.BatchView })))
+const ResumedSettlement = lazy(() =>
+  import('./settle/ResumedSettlement.tsx').then((module) => ({
+    default: module.ResumedSettlement,
+  })),
+)
+const BatchView = lazy(() =>
+  import('./BatchView.tsx').then((module) => ({ default: module.BatchView })),
+)
 
 /** Checks proofs of payment: first by reading them here, then by whoever the reader asks. */
 export function VerifyPage() {
@@ -41,7 +47,9 @@ export function VerifyPage() {
             value={mode}
           />
         }
-        subtitle={<Trans>See whether a payment is what it says, before you hand anything over.</Trans>}
+        subtitle={
+          <Trans>See whether a payment is what it says, before you hand anything over.</Trans>
+        }
         title={<Trans>Verify</Trans>}
       />
       {settlement ? (
@@ -56,7 +64,12 @@ export function VerifyPage() {
         <div className="space-y-4">
           {found.kind === 'empty' && <OpenSettlements onOpen={show} />}
           <Card>
-            <ProofBox accept=".json,.txt,application/json,text/plain" found={found} onText={setText} text={text} />
+            <ProofBox
+              accept=".json,.txt,application/json,text/plain"
+              found={found}
+              onText={setText}
+              text={text}
+            />
           </Card>
           {view(found, setText)}
         </div>

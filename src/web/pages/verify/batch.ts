@@ -7,7 +7,9 @@ export const MAX_PROOFS = 500
 /** One proof of a list and the name it goes by, where it has one. */
 export type BatchRow = { name: string; proof: string }
 
-export type ReadBatch = { ok: true; rows: BatchRow[] } | { ok: false; problem: 'json' | 'too_many' | 'no_column' }
+export type ReadBatch =
+  | { ok: true; rows: BatchRow[] }
+  | { ok: false; problem: 'json' | 'too_many' | 'no_column' }
 
 const COLUMNS = /^(?:proof|paymentproof|payment_proof|x-payment|payment-signature|header)$/i
 const NAMES = /^(?:id|name|reference|order|order_id|orderid)$/i
@@ -34,7 +36,10 @@ function fromJson(text: string): BatchRow[] | 'json' {
     if (typeof entry === 'string') return { name: String(index + 1), proof: entry }
     if (typeof entry !== 'object' || entry === null) return { name: String(index + 1), proof: '' }
     const fields = Object.entries(entry)
-    const textOf = (names: RegExp) => fields.find(([name, field]) => names.test(name) && typeof field === 'string')?.[1] as string | undefined
+    const textOf = (names: RegExp) =>
+      fields.find(([name, field]) => names.test(name) && typeof field === 'string')?.[1] as
+        | string
+        | undefined
     return { name: textOf(NAMES) ?? String(index + 1), proof: textOf(COLUMNS) ?? '' }
   })
 }
@@ -48,9 +53,14 @@ function fromLines(text: string): BatchRow[] | 'no_column' {
     if (at < 0) return 'no_column'
     return rest
       .filter((row) => row.some((cell) => cell.trim() !== ''))
-      .map((row, index) => ({ name: (named >= 0 && row[named]?.trim()) || String(index + 1), proof: row[at]?.trim() ?? '' }))
+      .map((row, index) => ({
+        name: (named >= 0 && row[named]?.trim()) || String(index + 1),
+        proof: row[at]?.trim() ?? '',
+      }))
   }
-  return lines.filter(([line = '']) => line.trim() !== '').map(([line = ''], index) => ({ name: String(index + 1), proof: line.trim() }))
+  return lines
+    .filter(([line = '']) => line.trim() !== '')
+    .map(([line = ''], index) => ({ name: String(index + 1), proof: line.trim() }))
 }
 
 /** RFC 4180: quotes, doubled quotes, line ends within quotes. Base64 holds no comma, so plain lines are rows of one cell. */
@@ -80,12 +90,22 @@ function readCsv(text: string): string[][] {
   return rows
 }
 
-export type BatchOutcome = { name: string; verdict: string; reason: string; amount: string; payer: string; transaction: string }
+export type BatchOutcome = {
+  name: string
+  verdict: string
+  reason: string
+  amount: string
+  payer: string
+  transaction: string
+}
 
 /** RFC 4180, with a guard against cells that a spreadsheet would run. The proofs themselves stay out: the file may travel. */
 export function writeCsv(outcomes: readonly BatchOutcome[]): string {
   const head = ['name', 'verdict', 'reason', 'amount', 'payer', 'transaction'] as const
-  const lines = [head.join(','), ...outcomes.map((outcome) => head.map((key) => cellOf(outcome[key])).join(','))]
+  const lines = [
+    head.join(','),
+    ...outcomes.map((outcome) => head.map((key) => cellOf(outcome[key])).join(',')),
+  ]
   return `${lines.join('\r\n')}\r\n`
 }
 

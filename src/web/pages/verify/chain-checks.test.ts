@@ -11,11 +11,21 @@ const hash = `0x${'ab'.repeat(32)}`
 const payer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const payee = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const facilitator = `0x${'17'.repeat(20)}`
-const token = { address: '0x73511669fd4dE447feD18BB79bAFeAC93aB7F31f', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const token = {
+  address: '0x73511669fd4dE447feD18BB79bAFeAC93aB7F31f',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const word = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 const transferred = (to: string, amount: bigint) => ({
   address: token.address.toLowerCase(),
-  topics: ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', word(payer), word(to)],
+  topics: [
+    '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+    word(payer),
+    word(to),
+  ],
   data: `0x${amount.toString(16).padStart(64, '0')}`,
 })
 
@@ -23,7 +33,10 @@ let server: Server | undefined
 afterEach(() => server?.close())
 
 /** Of a node that shows a transaction by which a facilitator carried out what the payer signed. */
-async function look(logs: readonly unknown[], { amountAtomic = 1_000_000n, from = null }: { amountAtomic?: bigint; from?: string | null } = {}) {
+async function look(
+  logs: readonly unknown[],
+  { amountAtomic = 1_000_000n, from = null }: { amountAtomic?: bigint; from?: string | null } = {},
+) {
   const answers: Record<string, unknown> = {
     eth_chainId: '0x7a69',
     eth_getBlockByNumber: { number: '0x9', timestamp: '0x1' },
@@ -70,10 +83,15 @@ async function look(logs: readonly unknown[], { amountAtomic = 1_000_000n, from 
     confirmations: 2,
     assets: [NATIVE_ETH, token],
   }
-  return lookForTransaction(hash, { network, asset: token, wallet: payee, amountAtomic, resource: null, memo: null }, { payer: from, memo: null })
+  return lookForTransaction(
+    hash,
+    { network, asset: token, wallet: payee, amountAtomic, resource: null, memo: null },
+    { payer: from, memo: null },
+  )
 }
 
-const bad = ({ checks }: Awaited<ReturnType<typeof look>>) => checks.filter(({ state }) => state === 'bad').map(({ name, got }) => [name, got])
+const bad = ({ checks }: Awaited<ReturnType<typeof look>>) =>
+  checks.filter(({ state }) => state === 'bad').map(({ name, got }) => [name, got])
 
 test('tokens that a facilitator brought are judged by what the token moved, whoever sent the transaction', async () => {
   const view = await look([transferred(payee, 1_000_000n)])
@@ -83,14 +101,24 @@ test('tokens that a facilitator brought are judged by what the token moved, whoe
 
 test.each([
   ['another amount', [transferred(payee, 999_999n)], {}, ['amount', amountFact(999_999n, token)]],
-  ['nothing for the payee', [transferred(facilitator, 1_000_000n)], {}, ['recipient', fact('another_account')]],
+  [
+    'nothing for the payee',
+    [transferred(facilitator, 1_000_000n)],
+    {},
+    ['recipient', fact('another_account')],
+  ],
   [
     'several transfers to the payee',
     [transferred(payee, 1_000_000n), transferred(payee, 5n)],
     {},
     ['instructions', { code: 'transfers', params: { count: 2 } }],
   ],
-  ['another payer than the proof names', [transferred(payee, 1_000_000n)], { from: payee }, ['sender', addressFact(payer)]],
+  [
+    'another payer than the proof names',
+    [transferred(payee, 1_000_000n)],
+    { from: payee },
+    ['sender', addressFact(payer)],
+  ],
 ])('%s is named', async (_, logs, options, difference) => {
   const view = await look(logs, options)
   expect(bad(view)).toContainEqual(difference)

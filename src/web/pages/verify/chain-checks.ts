@@ -21,7 +21,13 @@ export type ChainView = {
   undecided: string | null
 }
 
-const NOTHING: ChainView = { checks: [], settled: false, absent: false, transaction: null, undecided: null }
+const NOTHING: ChainView = {
+  checks: [],
+  settled: false,
+  absent: false,
+  transaction: null,
+  undecided: null,
+}
 /** How far back the use of an authorization is searched for. */
 const BLOCKS_BACK = 5_000
 
@@ -32,11 +38,19 @@ export async function lookOnChain(facts: Facts, expected: Expected): Promise<Cha
       const { messageBytes } = await import('./proof/message-bytes.ts')
       return await lookForMessage(messageBytes(facts.body, expected), facts, expected)
     }
-    if (facts.transaction === null) return { ...NOTHING, undecided: t`The proof names no transaction yet, so there is nothing to look for.` }
-    return await lookForTransaction(facts.transaction, expected, { payer: facts.payer, memo: facts.memo })
+    if (facts.transaction === null)
+      return {
+        ...NOTHING,
+        undecided: t`The proof names no transaction yet, so there is nothing to look for.`,
+      }
+    return await lookForTransaction(facts.transaction, expected, {
+      payer: facts.payer,
+      memo: facts.memo,
+    })
   } catch (error) {
     if (error instanceof RpcProblem) return { ...NOTHING, undecided: error.message }
-    if (error instanceof v.ValiError) return { ...NOTHING, undecided: t`Your node answered something this page cannot read.` }
+    if (error instanceof v.ValiError)
+      return { ...NOTHING, undecided: t`Your node answered something this page cannot read.` }
     throw error
   }
 }
@@ -44,7 +58,11 @@ export async function lookOnChain(facts: Facts, expected: Expected): Promise<Cha
 export type Known = { payer: string | null; memo: string | null }
 
 /** Looks a transaction up and holds it against what is expected; what is not expected is not judged. */
-export async function lookForTransaction(id: string, { network, asset, wallet, amountAtomic }: Expected, { payer, memo }: Known): Promise<ChainView> {
+export async function lookForTransaction(
+  id: string,
+  { network, asset, wallet, amountAtomic }: Expected,
+  { payer, memo }: Known,
+): Promise<ChainView> {
   const url = rpcUrlOf(network)
   const node = await checkNode(network, url)
   if (!node.ok) return { ...NOTHING, undecided: node.problem }
@@ -59,7 +77,9 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     maxFeeAtomic: 0n,
   }
   const chain = await import('../../rpc/read-landed.ts')
-  const landed = evm ? await chain.readEvmLanded({ network, url }, id, intent) : await chain.readSolanaLanded({ network, url }, id, intent)
+  const landed = evm
+    ? await chain.readEvmLanded({ network, url }, id, intent)
+    : await chain.readSolanaLanded({ network, url }, id, intent)
   if (landed.kind === 'absent') return { ...NOTHING, absent: true, transaction: id }
   if (landed.kind === 'unreadable')
     return {
@@ -85,7 +105,15 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     memo: 'memo_mismatch',
     instructions: 'unexpected_instruction',
   } as const
-  const judged = new Set<string>(['recipient', 'amount', 'asset', 'network', 'instructions', ...(payer ? ['sender'] : []), ...(memo ? ['memo'] : [])])
+  const judged = new Set<string>([
+    'recipient',
+    'amount',
+    'asset',
+    'network',
+    'instructions',
+    ...(payer ? ['sender'] : []),
+    ...(memo ? ['memo'] : []),
+  ])
   const outcome: Check = {
     name: 'transaction',
     source: 'chain',
@@ -103,7 +131,9 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     expected: evm ? blocksFact(network.confirmations) : fact('confirmed'),
     got: evm ? blocksFact(deep) : fact('confirmed'),
   }
-  const rows = landed.moved ? movedRows(landed.moved.moves, { asset, wallet, amountAtomic, payer }) : landed.match.rows.filter(({ field }) => judged.has(field))
+  const rows = landed.moved
+    ? movedRows(landed.moved.moves, { asset, wallet, amountAtomic, payer })
+    : landed.match.rows.filter(({ field }) => judged.has(field))
   const checks = [
     outcome,
     ...rows.map(({ field, ok, expected, got }): Check => ({
@@ -116,7 +146,13 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     })),
     confirmations,
   ]
-  return { checks, settled: checks.every(({ state }) => state === 'ok'), absent: false, transaction: id, undecided: null }
+  return {
+    checks,
+    settled: checks.every(({ state }) => state === 'ok'),
+    absent: false,
+    transaction: id,
+    undecided: null,
+  }
 }
 
 function blocksFact(count: number): CheckFact {
@@ -127,16 +163,34 @@ type Row = { field: string; ok: boolean; expected: AnyCheckFact; got: AnyCheckFa
 type Wanted = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 'payer'>
 
 /** Tokens come in anybody's transaction: a facilitator's, for one. What the token says it moved for the payee is what was paid. */
-function movedRows(moves: readonly TokenMove[], { asset, wallet, amountAtomic, payer }: Wanted): Row[] {
+function movedRows(
+  moves: readonly TokenMove[],
+  { asset, wallet, amountAtomic, payer }: Wanted,
+): Row[] {
   const touching = moves.filter(({ from, to }) => from === wallet || to === wallet)
   const came = touching.filter(({ to }) => to === wallet)
   const total = came.reduce((sum, move) => sum + move.amountAtomic, 0n)
   const payers = [...new Set(came.map((move) => move.from))]
   const [from, ...more] = payers
   return [
-    { field: 'recipient', ok: came.length > 0, expected: addressFact(wallet), got: came.length > 0 ? addressFact(wallet) : fact('another_account') },
-    { field: 'amount', ok: total === amountAtomic, expected: amountFact(amountAtomic, asset), got: amountFact(total, asset) },
-    { field: 'asset', ok: true, expected: addressFact(asset.address), got: addressFact(asset.address) },
+    {
+      field: 'recipient',
+      ok: came.length > 0,
+      expected: addressFact(wallet),
+      got: came.length > 0 ? addressFact(wallet) : fact('another_account'),
+    },
+    {
+      field: 'amount',
+      ok: total === amountAtomic,
+      expected: amountFact(amountAtomic, asset),
+      got: amountFact(total, asset),
+    },
+    {
+      field: 'asset',
+      ok: true,
+      expected: addressFact(asset.address),
+      got: addressFact(asset.address),
+    },
     ...(payer === null
       ? []
       : [
@@ -151,23 +205,41 @@ function movedRows(moves: readonly TokenMove[], { asset, wallet, amountAtomic, p
       field: 'instructions',
       ok: touching.length === 1,
       expected: fact('one_transfer'),
-      got: touching.length === 1 ? fact('one_transfer') : { code: 'transfers', params: { count: touching.length } },
+      got:
+        touching.length === 1
+          ? fact('one_transfer')
+          : { code: 'transfers', params: { count: touching.length } },
     },
   ]
 }
 
 async function senderOf(url: string, hash: string): Promise<string> {
   const { checksumAddress } = await import('#contract/address.ts')
-  const found = v.safeParse(v.object({ from: v.string() }), await callRpc(url, 'eth_getTransactionByHash', [hash]))
+  const found = v.safeParse(
+    v.object({ from: v.string() }),
+    await callRpc(url, 'eth_getTransactionByHash', [hash]),
+  )
   return found.success ? checksumAddress(found.output.from) : ''
 }
 
 /** Whether what a payer signed was carried out, by which transaction, and whether it moved what it says. */
-async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, asset, wallet, amountAtomic }: Expected): Promise<ChainView> {
+async function lookForMessage(
+  bytes: Uint8Array,
+  { payer }: Facts,
+  { network, asset, wallet, amountAtomic }: Expected,
+): Promise<ChainView> {
   const { messageChain } = await import('../../payment-flow/message-chain.ts')
   const chain = messageChain(network)
   const parties = { sender: payer ?? '', recipient: wallet }
-  const order = { id: '', createdAt: 0, network: network.network, asset, ...parties, amountAtomic, walletName: '' } satisfies PaymentOrder
+  const order = {
+    id: '',
+    createdAt: 0,
+    network: network.network,
+    asset,
+    ...parties,
+    amountAtomic,
+    walletName: '',
+  } satisfies PaymentOrder
   const { height } = await chain.head(order)
   const built = {
     paymentId: '',
@@ -181,16 +253,35 @@ async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, as
   }
   const reading = await chain.read(order, built, { bytes: null, signature: null })
   if (reading.kind === 'absent')
-    return { ...NOTHING, absent: true, checks: [{ name: 'fresh', source: 'chain', state: 'ok', expected: fact('not_executed'), got: fact('not_executed') }] }
+    return {
+      ...NOTHING,
+      absent: true,
+      checks: [
+        {
+          name: 'fresh',
+          source: 'chain',
+          state: 'ok',
+          expected: fact('not_executed'),
+          got: fact('not_executed'),
+        },
+      ],
+    }
   if (reading.kind === 'superseded' && !reading.finalized) {
-    const spent: Check = { name: 'fresh', source: 'chain', state: 'open', expected: fact('not_executed'), got: fact('executed_or_cancelled') }
+    const spent: Check = {
+      name: 'fresh',
+      source: 'chain',
+      state: 'open',
+      expected: fact('not_executed'),
+      got: fact('executed_or_cancelled'),
+    }
     return {
       ...NOTHING,
       checks: [spent],
       undecided: t`Your node shows that it was carried out or taken back, longer ago than it was asked to look. The transaction itself would tell.`,
     }
   }
-  if (reading.kind !== 'landed') return { ...NOTHING, undecided: t`Your node does not say what became of it.` }
+  if (reading.kind !== 'landed')
+    return { ...NOTHING, undecided: t`Your node does not say what became of it.` }
   const paid = reading.outcome === 'paid'
   const { signature, confirmations } = reading.landed
   return {

@@ -17,16 +17,28 @@ const network: Network = {
   confirmations: 2,
   assets: [NATIVE_ETH],
 }
-const expected = { network, asset: NATIVE_ETH, wallet, amountAtomic: 10n, resource: null, memo: null }
+const expected = {
+  network,
+  asset: NATIVE_ETH,
+  wallet,
+  amountAtomic: 10n,
+  resource: null,
+  memo: null,
+}
 
 test('of two equal proofs in one list the second is named: together they pay once', async () => {
   const payer = privateKeyToAccount(generatePrivateKey())
-  const of = (txRef: string) => proveTxid({ payer, network: network.network, payTo: wallet, amount: 10n, txRef })
+  const of = (txRef: string) =>
+    proveTxid({ payer, network: network.network, payTo: wallet, amount: 10n, txRef })
   const [one, other] = [await of(`0x${'ab'.repeat(32)}`), await of(`0x${'cd'.repeat(32)}`)]
   const seen = new Map<string, string>()
-  const check = (name: string, proof: string) => checkRow({ name, proof }, expected, { mine: false, seen })
+  const check = (name: string, proof: string) =>
+    checkRow({ name, proof }, expected, { mine: false, seen })
   // Nobody answers at this node, so each alone is open.
   expect(await check('first', one)).toMatchObject({ verdict: 'unknown' })
-  expect(await check('again', one)).toMatchObject({ verdict: 'invalid', reason: expect.stringContaining('“first”') })
+  expect(await check('again', one)).toMatchObject({
+    verdict: 'invalid',
+    reason: expect.stringContaining('“first”'),
+  })
   expect(await check('other', other)).toMatchObject({ verdict: 'unknown' })
 })

@@ -10,7 +10,14 @@ import { recognize } from './recognize.ts'
 import { checkOnly } from './run-checks.ts'
 
 /** What became of one proof of many. */
-export type Line = { name: string; verdict: Verdict; reason: string; amount: string; payer: string; transaction: string }
+export type Line = {
+  name: string
+  verdict: Verdict
+  reason: string
+  amount: string
+  payer: string
+  transaction: string
+}
 
 export type RowContext = {
   /** The service may be asked. */
@@ -20,21 +27,44 @@ export type RowContext = {
 }
 
 /** Checks one proof of many and uses nothing up. Each of two equal ones would read as good alone; together they pay once. */
-export async function checkRow({ name, proof }: BatchRow, expected: Expected, { mine, seen }: RowContext): Promise<Line> {
+export async function checkRow(
+  { name, proof }: BatchRow,
+  expected: Expected,
+  { mine, seen }: RowContext,
+): Promise<Line> {
   const found = recognize(proof)
   const empty = { name, amount: '', payer: '', transaction: '' }
-  if (found.kind !== 'proof') return { ...empty, verdict: 'invalid', reason: found.kind === 'problem' ? found.text : i18n._(proofReasons.malformed.title) }
+  if (found.kind !== 'proof')
+    return {
+      ...empty,
+      verdict: 'invalid',
+      reason: found.kind === 'problem' ? found.text : i18n._(proofReasons.malformed.title),
+    }
   const facts = factsOf(found.payment)
-  const about = { ...empty, amount: facts.amountAtomic === null ? '' : formatAmount(facts.amountAtomic, expected.asset.decimals), payer: facts.payer ?? '' }
+  const about = {
+    ...empty,
+    amount:
+      facts.amountAtomic === null ? '' : formatAmount(facts.amountAtomic, expected.asset.decimals),
+    payer: facts.payer ?? '',
+  }
   const id = facts.transaction ?? JSON.stringify(found.payment.payload)
   const first = seen.get(id)
-  if (first !== undefined) return { ...about, verdict: 'invalid', reason: t`The same proof as “${first}”: it pays once.` }
+  if (first !== undefined)
+    return { ...about, verdict: 'invalid', reason: t`The same proof as “${first}”: it pays once.` }
   seen.set(id, name)
   try {
-    const result = await checkOnly({ header: found.header, payment: found.payment, facts, expected }, mine)
+    const result = await checkOnly(
+      { header: found.header, payment: found.payment, facts, expected },
+      mine,
+    )
     const bad = firstBad(result.checks)
     const news = result.undecided ?? (result.already ? t`It was accepted before.` : '')
-    return { ...about, verdict: verdictOf(result), reason: bad?.reason ? i18n._(proofReasons[bad.reason].title) : news, transaction: result.transaction ?? '' }
+    return {
+      ...about,
+      verdict: verdictOf(result),
+      reason: bad?.reason ? i18n._(proofReasons[bad.reason].title) : news,
+      transaction: result.transaction ?? '',
+    }
   } catch (error) {
     return { ...about, verdict: 'unknown', reason: error instanceof Error ? error.message : '' }
   }

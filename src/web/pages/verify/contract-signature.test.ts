@@ -15,7 +15,13 @@ beforeEach(() => vi.stubGlobal('document', new EventTarget()))
 
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const USDC = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const USDC = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const word = (digits: string) => `0x${digits.padEnd(64, '0')}`
 
 let server: Server | undefined
@@ -40,7 +46,13 @@ async function startNode({ code, answer }: Node): Promise<string> {
         eth_getLogs: [],
       }
       const result = results[method] ?? null
-      response.end(JSON.stringify(result === 'refused' ? { jsonrpc: '2.0', id: 1, error: { code: 3 } } : { jsonrpc: '2.0', id: 1, result }))
+      response.end(
+        JSON.stringify(
+          result === 'refused'
+            ? { jsonrpc: '2.0', id: 1, error: { code: 3 } }
+            : { jsonrpc: '2.0', id: 1, result },
+        ),
+      )
     })
   })
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
@@ -59,19 +71,46 @@ async function check(node: Node | 'no node') {
     confirmations: 2,
     assets: [NATIVE_ETH, USDC],
   }
-  const expected: Expected = { network, asset: USDC, wallet: PAYEE, amountAtomic: 10n, resource: null, memo: null }
-  const accepted = { scheme: 'exact', network: network.network, amount: '10', asset: USDC.address, payTo: PAYEE, maxTimeoutSeconds: 300 }
-  const authorization = { from: PAYER, to: PAYEE, value: '10', validAfter: '0', validBefore: '9999999999', nonce: word('ab') }
+  const expected: Expected = {
+    network,
+    asset: USDC,
+    wallet: PAYEE,
+    amountAtomic: 10n,
+    resource: null,
+    memo: null,
+  }
+  const accepted = {
+    scheme: 'exact',
+    network: network.network,
+    amount: '10',
+    asset: USDC.address,
+    payTo: PAYEE,
+    maxTimeoutSeconds: 300,
+  }
+  const authorization = {
+    from: PAYER,
+    to: PAYEE,
+    value: '10',
+    validAfter: '0',
+    validBefore: '9999999999',
+    nonce: word('ab'),
+  }
   const payload = { signature: `0x${'11'.repeat(64)}1f`, authorization }
   const header = encodeHeader({
     x402Version: 2,
     resource: { url: 'https://shop.example/a' },
-    accepted: { ...accepted, extra: { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' } },
+    accepted: {
+      ...accepted,
+      extra: { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' },
+    },
     payload,
   })
   const decoded = decodePayload(header)
   if (!decoded.ok) throw new Error(decoded.problem)
-  const result = await checkOnly({ header, payment: decoded.payload, facts: factsOf(decoded.payload), expected }, false)
+  const result = await checkOnly(
+    { header, payment: decoded.payload, facts: factsOf(decoded.payload), expected },
+    false,
+  )
   const { state, source } = result.checks.find(({ name }) => name === 'signature') ?? {}
   return { state, source, verdict: verdictOf(result) }
 }
@@ -79,7 +118,11 @@ async function check(node: Node | 'no node') {
 const MAGIC = word('1626ba7e')
 
 test('the signature of a contract is what the contract says, by the reader’s own node', async () => {
-  expect(await check({ code: '0x60', answer: MAGIC })).toEqual({ state: 'ok', source: 'chain', verdict: 'unknown' })
+  expect(await check({ code: '0x60', answer: MAGIC })).toEqual({
+    state: 'ok',
+    source: 'chain',
+    verdict: 'unknown',
+  })
 })
 
 test.each([
@@ -87,11 +130,19 @@ test.each([
   ['says nothing', '0x'],
   ['reverts', 'refused'],
 ])('a contract that %s has not signed', async (_, answer) => {
-  expect(await check({ code: '0x60', answer })).toEqual({ state: 'bad', source: 'chain', verdict: 'invalid' })
+  expect(await check({ code: '0x60', answer })).toEqual({
+    state: 'bad',
+    source: 'chain',
+    verdict: 'invalid',
+  })
 })
 
 test('a payer without code has not signed what its key did not sign', async () => {
-  expect(await check({ code: '0x', answer: MAGIC })).toEqual({ state: 'bad', source: 'local', verdict: 'invalid' })
+  expect(await check({ code: '0x', answer: MAGIC })).toEqual({
+    state: 'bad',
+    source: 'local',
+    verdict: 'invalid',
+  })
 })
 
 test('where no node answers, nobody calls the signature bad', async () => {
@@ -99,8 +150,20 @@ test('where no node answers, nobody calls the signature bad', async () => {
 })
 
 test('what a contract says later is nothing against a payment that was executed', () => {
-  const chain = { checks: [{ name: 'transfer', source: 'chain', state: 'ok', expected: fact('none'), got: fact('none') }] } as const
-  const said = { name: 'signature', source: 'chain', state: 'bad', expected: fact('none'), got: fact('none') } as const
+  const chain = {
+    checks: [
+      { name: 'transfer', source: 'chain', state: 'ok', expected: fact('none'), got: fact('none') },
+    ],
+  } as const
+  const said = {
+    name: 'signature',
+    source: 'chain',
+    state: 'bad',
+    expected: fact('none'),
+    got: fact('none'),
+  } as const
   expect(joined({ local: [said], chain, service: [] }).checks).toEqual(chain.checks)
-  expect(joined({ local: [{ ...said, source: 'local' }], chain, service: [] }).checks).toHaveLength(2)
+  expect(joined({ local: [{ ...said, source: 'local' }], chain, service: [] }).checks).toHaveLength(
+    2,
+  )
 })

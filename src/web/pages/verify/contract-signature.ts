@@ -13,14 +13,20 @@ import { authorizationOf } from './settle/carry-out.ts'
 type Message = Extract<Body, { kind: 'authorization' | 'permit' }>
 type Question = { payment: PaymentPayload; body: Message; expected: Expected }
 
-const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const abi = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+])
 const VALID = '0x1626ba7e'
 
 /**
  * Asks a payer that is a contract, such as a Safe, whether it signed a message (EIP-1271), through the reader's own node. Null: the payer is no contract,
  * so only its key can sign. `open`: the node, or the proof, does not say enough.
  */
-export async function askPayerContract({ payment, body, expected }: Question): Promise<Check | null> {
+export async function askPayerContract({
+  payment,
+  body,
+  expected,
+}: Question): Promise<Check | null> {
   const authorization = authorizationOf(body, expected)
   const { from, signature } = authorization
   const row = { name: 'signature', source: 'chain', expected: addressFact(from) } as const
@@ -31,8 +37,15 @@ export async function askPayerContract({ payment, body, expected }: Question): P
     if ((await callRpc(url, 'eth_getCode', [from, 'latest'])) === '0x') return null
     const domain = domainOf(payment, body)
     if (domain === null) return { ...row, state: 'open', got: fact('token_name_missing') }
-    const hash = digestOf(authorization, { chainId: chainIdOf(expected.network.network), ...domain })
-    const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [hash, signature] })
+    const hash = digestOf(authorization, {
+      chainId: chainIdOf(expected.network.network),
+      ...domain,
+    })
+    const data = encodeFunctionData({
+      abi,
+      functionName: 'isValidSignature',
+      args: [hash, signature],
+    })
     return (await confirms(url, from, data))
       ? { ...row, state: 'ok', got: addressFact(from) }
       : { ...row, state: 'bad', got: fact('contract_refused'), reason: 'invalid_signature' }
@@ -53,7 +66,10 @@ async function confirms(url: string, contract: Hex, data: Hex): Promise<boolean>
 }
 
 /** Permit2 has a domain of its own. Null: the proof does not say how the token names itself. */
-function domainOf(payment: PaymentPayload, body: Message): { name: string; version: string } | null {
+function domainOf(
+  payment: PaymentPayload,
+  body: Message,
+): { name: string; version: string } | null {
   if (body.kind === 'permit') return { name: '', version: '' }
   if (payment.x402Version !== 2) return null
   const { name, version } = payment.accepted.extra

@@ -1,5 +1,8 @@
 /** The parts of a curl command that matter here: its address and its headers. Quotes and line ends as shells have them. */
-export type Curl = { url: string | null; headers: readonly (readonly [name: string, value: string])[] }
+export type Curl = {
+  url: string | null
+  headers: readonly (readonly [name: string, value: string])[]
+}
 
 export function isCurl(text: string): boolean {
   return /^\s*\$?\s*curl\s/.test(text)
@@ -13,7 +16,9 @@ export function readCurl(text: string): Curl | { problem: 'quote' } {
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? ''
     const [name, inline] =
-      word.startsWith('--') && word.includes('=') ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : [word, undefined]
+      word.startsWith('--') && word.includes('=')
+        ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
+        : [word, undefined]
     if (name === '-H' || name === '--header') addHeader(headers, inline ?? words[++index] ?? '')
     else if (word.startsWith('-H') && word.length > 2) addHeader(headers, word.slice(2))
     else if (name === '--url') url = inline ?? words[++index] ?? null
@@ -24,7 +29,8 @@ export function readCurl(text: string): Curl | { problem: 'quote' } {
 
 function addHeader(headers: [string, string][], text: string): void {
   const colon = text.indexOf(':')
-  if (colon > 0) headers.push([text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()])
+  if (colon > 0)
+    headers.push([text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()])
 }
 
 /** Words of a shell command; nothing when a quote is left open. */

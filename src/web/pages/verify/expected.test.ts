@@ -3,8 +3,20 @@ import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { startFields } from './expected.ts'
 import type { Facts } from './proof/facts.ts'
 
-const USDC = { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false } as const
-const WETH = { address: '0x4200000000000000000000000000000000000006', symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false } as const
+const USDC = {
+  address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+} as const
+const WETH = {
+  address: '0x4200000000000000000000000000000000000006',
+  symbol: 'WETH',
+  name: 'Wrapped Ether',
+  decimals: 18,
+  native: false,
+} as const
 const network: Network = {
   network: 'eip155:31337',
   name: 'Local',
@@ -15,10 +27,14 @@ const network: Network = {
   assets: [NATIVE_ETH, USDC],
 }
 const said = { amountAtomic: 1_500_000n, resource: null, memo: null, body: { kind: 'permit' } }
-const start = (facts: object, assets: Network['assets'] = network.assets) => startFields({ ...said, ...facts } as Facts, [{ ...network, assets }], [])
+const start = (facts: object, assets: Network['assets'] = network.assets) =>
+  startFields({ ...said, ...facts } as Facts, [{ ...network, assets }], [])
 
 test('a proof in a currency of this desk starts with its own amount', () => {
-  expect(start({ network: network.network, asset: USDC.address })).toMatchObject({ asset: USDC.address, amount: '1.5' })
+  expect(start({ network: network.network, asset: USDC.address })).toMatchObject({
+    asset: USDC.address,
+    amount: '1.5',
+  })
 })
 
 test.each([
@@ -36,7 +52,14 @@ test('an authorization that names no token (version 1) is never read as native c
 })
 
 test('a signed transaction without a token is of native currency', () => {
-  expect(start({ network: network.network, asset: null, amountAtomic: 10n ** 18n, body: { kind: 'evm' } })).toMatchObject({
+  expect(
+    start({
+      network: network.network,
+      asset: null,
+      amountAtomic: 10n ** 18n,
+      body: { kind: 'evm' },
+    }),
+  ).toMatchObject({
     asset: NATIVE_ETH.address,
     amount: '1',
   })

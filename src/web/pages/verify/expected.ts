@@ -22,17 +22,26 @@ export type ExpectedFields = {
 export type ExpectedProblems = Partial<Record<keyof ExpectedFields, string>>
 
 /** Starts with what the proof says of itself; the reader corrects what they expected otherwise. Never the payee: that is what is checked first. */
-export function startFields(facts: Facts | undefined, networks: readonly Network[], wallets: readonly string[]): ExpectedFields {
+export function startFields(
+  facts: Facts | undefined,
+  networks: readonly Network[],
+  wallets: readonly string[],
+): ExpectedFields {
   const network = networks.find((each) => each.network === facts?.network) ?? networks[0]
   // A figure in the proof's own smallest units says nothing in another currency.
   const named = network && facts?.network === network.network ? assetOf(facts, network) : undefined
   const asset = named ?? (network && nativeAsset(network))
-  const own = network && wallets.find((wallet) => wallet.startsWith('0x') === (familyOf(network.network) === 'evm'))
+  const own =
+    network &&
+    wallets.find((wallet) => wallet.startsWith('0x') === (familyOf(network.network) === 'evm'))
   return {
     network: network?.network ?? '',
     asset: asset?.address ?? '',
     wallet: own ?? '',
-    amount: facts && facts.amountAtomic !== null && named ? formatAmount(facts.amountAtomic, named.decimals) : '',
+    amount:
+      facts && facts.amountAtomic !== null && named
+        ? formatAmount(facts.amountAtomic, named.decimals)
+        : '',
     resource: facts?.resource ?? '',
     memo: network && familyOf(network.network) === 'solana' ? (facts?.memo ?? '') : '',
     facilitator: '',
@@ -59,16 +68,31 @@ export function readExpected(
   if (!network) problems.network = t`Choose the network of the payment.`
   if (network && !asset) problems.asset = t`Choose the currency of the payment.`
   if (!wallet.ok) problems.wallet = t`Enter the address that was to be paid.`
-  else if (network && wallet.family !== familyOf(network.network)) problems.wallet = t`This address belongs to another kind of network.`
+  else if (network && wallet.family !== familyOf(network.network))
+    problems.wallet = t`This address belongs to another kind of network.`
   const decimal = readDecimal(fields.amount.trim(), numberLocale())
   const amount = decimal.ok && asset ? parseAmount(decimal.plain, asset.decimals) : undefined
   if (!decimal.ok) problems.amount = t`Enter the amount that was to be paid, for example 0.01.`
-  else if (amount && !amount.ok && asset) problems.amount = describeAmountProblem(amount.problem, decimal.plain, asset.decimals)
+  else if (amount && !amount.ok && asset)
+    problems.amount = describeAmountProblem(amount.problem, decimal.plain, asset.decimals)
   const seconds = Number(fields.timeout)
-  if (!/^[0-9]{1,3}$/.test(fields.timeout) || seconds < 1 || seconds > 120) problems.timeout = t`Enter whole seconds from 1 to 120.`
-  if (fields.facilitator !== '' && !fields.facilitator.startsWith('https://')) problems.facilitator = t`A facilitator’s address begins with https://.`
-  if (!network || !asset || !wallet.ok || !amount?.ok || Object.keys(problems).length > 0) return { ok: false, problems }
+  if (!/^[0-9]{1,3}$/.test(fields.timeout) || seconds < 1 || seconds > 120)
+    problems.timeout = t`Enter whole seconds from 1 to 120.`
+  if (fields.facilitator !== '' && !fields.facilitator.startsWith('https://'))
+    problems.facilitator = t`A facilitator’s address begins with https://.`
+  if (!network || !asset || !wallet.ok || !amount?.ok || Object.keys(problems).length > 0)
+    return { ok: false, problems }
   const orAny = (text: string) => (text.trim() === '' ? null : text.trim())
   const memo = wallet.family === 'solana' ? orAny(fields.memo) : null
-  return { ok: true, expected: { network, asset, wallet: wallet.address, amountAtomic: amount.atomic, resource: orAny(fields.resource), memo } }
+  return {
+    ok: true,
+    expected: {
+      network,
+      asset,
+      wallet: wallet.address,
+      amountAtomic: amount.atomic,
+      resource: orAny(fields.resource),
+      memo,
+    },
+  }
 }

@@ -16,7 +16,13 @@ import { recognize, type Recognized } from './recognize.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const USDC = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const USDC = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const network: Network = {
   network: 'eip155:31337',
   name: 'Chain',
@@ -27,8 +33,19 @@ const network: Network = {
   assets: [NATIVE_ETH, USDC],
 }
 const TX = `0x${'ab'.repeat(32)}`
-const resource = { url: 'https://shop.example/a', description: 'An article', mimeType: 'text/plain' }
-const expected: Expected = { network, asset: NATIVE_ETH, wallet: PAYEE, amountAtomic: 10n, resource: resource.url, memo: null }
+const resource = {
+  url: 'https://shop.example/a',
+  description: 'An article',
+  mimeType: 'text/plain',
+}
+const expected: Expected = {
+  network,
+  asset: NATIVE_ETH,
+  wallet: PAYEE,
+  amountAtomic: 10n,
+  resource: resource.url,
+  memo: null,
+}
 
 async function txidHeader(amount = 10n): Promise<string> {
   const accepted = {
@@ -41,7 +58,15 @@ async function txidHeader(amount = 10n): Promise<string> {
     extra: { assetTransferMethod: 'txid' },
   }
   const data = proofTypedData(
-    { network: network.network, from: payer.address, payTo: PAYEE, asset: EVM_NATIVE, amountAtomic: amount, maxTimeoutSeconds: 300, resource },
+    {
+      network: network.network,
+      from: payer.address,
+      payTo: PAYEE,
+      asset: EVM_NATIVE,
+      amountAtomic: amount,
+      maxTimeoutSeconds: 300,
+      resource,
+    },
     TX,
   )
   const signature = await (payer.signTypedData as (data: object) => Promise<string>)(data)
@@ -49,7 +74,14 @@ async function txidHeader(amount = 10n): Promise<string> {
     x402Version: 2,
     resource,
     accepted,
-    payload: { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef: TX, from: payer.address, signature },
+    payload: {
+      type: 'payment-proof',
+      alg: 'ES256K',
+      format: 'eip712',
+      txRef: TX,
+      from: payer.address,
+      signature,
+    },
   })
 }
 
@@ -67,7 +99,11 @@ describe('a pasted text', () => {
     expect(proofIn(recognize(`PAYMENT-SIGNATURE: ${header}\n`)).header).toBe(header)
     expect(proofIn(recognize(header.replace(/(.{40})/g, '$1\n'))).header).toBe(header)
     expect(recognize(id)).toEqual({ kind: 'payment_id', id })
-    expect(recognize(TX.toUpperCase().replace('0X', '0x'))).toEqual({ kind: 'transaction', family: 'evm', id: TX })
+    expect(recognize(TX.toUpperCase().replace('0X', '0x'))).toEqual({
+      kind: 'transaction',
+      family: 'evm',
+      id: TX,
+    })
     expect(recognize('5'.repeat(87))).toMatchObject({ kind: 'transaction', family: 'solana' })
   })
 
@@ -85,9 +121,24 @@ describe('a pasted text', () => {
     ['a payment id with a slip', 'pay_abc', /looks like a payment id/, null],
     ['words', 'is this money?', /none of the things/, null],
     ['base64 for addresses', 'eyJ4-_8', /usual one/, null],
-    ['a challenge', encodeHeader({ x402Version: 2, accepts: [] }), /what a server asks for/, 'accepts'],
-    ['a settlement', encodeHeader({ success: true, transaction: TX, network: 'eip155:1' }), /PAYMENT-RESPONSE/, 'transaction'],
-    ['a payment without its network', encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }), /is missing/, 'network'],
+    [
+      'a challenge',
+      encodeHeader({ x402Version: 2, accepts: [] }),
+      /what a server asks for/,
+      'accepts',
+    ],
+    [
+      'a settlement',
+      encodeHeader({ success: true, transaction: TX, network: 'eip155:1' }),
+      /PAYMENT-RESPONSE/,
+      'transaction',
+    ],
+    [
+      'a payment without its network',
+      encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }),
+      /is missing/,
+      'network',
+    ],
     ['a version of the future', encodeHeader({ x402Version: 3 }), /Expected/, 'x402Version'],
     ['an old receipt', '{"receipt":"paydesk/1"}', /older kind/, 'receipt'],
     [
@@ -104,7 +155,10 @@ describe('a pasted text', () => {
 
   test('that lost its end says so', async () => {
     const header = await txidHeader()
-    expect(recognize(header.slice(0, 80))).toMatchObject({ kind: 'problem', text: expect.stringMatching(/end of this header is missing/) as string })
+    expect(recognize(header.slice(0, 80))).toMatchObject({
+      kind: 'problem',
+      text: expect.stringMatching(/end of this header is missing/) as string,
+    })
   })
 })
 
@@ -119,9 +173,16 @@ test('curl’s quotes and short options are read as a shell does', () => {
 })
 
 describe('reading a proof alone', () => {
-  async function statesOf(header: string, change: Partial<Expected> = {}, now = Date.now()): Promise<Record<string, string>> {
+  async function statesOf(
+    header: string,
+    change: Partial<Expected> = {},
+    now = Date.now(),
+  ): Promise<Record<string, string>> {
     const { payment } = proofIn(recognize(header))
-    const checks = await checkLocally(factsOf(payment), payment, { expected: { ...expected, ...change }, now })
+    const checks = await checkLocally(factsOf(payment), payment, {
+      expected: { ...expected, ...change },
+      now,
+    })
     return Object.fromEntries(checks.map(({ name, state }) => [name, state]))
   }
 
@@ -145,8 +206,20 @@ describe('reading a proof alone', () => {
   })
 
   test('an authorization is read with its token’s name and its time', async () => {
-    const message = { from: payer.address, to: PAYEE as `0x${string}`, value: 10n, validAfter: 100n, validBefore: 200n, nonce: `0x${'cd'.repeat(32)}` as const }
-    const domain = { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC.address as `0x${string}` }
+    const message = {
+      from: payer.address,
+      to: PAYEE as `0x${string}`,
+      value: 10n,
+      validAfter: 100n,
+      validBefore: 200n,
+      nonce: `0x${'cd'.repeat(32)}` as const,
+    }
+    const domain = {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 31337,
+      verifyingContract: USDC.address as `0x${string}`,
+    }
     const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))
     const authorization = { ...message, value: '10', validAfter: '100', validBefore: '200' }
     const accepted = {
@@ -158,24 +231,79 @@ describe('reading a proof alone', () => {
       maxTimeoutSeconds: 300,
       extra: { name: 'USD Coin', version: '2' },
     }
-    const header = encodeHeader({ x402Version: 2, resource, accepted, payload: { signature, authorization } })
-    expect(await statesOf(header, { asset: USDC }, 150_000)).toMatchObject({ signature: 'ok', window: 'ok' })
-    expect(await statesOf(header, { asset: USDC }, 200_000)).toMatchObject({ signature: 'ok', window: 'bad' })
-    const v1 = encodeHeader({ x402Version: 1, scheme: 'exact', network: network.network, payload: { signature, authorization } })
-    expect(await statesOf(v1, { asset: USDC }, 150_000)).toMatchObject({ signature: 'open', recipient: 'ok', amount: 'ok', resource: 'open' })
+    const header = encodeHeader({
+      x402Version: 2,
+      resource,
+      accepted,
+      payload: { signature, authorization },
+    })
+    expect(await statesOf(header, { asset: USDC }, 150_000)).toMatchObject({
+      signature: 'ok',
+      window: 'ok',
+    })
+    expect(await statesOf(header, { asset: USDC }, 200_000)).toMatchObject({
+      signature: 'ok',
+      window: 'bad',
+    })
+    const v1 = encodeHeader({
+      x402Version: 1,
+      scheme: 'exact',
+      network: network.network,
+      payload: { signature, authorization },
+    })
+    expect(await statesOf(v1, { asset: USDC }, 150_000)).toMatchObject({
+      signature: 'open',
+      recipient: 'ok',
+      amount: 'ok',
+      resource: 'open',
+    })
   })
 })
 
 describe('the verdict', () => {
-  const check = (state: Check['state']): Check => ({ name: 'x', source: 'local', state, expected: fact('none'), got: fact('none') })
+  const check = (state: Check['state']): Check => ({
+    name: 'x',
+    source: 'local',
+    state,
+    expected: fact('none'),
+    got: fact('none'),
+  })
   test.each([
-    ['the chain shows it', { checks: [check('ok')], settled: true, vouched: false, undecided: null }, 'settled'],
-    ['the service vouches', { checks: [check('ok')], settled: false, vouched: true, undecided: null }, 'valid'],
-    ['nobody vouches', { checks: [check('ok')], settled: false, vouched: false, undecided: null }, 'unknown'],
-    ['one check fails, though the chain shows it', { checks: [check('ok'), check('bad')], settled: true, vouched: true, undecided: null }, 'invalid'],
-    ['a check is open, though the service vouches', { checks: [check('open')], settled: false, vouched: true, undecided: null }, 'unknown'],
-    ['a check is open, though the chain shows it', { checks: [check('open')], settled: true, vouched: false, undecided: null }, 'unknown'],
-    ['nothing is decided', { checks: [check('ok')], settled: false, vouched: true, undecided: 'wait' }, 'unknown'],
+    [
+      'the chain shows it',
+      { checks: [check('ok')], settled: true, vouched: false, undecided: null },
+      'settled',
+    ],
+    [
+      'the service vouches',
+      { checks: [check('ok')], settled: false, vouched: true, undecided: null },
+      'valid',
+    ],
+    [
+      'nobody vouches',
+      { checks: [check('ok')], settled: false, vouched: false, undecided: null },
+      'unknown',
+    ],
+    [
+      'one check fails, though the chain shows it',
+      { checks: [check('ok'), check('bad')], settled: true, vouched: true, undecided: null },
+      'invalid',
+    ],
+    [
+      'a check is open, though the service vouches',
+      { checks: [check('open')], settled: false, vouched: true, undecided: null },
+      'unknown',
+    ],
+    [
+      'a check is open, though the chain shows it',
+      { checks: [check('open')], settled: true, vouched: false, undecided: null },
+      'unknown',
+    ],
+    [
+      'nothing is decided',
+      { checks: [check('ok')], settled: false, vouched: true, undecided: 'wait' },
+      'unknown',
+    ],
   ] as const)('when %s: %s', (_, outcome, verdict) => {
     expect(verdictOf(outcome)).toBe(verdict)
   })
@@ -228,7 +356,18 @@ describe('many proofs', () => {
   })
 
   test('their verdicts are exported without a cell that a spreadsheet would run', () => {
-    const text = writeCsv([{ name: '=1+1', verdict: 'invalid', reason: 'a "b", c', amount: '1', payer: '', transaction: '' }])
-    expect(text).toBe('name,verdict,reason,amount,payer,transaction\r\n\'=1+1,invalid,"a ""b"", c",1,,\r\n')
+    const text = writeCsv([
+      {
+        name: '=1+1',
+        verdict: 'invalid',
+        reason: 'a "b", c',
+        amount: '1',
+        payer: '',
+        transaction: '',
+      },
+    ])
+    expect(text).toBe(
+      'name,verdict,reason,amount,payer,transaction\r\n\'=1+1,invalid,"a ""b"", c",1,,\r\n',
+    )
   })
 })

@@ -9,7 +9,12 @@ import { settleKindOf } from './settle/kinds.ts'
 import { accept, askWhetherGood, type Accepting, type ServiceView } from './proof/service-checks.ts'
 
 /** All that is known of a proof. */
-export type Result = Outcome & { transaction: string | null; paymentId: string | null; already: boolean; signIn: boolean }
+export type Result = Outcome & {
+  transaction: string | null
+  paymentId: string | null
+  already: boolean
+  signIn: boolean
+}
 
 export type Question = { header: string; payment: PaymentPayload; facts: Facts; expected: Expected }
 
@@ -24,7 +29,8 @@ async function readWithContract(question: Question): Promise<Check[]> {
   const local = await readAlone(question)
   const { body } = facts
   const isMessage = body.kind === 'authorization' || body.kind === 'permit'
-  if (!isMessage || !local.some(({ name, state }) => name === 'signature' && state === 'bad')) return local
+  if (!isMessage || !local.some(({ name, state }) => name === 'signature' && state === 'bad'))
+    return local
   const { askPayerContract } = await import('./contract-signature.ts')
   const answer = await askPayerContract({ payment, body, expected })
   return local.map((check) => (check.name === 'signature' && answer !== null ? answer : check))
@@ -68,11 +74,32 @@ export async function checkAndAccept(question: Question, accepting: Accepting): 
 }
 
 /** What the service reads from the proof itself is read here too. */
-const READ_HERE = new Set(['scheme', 'network', 'method', 'format', 'asset', 'amount', 'recipient', 'resource'])
+const READ_HERE = new Set([
+  'scheme',
+  'network',
+  'method',
+  'format',
+  'asset',
+  'amount',
+  'recipient',
+  'resource',
+])
 /** Whether a proof could be carried out now, in the service's words. Whoever looks a moment after it was gets a no, of whichever of these is asked first. */
-const ONCE = new Set(['single_use', 'fresh', 'simulation', 'valid_after', 'valid_before', 'balance', 'allowance'])
+const ONCE = new Set([
+  'single_use',
+  'fresh',
+  'simulation',
+  'valid_after',
+  'valid_before',
+  'balance',
+  'allowance',
+])
 
-export type Looks = { local: readonly Check[]; chain: Pick<ChainView, 'checks'>; service: readonly Check[] }
+export type Looks = {
+  local: readonly Check[]
+  chain: Pick<ChainView, 'checks'>
+  service: readonly Check[]
+}
 
 /**
  * All checks of a proof. Where the chain shows that it was carried out, however deep, that it can be carried out no more is the same news and no fault
@@ -81,11 +108,16 @@ export type Looks = { local: readonly Check[]; chain: Pick<ChainView, 'checks'>;
  */
 export function joined({ local, chain, service }: Looks): { checks: Check[]; used: boolean } {
   const spent = wasCarriedOut(chain) || isSpent(chain)
-  const isOver = ({ name, state }: Check) => wasCarriedOut(chain) && state === 'bad' && ONCE.has(name)
+  const isOver = ({ name, state }: Check) =>
+    wasCarriedOut(chain) && state === 'bad' && ONCE.has(name)
   const news = service.filter(({ name, state }) => state === 'bad' || !READ_HERE.has(name))
   return {
     checks: [
-      ...local.filter((check) => !(spent && check.state === 'bad' && check.name === 'window') && !(wasCarriedOut(chain) && isOutdated(check))),
+      ...local.filter(
+        (check) =>
+          !(spent && check.state === 'bad' && check.name === 'window') &&
+          !(wasCarriedOut(chain) && isOutdated(check)),
+      ),
       ...chain.checks,
       ...news.filter((check) => !isOver(check)),
     ],
@@ -100,7 +132,11 @@ function isOutdated({ name, source, state }: Check): boolean {
 
 /** The reader's node shows the very payment, perhaps in a block that is not deep enough yet. */
 function wasCarriedOut({ checks }: Looks['chain']): boolean {
-  return checks.some(({ name, state }) => (name === 'transaction' || name === 'transfer') && state === 'ok') && checks.every(({ state }) => state !== 'bad')
+  return (
+    checks.some(
+      ({ name, state }) => (name === 'transaction' || name === 'transfer') && state === 'ok',
+    ) && checks.every(({ state }) => state !== 'bad')
+  )
 }
 
 /** It cannot be carried out any more, and the reader's node does not tell by what it was. */
@@ -108,23 +144,53 @@ function isSpent({ checks }: Looks['chain']): boolean {
   return checks.some(({ name, state }) => name === 'fresh' && state === 'open')
 }
 
-export type Weighed = { chain: ChainView; service: ServiceView | undefined; /** Only the payee can settle it. */ own: boolean }
+export type Weighed = {
+  chain: ChainView
+  service: ServiceView | undefined
+  /** Only the payee can settle it. */ own: boolean
+}
 
 /** Which of the two is believed of what: the reader's own node before the service, and neither of what the other cannot show yet. */
-export function weigh({ chain, service, own }: Weighed): Pick<Outcome, 'settled' | 'vouched' | 'undecided'> {
+export function weigh({
+  chain,
+  service,
+  own,
+}: Weighed): Pick<Outcome, 'settled' | 'vouched' | 'undecided'> {
   const vouched = service?.vouched ?? false
   if (chain.settled) return { settled: true, vouched, undecided: null }
   if (wasCarriedOut(chain)) {
-    return { settled: false, vouched, undecided: t`Your node shows the payment, in a block that is not deep enough yet. Check again in a moment.` }
+    return {
+      settled: false,
+      vouched,
+      undecided: t`Your node shows the payment, in a block that is not deep enough yet. Check again in a moment.`,
+    }
   }
-  const landed = vouched && service?.checks.some(({ name, source, state }) => name === 'transaction' && source === 'service_chain' && state === 'ok')
+  const landed =
+    vouched &&
+    service?.checks.some(
+      ({ name, source, state }) =>
+        name === 'transaction' && source === 'service_chain' && state === 'ok',
+    )
   if (landed && chain.absent) {
-    return { settled: false, vouched, undecided: t`The service sees the payment on the chain, and your node does not show it yet. Check again in a moment.` }
+    return {
+      settled: false,
+      vouched,
+      undecided: t`The service sees the payment on the chain, and your node does not show it yet. Check again in a moment.`,
+    }
   }
   // Nothing was asked of the node, so the service's reading stands alone, and says so.
   if (landed) return { settled: true, vouched, undecided: chain.undecided }
   if (vouched) return { settled: false, vouched, undecided: null }
-  const alone = chain.absent && !service ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.` : null
-  const mine = own ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.` : null
-  return { settled: false, vouched, undecided: mine ?? chain.undecided ?? service?.undecided ?? alone }
+  const alone =
+    chain.absent && !service
+      ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.`
+      : null
+  const mine = own
+    ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.`
+    : null
+  return {
+    settled: false,
+    vouched,
+    undecided: mine ?? chain.undecided ?? service?.undecided ?? alone,
+  }
 }

@@ -34,8 +34,15 @@ export function useProofCheck(): ProofCheck {
     setAsked(question.expected)
     setTrouble(undefined)
     try {
-      const result = how.kind === 'check' ? await checkOnly(question, how.askService) : await checkAndAccept(question, how.accepting)
-      const mispaid = mispaidOf({ ...result, payer: question.facts.payer }, question.expected, serverNow())
+      const result =
+        how.kind === 'check'
+          ? await checkOnly(question, how.askService)
+          : await checkAndAccept(question, how.accepting)
+      const mispaid = mispaidOf(
+        { ...result, payer: question.facts.payer },
+        question.expected,
+        serverNow(),
+      )
       if (mispaid) rememberMispaid(mispaid)
       setFound({ result, mispaid })
     } catch (error) {
@@ -45,5 +52,13 @@ export function useProofCheck(): ProofCheck {
     }
   }
 
-  return { busy, asked, result: found?.result, mispaid: found?.mispaid, trouble, run, forget: () => setFound(undefined) }
+  return {
+    busy,
+    asked,
+    result: found?.result,
+    mispaid: found?.mispaid,
+    trouble,
+    run,
+    forget: () => setFound(undefined),
+  }
 }

@@ -4,7 +4,9 @@ import type { Tone } from '../../ui/Badge.tsx'
 import type { IconName } from '../../ui/Icon.tsx'
 import type { Check, Verdict } from '../../payment-view/check.ts'
 
-export const verdictWords: Readonly<Record<Verdict, { title: MessageDescriptor; body: MessageDescriptor; tone: Tone; icon: IconName }>> = {
+export const verdictWords: Readonly<
+  Record<Verdict, { title: MessageDescriptor; body: MessageDescriptor; tone: Tone; icon: IconName }>
+> = {
   settled: {
     title: msg`Verified and settled`,
     body: msg`The money is with the payee. You can hand over what was paid for.`,
@@ -17,7 +19,12 @@ export const verdictWords: Readonly<Record<Verdict, { title: MessageDescriptor; 
     tone: 'info',
     icon: 'hourglass',
   },
-  invalid: { title: msg`Not valid`, body: msg`It does not pay what you expect. Hand nothing over.`, tone: 'bad', icon: 'cross' },
+  invalid: {
+    title: msg`Not valid`,
+    body: msg`It does not pay what you expect. Hand nothing over.`,
+    tone: 'bad',
+    icon: 'cross',
+  },
   unknown: {
     title: msg`Couldn’t determine`,
     body: msg`Something could not be looked at. This says nothing against the payer: check again.`,

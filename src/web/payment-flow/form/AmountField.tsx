@@ -28,7 +28,8 @@ export function AmountField({ asset, value, error, maxAtomic, register, onMax }:
       hint={
         error !== undefined ? undefined : parsed.ok ? (
           <Trans>
-            You pay exactly <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} />
+            You pay exactly{' '}
+            <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} />
           </Trans>
         ) : (
           t`Up to ${decimals} decimals.`
@@ -44,7 +45,11 @@ export function AmountField({ asset, value, error, maxAtomic, register, onMax }:
           <span className="flex items-center gap-2">
             <span className="text-sm font-medium">{symbol}</span>
             {maxAtomic !== undefined && maxAtomic > 0n && (
-              <Button onClick={() => onMax(writeAmount(maxAtomic, decimals))} size="sm" title={asset.native ? t`All but the network fee` : t`All of it`}>
+              <Button
+                onClick={() => onMax(writeAmount(maxAtomic, decimals))}
+                size="sm"
+                title={asset.native ? t`All but the network fee` : t`All of it`}
+              >
                 <Trans>Max</Trans>
               </Button>
             )}

@@ -28,10 +28,20 @@ export type RecipientFieldProps = {
 const SHOWN = 6
 
 /** Whom to pay. The seller's own wallets and the payer's address book are one tap away; anything pasted is read and told back. */
-export function RecipientField({ network, sellerWallets, own, value, error, register, onSuggest }: RecipientFieldProps) {
+export function RecipientField({
+  network,
+  sellerWallets,
+  own,
+  value,
+  error,
+  register,
+  onSuggest,
+}: RecipientFieldProps) {
   const { t } = useLingui()
   const sellers = sellersOn(network, sellerWallets).filter((seller) => seller !== own)
-  const book = useAddressBook().filter((entry) => isForNetwork(entry, network.network) && entry.address !== own)
+  const book = useAddressBook().filter(
+    (entry) => isForNetwork(entry, network.network) && entry.address !== own,
+  )
   const parsed = parseAddress(readRecipient(value))
   const address = parsed.ok ? parsed.address : undefined
   const lookAlike = useLookAlike(address, network.network)
@@ -39,7 +49,9 @@ export function RecipientField({ network, sellerWallets, own, value, error, regi
   const typed = value.trim().toLowerCase()
   const suggestions = [
     ...sellers.map((seller) => ({ address: seller, name: t`The seller` })),
-    ...book.filter((entry) => !sellers.includes(entry.address)).filter((entry) => parsed.ok || typed === '' || entry.name.toLowerCase().includes(typed)),
+    ...book
+      .filter((entry) => !sellers.includes(entry.address))
+      .filter((entry) => parsed.ok || typed === '' || entry.name.toLowerCase().includes(typed)),
   ].filter((each) => each.address !== address)
 
   return (
@@ -62,13 +74,24 @@ export function RecipientField({ network, sellerWallets, own, value, error, regi
         }
         label={t`To`}
       >
-        <WrappedInput placeholder={network.network.startsWith('eip155:') ? '0x…' : t`Address, or a name from your book`} {...register} />
+        <WrappedInput
+          placeholder={
+            network.network.startsWith('eip155:') ? '0x…' : t`Address, or a name from your book`
+          }
+          {...register}
+        />
       </Field>
       {lookAlike && (
-        <Banner className="mt-3" role="alert" title={t`This looks like an address you know, and is another one`} tone="bad">
+        <Banner
+          className="mt-3"
+          role="alert"
+          title={t`This looks like an address you know, and is another one`}
+          tone="bad"
+        >
           <Trans>
-            It begins and ends like <LookAlikeName known={lookAlike} />, but differs in between. Thieves make such addresses and wait for somebody to copy one
-            from a history. Compare every character:
+            It begins and ends like <LookAlikeName known={lookAlike} />, but differs in between.
+            Thieves make such addresses and wait for somebody to copy one from a history. Compare
+            every character:
           </Trans>
           <dl className="mt-2 space-y-1">
             <div>
@@ -99,7 +122,10 @@ export function RecipientField({ network, sellerWallets, own, value, error, regi
                 onClick={() => onSuggest(each.address)}
                 type="button"
               >
-                {each.name} <span className="font-mono text-[13px] text-muted">{shortAddress(each.address)}</span>
+                {each.name}{' '}
+                <span className="font-mono text-[13px] text-muted">
+                  {shortAddress(each.address)}
+                </span>
               </button>
             </li>
           ))}

@@ -33,9 +33,14 @@ const MAX_PRIORITY_FEE = '0.01'
 type ReadAmount = ParsedAmount | { ok: false; problem: 'ambiguous' }
 
 /** The amount as typed, in the reader's own way of writing numbers. */
-export function readAmount(text: string, asset: Pick<Asset, 'decimals'>, locale = numberLocale()): ReadAmount {
+export function readAmount(
+  text: string,
+  asset: Pick<Asset, 'decimals'>,
+  locale = numberLocale(),
+): ReadAmount {
   const typed = readDecimal(text, locale)
-  if (!typed.ok) return { ok: false, problem: typed.problem === 'ambiguous' ? 'ambiguous' : 'not_a_decimal' }
+  if (!typed.ok)
+    return { ok: false, problem: typed.problem === 'ambiguous' ? 'ambiguous' : 'not_a_decimal' }
   return parseAmount(typed.plain.replace(/^0+(?=[0-9])/, ''), asset.decimals)
 }
 
@@ -54,7 +59,11 @@ export function readRecipient(text: string): string {
   return text.replace(/[\s\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g, '')
 }
 
-export function checkRecipient(text: string, network: Network, sender: string | undefined): string | true {
+export function checkRecipient(
+  text: string,
+  network: Network,
+  sender: string | undefined,
+): string | true {
   const parsed = parseAddress(readRecipient(text))
   if (!parsed.ok)
     return parsed.problem === 'bad_checksum'
@@ -71,25 +80,40 @@ export function payYourself(): string {
 }
 
 /** `balanceAtomic` of the asset itself; what the network takes beside it is another question. */
-export function checkAmount(text: string, asset: Asset, balanceAtomic: bigint | undefined): string | true {
+export function checkAmount(
+  text: string,
+  asset: Asset,
+  balanceAtomic: bigint | undefined,
+): string | true {
   const parsed = readAmount(text, asset)
-  if (!parsed.ok) return text.trim() === '' ? t`Enter an amount.` : describeProblem(parsed.problem, asset)
+  if (!parsed.ok)
+    return text.trim() === '' ? t`Enter an amount.` : describeProblem(parsed.problem, asset)
   if (balanceAtomic !== undefined && parsed.atomic > balanceAtomic) {
-    const [held, lacking] = [spell(balanceAtomic, asset), spell(parsed.atomic - balanceAtomic, asset)]
+    const [held, lacking] = [
+      spell(balanceAtomic, asset),
+      spell(parsed.atomic - balanceAtomic, asset),
+    ]
     return t`You hold ${held}. That is ${lacking} too little.`
   }
-  return asset.native && parsed.atomic === balanceAtomic ? t`Nothing would be left for the network fee. Choose a smaller amount.` : true
+  return asset.native && parsed.atomic === balanceAtomic
+    ? t`Nothing would be left for the network fee. Choose a smaller amount.`
+    : true
 }
 
 export function checkResource(text: string): string | true {
   if (text.trim() === '') return true
-  return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048 ? true : t`Enter a whole web address, with https://.`
+  return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048
+    ? true
+    : t`Enter a whole web address, with https://.`
 }
 
 /** A priority fee of the payer's own. */
 export function checkPriorityFee(text: string, native: Asset): string | true {
   const parsed = readAmount(text, native)
-  if (!parsed.ok) return text.trim() === '' ? t`Enter what you want to add.` : describeProblem(parsed.problem, native)
+  if (!parsed.ok)
+    return text.trim() === ''
+      ? t`Enter what you want to add.`
+      : describeProblem(parsed.problem, native)
   const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
   if (!most.ok || parsed.atomic <= most.atomic) return true
   const limit = spell(most.atomic, native)
@@ -97,12 +121,21 @@ export function checkPriorityFee(text: string, native: Asset): string | true {
 }
 
 /** The most the network may take of a payment, whatever the service builds: what the review compares with. */
-export function feeCapOf(network: Network, asset: Asset, priorityFeeAtomic: bigint | undefined): bigint {
-  return familyOf(network.network) === 'evm' ? maxFeeOnEvm(priorityFeeAtomic, asset) : maxFeeOnSolana(priorityFeeAtomic)
+export function feeCapOf(
+  network: Network,
+  asset: Asset,
+  priorityFeeAtomic: bigint | undefined,
+): bigint {
+  return familyOf(network.network) === 'evm'
+    ? maxFeeOnEvm(priorityFeeAtomic, asset)
+    : maxFeeOnSolana(priorityFeeAtomic)
 }
 
 /** What a custom fee comes to, once it can be read. */
-export function customFeeAtomic(fields: Pick<Fields, 'fee' | 'priorityFee'>, network: Network): bigint | undefined {
+export function customFeeAtomic(
+  fields: Pick<Fields, 'fee' | 'priorityFee'>,
+  network: Network,
+): bigint | undefined {
   if (fields.fee !== 'custom') return undefined
   const read = readAmount(fields.priorityFee, nativeAsset(network))
   return read.ok ? read.atomic : undefined
@@ -112,7 +145,10 @@ export function spell(atomic: bigint, asset: Pick<Asset, 'decimals' | 'symbol'>)
   return `${formatAmountText(atomic, asset.decimals, { exact: true }).text} ${asset.symbol}`
 }
 
-function describeProblem(problem: Exclude<ReadAmount, { ok: true }>['problem'], asset: Asset): string {
+function describeProblem(
+  problem: Exclude<ReadAmount, { ok: true }>['problem'],
+  asset: Asset,
+): string {
   const { decimals, symbol } = asset
   const { point } = separators(numberLocale())
   switch (problem) {

@@ -17,7 +17,10 @@ export type OpenLink = {
 }
 
 export type LinkProblem = { title: string; body: string }
-export type LinkView = { kind: 'open'; link: OpenLink } | { kind: 'closed'; link: OpenLink; problem: LinkProblem } | { kind: 'refused'; problem: LinkProblem }
+export type LinkView =
+  | { kind: 'open'; link: OpenLink }
+  | { kind: 'closed'; link: OpenLink; problem: LinkProblem }
+  | { kind: 'refused'; problem: LinkProblem }
 
 /** Asks the proxy about a link. What is wrong with the link is an answer; an error is that nobody could be asked. */
 export function linkQuery(text: string, config: PublicConfig) {
@@ -29,18 +32,31 @@ export function linkQuery(text: string, config: PublicConfig) {
   })
 }
 
-async function openLink(text: string, config: PublicConfig, signal: AbortSignal): Promise<LinkView> {
+async function openLink(
+  text: string,
+  config: PublicConfig,
+  signal: AbortSignal,
+): Promise<LinkView> {
   const own = readLink(text)
   // What cannot even be read needs no proxy to be refused.
   if (!own) return { kind: 'refused', problem: linkProblem('link_changed') }
   try {
     const { terms, state } = await callProxy('linkRead', { body: { link: text } }, { signal })
-    if (differingTerm(own.terms, terms)) return { kind: 'refused', problem: linkProblem('link_other_terms') }
+    if (differingTerm(own.terms, terms))
+      return { kind: 'refused', problem: linkProblem('link_other_terms') }
     const network = config.networks.find((each) => each.network === terms.network)
     const asset = network && findAsset(network, terms.asset)
     if (!network || !asset) return { kind: 'refused', problem: linkProblem('link_network') }
-    const link = { text, terms: own.terms, network, asset, setBy: `${config.title} · ${new URL(proxyAddress('/')).host}` }
-    return state === 'open' ? { kind: 'open', link } : { kind: 'closed', link, problem: linkProblem(`link_${state}`) }
+    const link = {
+      text,
+      terms: own.terms,
+      network,
+      asset,
+      setBy: `${config.title} · ${new URL(proxyAddress('/')).host}`,
+    }
+    return state === 'open'
+      ? { kind: 'open', link }
+      : { kind: 'closed', link, problem: linkProblem(`link_${state}`) }
   } catch (error) {
     const reason = linkReason(error)
     if (reason) return { kind: 'refused', problem: linkProblem(reason) }

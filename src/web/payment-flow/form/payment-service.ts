@@ -23,21 +23,34 @@ export const paymentService: PaymentService = {
     return { paymentId, lastValidBlockHeight, expiresAt, bytes, evidence }
   },
   report: async (paymentId, signature) => {
-    await call('transactionSubmitted', { body: { paymentId, signature } }, { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` })
+    await call(
+      'transactionSubmitted',
+      { body: { paymentId, signature } },
+      { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` },
+    )
   },
   explain: explainError,
 }
 
 /** What a link sets is not said again: the proxy takes it from the link. */
-async function ask(order: PaymentOrder, idempotencyKey: string): ReturnType<typeof call<'transactionSend'>> {
+async function ask(
+  order: PaymentOrder,
+  idempotencyKey: string,
+): ReturnType<typeof call<'transactionSend'>> {
   const { asset, description, reference, resource, refundOf } = order
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === order.network)
-  if (!network) throw new ApiError({ code: 'INVALID_PARAMETERS', message: `This desk has no network ${order.network}.` })
+  if (!network)
+    throw new ApiError({
+      code: 'INVALID_PARAMETERS',
+      message: `This desk has no network ${order.network}.`,
+    })
   const own = {
     walletAddress: order.sender,
     // The fee is paid in the native currency, whatever is sent.
-    ...(order.priorityFeeAtomic !== undefined && { priorityFee: decimalOf(order.priorityFeeAtomic, nativeAsset(network).decimals) }),
+    ...(order.priorityFeeAtomic !== undefined && {
+      priorityFee: decimalOf(order.priorityFeeAtomic, nativeAsset(network).decimals),
+    }),
   }
   const amount = decimalOf(order.amountAtomic, asset.decimals)
   if (order.link) {
@@ -47,9 +60,17 @@ async function ask(order: PaymentOrder, idempotencyKey: string): ReturnType<type
       ...(!terms?.description && description && { description }),
       ...(!terms?.reference && reference && { reference }),
     }
-    return callProxy('linkPay', { body: { link: order.link.text, ...own, ...open } }, { idempotencyKey })
+    return callProxy(
+      'linkPay',
+      { body: { link: order.link.text, ...own, ...open } },
+      { idempotencyKey },
+    )
   }
-  const metadata = { ...(description && { description }), ...(reference && { referenceId: reference }), ...(refundOf && { refundOf }) }
+  const metadata = {
+    ...(description && { description }),
+    ...(reference && { referenceId: reference }),
+    ...(refundOf && { refundOf }),
+  }
   const body = {
     ...own,
     recipientAddress: order.recipient,

@@ -32,19 +32,27 @@ export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefi
 }
 
 /** With the bytes that the payer signed, as the user's own RPC hands them out; without them where it does not. */
-export async function fullReceiptOf(state: PaymentState, network: Network): Promise<Receipt | undefined> {
+export async function fullReceiptOf(
+  state: PaymentState,
+  network: Network,
+): Promise<Receipt | undefined> {
   const receipt = receiptOf(state)
   return receipt && withSigned(receipt, network)
 }
 
-export async function withSigned(receipt: Omit<Receipt, 'signed'>, network: Network): Promise<Receipt> {
+export async function withSigned(
+  receipt: Omit<Receipt, 'signed'>,
+  network: Network,
+): Promise<Receipt> {
   return { ...receipt, signed: await signedBytes(network, receipt.transaction).catch(() => null) }
 }
 
 async function signedBytes(network: Network, transaction: string): Promise<Receipt['signed']> {
   const { readSignedEvm, readSignedSolana } = await import('./signed-transaction.ts')
-  const ask = (method: string, params: readonly unknown[]) => callRpc(rpcUrlOf(network), method, params)
-  if (familyOf(network.network) === 'evm') return readSignedEvm(await ask('eth_getTransactionByHash', [transaction]), transaction)
+  const ask = (method: string, params: readonly unknown[]) =>
+    callRpc(rpcUrlOf(network), method, params)
+  if (familyOf(network.network) === 'evm')
+    return readSignedEvm(await ask('eth_getTransactionByHash', [transaction]), transaction)
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
   return readSignedSolana(await ask('getTransaction', [transaction, options]), transaction)
 }

@@ -33,7 +33,11 @@ export function resumeRun(id: string): Promise<PaymentRun | 'held' | undefined> 
 
 /** Payments begun here whose bytes may be outside and whose outcome is open; newest first. */
 export async function unfinishedPayments(): Promise<JournalEntry[]> {
-  return (await journal.listOpen()).filter(({ state }) => !isPaid(state) && (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet'))
+  return (await journal.listOpen()).filter(
+    ({ state }) =>
+      !isPaid(state) &&
+      (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet'),
+  )
 }
 
 /** Looked at for evidence that is missing: the newest payments that the chain confirmed, of the last day. */
@@ -43,11 +47,16 @@ const UNCONFIRMED_WITHIN_MS = 24 * 3_600_000
 /** Payments begun here that the chain confirmed and that the service cannot tie to their orders until the payer signs; newest first. */
 export async function unconfirmedPayments(): Promise<JournalEntry[]> {
   const since = serverNow() - UNCONFIRMED_WITHIN_MS
-  const paid = (await journal.list()).filter(({ state }) => isPaid(state) && familyOf(state.order.network) === 'evm' && state.order.createdAt >= since)
+  const paid = (await journal.list()).filter(
+    ({ state }) =>
+      isPaid(state) && familyOf(state.order.network) === 'evm' && state.order.createdAt >= since,
+  )
   const looked = paid.slice(0, MOST_UNCONFIRMED).map(async (entry) => {
     if (!('built' in entry.state)) return []
     // Of another session, or with a service that does not answer: nothing is known, so nothing is said.
-    const payment = await queryClient.fetchQuery(paymentQuery(entry.state.built.paymentId)).catch(() => undefined)
+    const payment = await queryClient
+      .fetchQuery(paymentQuery(entry.state.built.paymentId))
+      .catch(() => undefined)
     return payment && payment.attribution.missing.length > 0 ? [entry] : []
   })
   return (await Promise.all(looked)).flat()
@@ -60,6 +69,8 @@ export async function allPayments(): Promise<JournalEntry[]> {
 
 /** Addresses that were paid from here on a network, by our own RPC's word. */
 export async function paidAddresses(network: string): Promise<string[]> {
-  const paid = (await journal.list()).filter(({ state }) => isPaid(state) && state.order.network === network)
+  const paid = (await journal.list()).filter(
+    ({ state }) => isPaid(state) && state.order.network === network,
+  )
   return [...new Set(paid.map(({ state }) => state.order.recipient))]
 }

@@ -1,4 +1,10 @@
-import { keccak256, parseTransaction, toHex, type Hex, type TransactionSerializedEIP1559 } from 'viem'
+import {
+  keccak256,
+  parseTransaction,
+  toHex,
+  type Hex,
+  type TransactionSerializedEIP1559,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { readSignedEvm, readSignedSolana } from './signed-transaction.ts'
@@ -20,14 +26,38 @@ async function told(): Promise<{ answer: Record<string, string>; hash: string; r
   const raw = await account.signTransaction(transaction)
   const parsed = parseTransaction(raw as TransactionSerializedEIP1559)
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, value } = transaction
-  const fields = { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, value, yParity: parsed.yParity ?? 0 }
-  const quantities = Object.fromEntries(Object.entries(fields).map(([name, figure]) => [name, toHex(figure)]))
-  return { answer: { type: '0x2', ...quantities, to: to.toLowerCase(), input: '0x', r: parsed.r ?? '', s: parsed.s ?? '' }, hash: keccak256(raw), raw }
+  const fields = {
+    chainId,
+    nonce,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    value,
+    yParity: parsed.yParity ?? 0,
+  }
+  const quantities = Object.fromEntries(
+    Object.entries(fields).map(([name, figure]) => [name, toHex(figure)]),
+  )
+  return {
+    answer: {
+      type: '0x2',
+      ...quantities,
+      to: to.toLowerCase(),
+      input: '0x',
+      r: parsed.r ?? '',
+      s: parsed.s ?? '',
+    },
+    hash: keccak256(raw),
+    raw,
+  }
 }
 
 test('the bytes a payer signed come out of what a node tells, to the last bit', async () => {
   const { answer, hash, raw } = await told()
-  expect(readSignedEvm(answer, hash)).toEqual({ encoding: 'evm-rlp-signed', bytes: Buffer.from(raw.slice(2), 'hex').toString('base64') })
+  expect(readSignedEvm(answer, hash)).toEqual({
+    encoding: 'evm-rlp-signed',
+    bytes: Buffer.from(raw.slice(2), 'hex').toString('base64'),
+  })
 })
 
 test.each([

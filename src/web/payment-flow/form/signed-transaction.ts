@@ -36,12 +36,26 @@ const EvmTransaction = v.object({
 export function readSignedEvm(answer: unknown, hash: string): Receipt['signed'] {
   const parsed = v.safeParse(EvmTransaction, answer)
   if (!parsed.success) return null
-  const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, value, input, r, s } = parsed.output
-  const transaction = { chainId: Number(chainId), nonce: Number(nonce), gas, maxFeePerGas, maxPriorityFeePerGas, to, value, data: input }
+  const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, value, input, r, s } =
+    parsed.output
+  const transaction = {
+    chainId: Number(chainId),
+    nonce: Number(nonce),
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to,
+    value,
+    data: input,
+  }
   const yParity = Number(parsed.output.yParity ?? parsed.output.v ?? 0n)
-  const bytes = hexToBytes(serializeTransaction({ type: 'eip1559', ...transaction }, { r: word(r), s: word(s), yParity }))
+  const bytes = hexToBytes(
+    serializeTransaction({ type: 'eip1559', ...transaction }, { r: word(r), s: word(s), yParity }),
+  )
   const decoded = decodeEvm(bytes)
-  return decoded.ok && decoded.hash === hash.toLowerCase() ? { encoding: 'evm-rlp-signed', bytes: toBase64(bytes) } : null
+  return decoded.ok && decoded.hash === hash.toLowerCase()
+    ? { encoding: 'evm-rlp-signed', bytes: toBase64(bytes) }
+    : null
 }
 
 const SolanaTransaction = v.object({ transaction: v.tuple([v.string(), v.literal('base64')]) })
@@ -51,7 +65,9 @@ export function readSignedSolana(answer: unknown, signature: string): Receipt['s
   if (!parsed.success) return null
   const [text] = parsed.output.transaction
   const decoded = decodeSolana(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)))
-  return decoded.ok && decoded.signature === signature ? { encoding: 'solana-wire-v0', bytes: text } : null
+  return decoded.ok && decoded.signature === signature
+    ? { encoding: 'solana-wire-v0', bytes: text }
+    : null
 }
 
 function word(value: bigint): Hex {

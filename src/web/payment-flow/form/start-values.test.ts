@@ -3,10 +3,23 @@ import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
 import { recipientOn } from './start-values.ts'
 
 const base = { rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 400, confirmations: 1 }
-const ethereum: Network = { ...base, network: 'eip155:31337', name: 'Ethereum', assets: [NATIVE_ETH] }
-const solana: Network = { ...base, network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana', assets: [NATIVE_SOL] }
+const ethereum: Network = {
+  ...base,
+  network: 'eip155:31337',
+  name: 'Ethereum',
+  assets: [NATIVE_ETH],
+}
+const solana: Network = {
+  ...base,
+  network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  name: 'Solana',
+  assets: [NATIVE_SOL],
+}
 const networks = [ethereum, solana]
-const [onEthereum, onSolana] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', 'AqynRZwvVqUPRwRJXvm6odUb3t93fDjnWe3p6BeuUFxD']
+const [onEthereum, onSolana] = [
+  '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  'AqynRZwvVqUPRwRJXvm6odUb3t93fDjnWe3p6BeuUFxD',
+]
 const sellerWallets = [onEthereum, onSolana]
 const stranger = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 
@@ -28,5 +41,7 @@ test('whoever pays from the seller’s wallet is not proposed it, and gets it ba
 
 test('of several wallets of the seller the one that is left is proposed', () => {
   const two = { sellerWallets: [onEthereum, stranger], own: onEthereum }
-  expect(recipientOn(networks, { network: ethereum.network, recipient: onEthereum }, two)).toBe(stranger)
+  expect(recipientOn(networks, { network: ethereum.network, recipient: onEthereum }, two)).toBe(
+    stranger,
+  )
 })

@@ -8,7 +8,14 @@ import type { SearchOf } from '../../router/paths.ts'
 import type { PaymentOrder } from '../../payment-order/order.ts'
 import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { rememberedWallet } from '../../wallet/state/remembered.ts'
-import { feeCapOf, localDecimal, readAmount, readRecipient, writeAmount, type Fields } from './fields.ts'
+import {
+  feeCapOf,
+  localDecimal,
+  readAmount,
+  readRecipient,
+  writeAmount,
+  type Fields,
+} from './fields.ts'
 import type { OpenLink } from './open-link.ts'
 
 /** A Solana account that keeps less than this is refused; the fee payer's account must keep it or be emptied exactly. */
@@ -17,7 +24,9 @@ const RENT_MINIMUM_LAMPORTS = 890_880n
 /** What "max" leaves in the account: the most a payment may cost beside the amount, and on Solana the rent minimum. A token leaves nothing. */
 export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bigint): bigint {
   if (!asset.native) return 0n
-  return familyOf(network.network) === 'evm' ? feeCapOf(network, asset, priorityFeeAtomic) : maxFeeOnSolana(priorityFeeAtomic) + RENT_MINIMUM_LAMPORTS
+  return familyOf(network.network) === 'evm'
+    ? feeCapOf(network, asset, priorityFeeAtomic)
+    : maxFeeOnSolana(priorityFeeAtomic) + RENT_MINIMUM_LAMPORTS
 }
 
 /** What the address of the page asks for. */
@@ -82,7 +91,9 @@ export function recipientOn(
   { sellerWallets, own }: { sellerWallets: readonly string[]; own: string | undefined },
 ): string {
   const network = networks.find((each) => each.network === fields.network)
-  const sellers = (network ? sellersOn(network, sellerWallets) : []).filter((seller) => seller !== own)
+  const sellers = (network ? sellersOn(network, sellerWallets) : []).filter(
+    (seller) => seller !== own,
+  )
   const typed = fields.recipient !== '' && !sellerWallets.includes(fields.recipient)
   if (typed || sellers.includes(fields.recipient)) return fields.recipient
   return sellers.length === 1 ? (sellers[0] ?? '') : ''
@@ -103,11 +114,18 @@ export type OrderParts = {
 }
 
 /** The order of checked fields. Its id is made here, before anything is asked of anyone. What a link sets is taken from the link. */
-export function orderOf(fields: Fields, { network, asset, account, priorityFeeAtomic, link, refundOf }: OrderParts): PaymentOrder {
-  const [recipient, amount] = [parseAddress(readRecipient(fields.recipient)), readAmount(fields.amount, asset)]
+export function orderOf(
+  fields: Fields,
+  { network, asset, account, priorityFeeAtomic, link, refundOf }: OrderParts,
+): PaymentOrder {
+  const [recipient, amount] = [
+    parseAddress(readRecipient(fields.recipient)),
+    readAmount(fields.amount, asset),
+  ]
   const set = link?.terms.amountAtomic ?? null
   const amountAtomic = set === null ? (amount.ok ? amount.atomic : undefined) : BigInt(set)
-  if (!recipient.ok || amountAtomic === undefined) throw new Error('The form was submitted before it was checked.')
+  if (!recipient.ok || amountAtomic === undefined)
+    throw new Error('The form was submitted before it was checked.')
   return {
     id: crypto.randomUUID(),
     createdAt: serverNow(),
@@ -127,7 +145,16 @@ export function orderOf(fields: Fields, { network, asset, account, priorityFeeAt
 }
 
 function fieldsOf(
-  { network, asset, recipient, amountAtomic, priorityFeeAtomic, resource = '', description = '', reference = '' }: PaymentOrder,
+  {
+    network,
+    asset,
+    recipient,
+    amountAtomic,
+    priorityFeeAtomic,
+    resource = '',
+    description = '',
+    reference = '',
+  }: PaymentOrder,
   networks: readonly Network[],
 ): Fields {
   const known = networks.find((each) => each.network === network)
@@ -140,7 +167,10 @@ function fieldsOf(
     reference,
     amount: writeAmount(amountAtomic, asset.decimals),
     fee: priorityFeeAtomic === undefined ? 'auto' : 'custom',
-    priorityFee: priorityFeeAtomic === undefined || !known ? '' : writeAmount(priorityFeeAtomic, nativeAsset(known).decimals),
+    priorityFee:
+      priorityFeeAtomic === undefined || !known
+        ? ''
+        : writeAmount(priorityFeeAtomic, nativeAsset(known).decimals),
   }
 }
 

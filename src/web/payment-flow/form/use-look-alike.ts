@@ -5,7 +5,10 @@ import { useConfig } from '../../api/use-config.ts'
 import { paidAddresses } from './runs.ts'
 
 /** An address that the payer knows and that this one could be taken for: from the book, of the seller, or paid from here before. */
-export function useLookAlike(address: string | undefined, network: string): { name?: string; address: string } | undefined {
+export function useLookAlike(
+  address: string | undefined,
+  network: string,
+): { name?: string; address: string } | undefined {
   const book = useAddressBook()
   const { sellerWallets } = useConfig()
   const [paid, setPaid] = useState<readonly string[]>([])
@@ -13,6 +16,9 @@ export function useLookAlike(address: string | undefined, network: string): { na
     paidAddresses(network).then(setPaid, () => setPaid([]))
   }, [network])
   if (address === undefined) return undefined
-  const known: { name?: string; address: string }[] = [...book, ...[...sellerWallets, ...paid].map((each) => ({ address: each }))]
+  const known: { name?: string; address: string }[] = [
+    ...book,
+    ...[...sellerWallets, ...paid].map((each) => ({ address: each })),
+  ]
   return findLookAlike(address, known)
 }

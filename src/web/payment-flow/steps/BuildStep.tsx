@@ -69,7 +69,10 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {short && (
         <p className="mt-4 text-sm text-muted">
-          <Trans>Choose a smaller amount or another account, or send what is missing to this wallet and check again:</Trans>
+          <Trans>
+            Choose a smaller amount or another account, or send what is missing to this wallet and
+            check again:
+          </Trans>
           <span className="mt-1 block text-ink">
             <Address copy full value={order.sender} />
           </span>
@@ -96,7 +99,9 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
 function Actions({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
   const accounts = useAccounts()
-  const other = accounts.find(({ family, address }) => family === familyOf(order.network) && address !== order.sender)
+  const other = accounts.find(
+    ({ family, address }) => family === familyOf(order.network) && address !== order.sender,
+  )
   const otherAddress = other ? shortAddress(other.address) : ''
   const trouble = state.step === 'draft' ? state.trouble : null
   const short = trouble?.code === SHORT
@@ -106,14 +111,26 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
       {state.step === 'expired_unsigned' && other && (
         <Button
           icon={<Icon name="wallet" />}
-          onClick={() => onStart({ ...order, id: crypto.randomUUID(), createdAt: serverNow(), sender: other.address, walletName: other.walletName })}
+          onClick={() =>
+            onStart({
+              ...order,
+              id: crypto.randomUUID(),
+              createdAt: serverNow(),
+              sender: other.address,
+              walletName: other.walletName,
+            })
+          }
           variant="primary"
         >
           <Trans>Pay from {otherAddress}</Trans>
         </Button>
       )}
       {state.step === 'expired_unsigned' && (
-        <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant={other ? 'secondary' : 'primary'}>
+        <Button
+          icon={<Icon name="refresh" />}
+          onClick={() => void run.rebuild()}
+          variant={other ? 'secondary' : 'primary'}
+        >
           <Trans>Prepare it again</Trans>
         </Button>
       )}
@@ -146,7 +163,10 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
     <>
       <p className="mt-4 text-sm text-muted" role="status">
         {paused ? (
-          <Trans>Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by itself.</Trans>
+          <Trans>
+            Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by
+            itself.
+          </Trans>
         ) : (
           slow && <Trans>The network takes longer than usual to answer. Nothing was sent.</Trans>
         )}
@@ -169,7 +189,10 @@ function needsChange(code: string): boolean {
 
 function headingOf(state: BuildStepProps['state']): string {
   if (state.step === 'cancelled') return words`Given up`
-  if (state.step === 'expired_unsigned') return state.reason === 'deadline' ? words`This transaction ran out of time` : words`Another account is chosen now`
+  if (state.step === 'expired_unsigned')
+    return state.reason === 'deadline'
+      ? words`This transaction ran out of time`
+      : words`Another account is chosen now`
   const amount = amountOf(state.order)
   return words`${amount} could not be prepared`
 }

@@ -30,7 +30,11 @@ export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
           checked={ticked.includes(code)}
           className="mt-2"
           label={t`I understand and want to go on`}
-          onChange={(event) => onTick(event.target.checked ? [...ticked, code] : ticked.filter((each) => each !== code))}
+          onChange={(event) =>
+            onTick(
+              event.target.checked ? [...ticked, code] : ticked.filter((each) => each !== code),
+            )
+          }
         />
       )}
     </Banner>

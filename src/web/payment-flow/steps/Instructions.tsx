@@ -16,7 +16,10 @@ type Deed = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
 const WORDS: Readonly<Record<Deed['kind'], { title: MessageDescriptor; icon: IconName }>> = {
   transfer: { title: msg`Send`, icon: 'arrowOut' },
   token_transfer: { title: msg`Send a token`, icon: 'arrowOut' },
-  account_opened: { title: msg`Open the recipient’s token account, if it is missing`, icon: 'wallet' },
+  account_opened: {
+    title: msg`Open the recipient’s token account, if it is missing`,
+    icon: 'wallet',
+  },
   memo: { title: msg`Write the payment’s id beside it`, icon: 'copy' },
   approval: { title: msg`Let a contract take so much of a token from you later`, icon: 'shield' },
   guard: { title: msg`A guard added by the wallet`, icon: 'shield' },
@@ -70,7 +73,10 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
           </Item>
         ))}
         {most !== undefined && (
-          <Item icon="bars" title={free ? t`Pay nothing to the network` : t`Pay the network for carrying it`}>
+          <Item
+            icon="bars"
+            title={free ? t`Pay nothing to the network` : t`Pay the network for carrying it`}
+          >
             <p className="text-muted">
               {free ? (
                 <Trans>Somebody else pays its fee.</Trans>
@@ -130,7 +136,15 @@ function FactList({ facts }: Pick<Step, 'facts'>) {
   )
 }
 
-function Unfold({ label, spaced, children }: { label: ReactNode; spaced?: boolean; children: ReactNode }) {
+function Unfold({
+  label,
+  spaced,
+  children,
+}: {
+  label: ReactNode
+  spaced?: boolean
+  children: ReactNode
+}) {
   return (
     <details className={cx('group', spaced ? 'mt-4' : 'mt-1')}>
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">

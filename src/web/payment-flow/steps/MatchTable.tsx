@@ -21,12 +21,17 @@ export function MatchTable({ match }: { match: Match }) {
         <h3 className="text-sm font-semibold" id="match-heading">
           <Trans>Your payment, line by line</Trans>
         </h3>
-        <Badge icon={<Icon name={wrong ? 'cross' : 'check'} size={14} />} tone={wrong ? 'bad' : 'good'}>
+        <Badge
+          icon={<Icon name={wrong ? 'cross' : 'check'} size={14} />}
+          tone={wrong ? 'bad' : 'good'}
+        >
           {wrong ? t`${wrong} of ${count} differ` : t`All equal`}
         </Badge>
       </div>
       <p className="mt-0.5 text-sm text-muted">
-        <Trans>This browser read the transaction itself and compared it with what was asked for.</Trans>
+        <Trans>
+          This browser read the transaction itself and compared it with what was asked for.
+        </Trans>
       </p>
       <table className="mt-3 w-full text-sm">
         <caption className="sr-only">
@@ -48,7 +53,10 @@ export function MatchTable({ match }: { match: Match }) {
         <tbody className="divide-y divide-line border-y border-line">
           {rows.map((row) => (
             <tr className={cx(!row.ok && 'bg-bad-soft *:first:ps-3 *:last:pe-3')} key={row.field}>
-              <th className="w-26 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
+              <th
+                className="w-26 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36"
+                scope="row"
+              >
                 {t(FIELD_NAMES[row.field])}
               </th>
               <td className="py-2.5 align-top [overflow-wrap:anywhere]">
@@ -98,28 +106,47 @@ function Difference({ row }: { row: MatchRow }) {
 }
 
 /** Written so that it can be compared character by character. */
-const LITERAL: ReadonlySet<MatchFact['code']> = new Set(['address', 'blockhash', 'data', 'text', 'list', 'invalid_signatures', 'missing_signatures'])
+const LITERAL: ReadonlySet<MatchFact['code']> = new Set([
+  'address',
+  'blockhash',
+  'data',
+  'text',
+  'list',
+  'invalid_signatures',
+  'missing_signatures',
+])
 
 function Value({ row, fact }: { row: MatchRow; fact: MatchFact }) {
   if (fact.code === 'network') return <NetworkName id={fact.params.network} />
   if (row.ok && fact.code === 'nonce') {
     const { nonce } = fact.params
-    return <Trans>another transaction of this account takes its place, number {nonce} (the nonce)</Trans>
+    return (
+      <Trans>another transaction of this account takes its place, number {nonce} (the nonce)</Trans>
+    )
   }
   if (row.ok && fact.code === 'until') return <Time at={fact.params.at} look="full" />
   if (row.ok && fact.code === 'blockhash') {
     const text = fact.params.blockhash
     return (
       <Trans>
-        its blockhash is about a minute old: <span className="font-mono text-[13px] break-all">{text}</span>
+        its blockhash is about a minute old:{' '}
+        <span className="font-mono text-[13px] break-all">{text}</span>
       </Trans>
     )
   }
   const literal = LITERAL.has(fact.code) && row.field !== 'instructions'
-  return <span className={cx(literal && 'font-mono text-[13px] break-all')}>{formatMatchFact(fact)}</span>
+  return (
+    <span className={cx(literal && 'font-mono text-[13px] break-all')}>
+      {formatMatchFact(fact)}
+    </span>
+  )
 }
 
 function NetworkName({ id }: { id: string }) {
   const network = useNetwork(id)
-  return network ? `${network.name} (${id})` : <span className="font-mono text-[13px] break-all">{id}</span>
+  return network ? (
+    `${network.name} (${id})`
+  ) : (
+    <span className="font-mono text-[13px] break-all">{id}</span>
+  )
 }

@@ -19,11 +19,21 @@ export type ProgressCardProps = {
 }
 
 /** Where a transaction is, beside whatever it is part of. */
-export function ProgressCard({ progress: { title, body, tone, icon, working }, note, aside, children }: ProgressCardProps) {
+export function ProgressCard({
+  progress: { title, body, tone, icon, working },
+  note,
+  aside,
+  children,
+}: ProgressCardProps) {
   return (
     <Card>
       <div className="flex items-start gap-4">
-        <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+        <span
+          className={cx(
+            'inline-flex size-10 shrink-0 items-center justify-center rounded-full',
+            toneClass[tone],
+          )}
+        >
           {working ? <Spinner /> : <Icon name={icon} size={20} />}
         </span>
         <div className="min-w-0 flex-1">

@@ -42,13 +42,16 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
   const running = review.simulation.state === 'running'
   const family = familyOf(order.network)
   const account = useAccounts().find((each) => each.family === family)
-  const otherAccount = needsWallet(order) && account !== undefined && account.address !== order.sender
+  const otherAccount =
+    needsWallet(order) && account !== undefined && account.address !== order.sender
   const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
 
   return (
     <Card>
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <StepHeading>{summary ? <Trans>Check and sign</Trans> : <Trans>Check and pay</Trans>}</StepHeading>
+        <StepHeading>
+          {summary ? <Trans>Check and sign</Trans> : <Trans>Check and pay</Trans>}
+        </StepHeading>
         {!blocked && <Deadline closing={closing} seconds={seconds} />}
       </div>
 
@@ -73,10 +76,16 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
         </Banner>
       )}
       {otherAccount && (
-        <Banner className="mt-4" role="alert" title={t`${walletName} is on another account`} tone="warn">
+        <Banner
+          className="mt-4"
+          role="alert"
+          title={t`${walletName} is on another account`}
+          tone="warn"
+        >
           <Trans>
-            This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {walletName}, or change the
-            payment.
+            This payment is prepared for{' '}
+            <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in{' '}
+            {walletName}, or change the payment.
           </Trans>
         </Banner>
       )}
@@ -109,12 +118,24 @@ type SignBarProps = ReviewStepProps & {
 }
 
 /** The one way on, or why there is none. */
-function SignBar({ run, state, onChange, summary, account, blocked, closing, running, ticked }: SignBarProps) {
+function SignBar({
+  run,
+  state,
+  onChange,
+  summary,
+  account,
+  blocked,
+  closing,
+  running,
+  ticked,
+}: SignBarProps) {
   const { t } = useLingui()
   const [busy, setBusy] = useState(false)
   const { walletName, network } = state.order
   const signs = needsWallet(state.order)
-  const unticked = state.review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
+  const unticked = state.review.findings.some(
+    ({ code, severity }) => severity === 'warn' && !ticked.includes(code),
+  )
 
   async function sign() {
     setBusy(true)
@@ -125,7 +146,9 @@ function SignBar({ run, state, onChange, summary, account, blocked, closing, run
     <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
       {closing && !blocked && (
         <p className="mb-3 text-sm text-warn-ink">
-          <Trans>Too little time is left to sign. Prepare it again: everything you entered is kept.</Trans>
+          <Trans>
+            Too little time is left to sign. Prepare it again: everything you entered is kept.
+          </Trans>
         </p>
       )}
       <div className="flex gap-2">
@@ -134,11 +157,23 @@ function SignBar({ run, state, onChange, summary, account, blocked, closing, run
             <Trans>Prepare it again</Trans>
           </Button>
         ) : closing ? (
-          <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
+          <Button
+            className="min-w-0 flex-1 max-sm:px-3"
+            icon={<Icon name="refresh" />}
+            onClick={() => void run.rebuild()}
+            size="lg"
+            variant="primary"
+          >
             <Trans>Prepare it again</Trans>
           </Button>
         ) : !account && signs ? (
-          <Button className="flex-1" icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network))} size="lg" variant="primary">
+          <Button
+            className="flex-1"
+            icon={<Icon name="wallet" />}
+            onClick={() => openConnectDialog(familyOf(network))}
+            size="lg"
+            variant="primary"
+          >
             <Trans>Connect {walletName}</Trans>
           </Button>
         ) : (
@@ -151,7 +186,13 @@ function SignBar({ run, state, onChange, summary, account, blocked, closing, run
             size="lg"
             variant="primary"
           >
-            {running ? t`Trying it out` : !signs ? t`Send it` : summary ? t`Sign with ${walletName}` : t`Pay with ${walletName}`}
+            {running
+              ? t`Trying it out`
+              : !signs
+                ? t`Send it`
+                : summary
+                  ? t`Sign with ${walletName}`
+                  : t`Pay with ${walletName}`}
           </Button>
         )}
         <Button className="max-sm:px-4" onClick={onChange} size="lg">

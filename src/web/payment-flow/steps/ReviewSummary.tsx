@@ -24,8 +24,16 @@ export function ReviewSummary({ order, fee, blocked }: ReviewSummaryProps) {
   const most = fee && formatMatchFact(fee)
   return (
     <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
-      <p className="text-sm text-muted">{blocked ? <Trans>You asked to send</Trans> : <Trans>You send</Trans>}</p>
-      <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
+      <p className="text-sm text-muted">
+        {blocked ? <Trans>You asked to send</Trans> : <Trans>You send</Trans>}
+      </p>
+      <Amount
+        atomic={order.amountAtomic}
+        decimals={order.asset.decimals}
+        exact
+        size="xl"
+        symbol={order.asset.symbol}
+      />
       <p className="mt-3 text-sm text-muted">
         {name !== undefined ? (
           <Trans>
@@ -45,8 +53,8 @@ export function ReviewSummary({ order, fee, blocked }: ReviewSummaryProps) {
       <p className="mt-3 text-sm text-muted">
         {most && !blocked ? (
           <Trans>
-            on <span className="font-medium text-ink">{networkName}</span>. The network’s fee, which you pay too:{' '}
-            <span className="font-medium text-ink">{most}</span>.
+            on <span className="font-medium text-ink">{networkName}</span>. The network’s fee, which
+            you pay too: <span className="font-medium text-ink">{most}</span>.
           </Trans>
         ) : (
           <Trans>

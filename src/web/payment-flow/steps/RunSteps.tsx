@@ -27,10 +27,25 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
     case 'building':
     case 'expired_unsigned':
     case 'cancelled':
-      return <BuildStep onChange={leave} onStart={(order) => void run.cancel().then(() => onOther(order))} run={run} state={state} />
+      return (
+        <BuildStep
+          onChange={leave}
+          onStart={(order) => void run.cancel().then(() => onOther(order))}
+          run={run}
+          state={state}
+        />
+      )
     case 'review':
     case 'rejected':
-      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} summary={summary} />
+      return (
+        <ReviewStep
+          key={state.attempt}
+          onChange={leave}
+          run={run}
+          state={state}
+          summary={summary}
+        />
+      )
     case 'awaiting_wallet':
       return <WalletStep onChange={leave} state={state} />
     default:

@@ -10,7 +10,10 @@ import { StepHeading } from './StepHeading.tsx'
 
 const HELP_AFTER_MS = 8_000
 
-export type WalletStepProps = { state: Extract<PaymentState, { step: 'awaiting_wallet' }>; onChange: () => void }
+export type WalletStepProps = {
+  state: Extract<PaymentState, { step: 'awaiting_wallet' }>
+  onChange: () => void
+}
 
 /** Step 3: the wallet has the word. */
 export function WalletStep({ state, onChange }: WalletStepProps) {
@@ -32,10 +35,18 @@ export function WalletStep({ state, onChange }: WalletStepProps) {
           <Trans>Approve in {walletName}</Trans>
         </StepHeading>
         <p className="mx-auto mt-1 max-w-108 text-sm text-muted">
-          <Trans>Compare the amount and the address there with these. Approve only if they are equal.</Trans>
+          <Trans>
+            Compare the amount and the address there with these. Approve only if they are equal.
+          </Trans>
         </p>
         <div className="mx-auto mt-5 max-w-120 rounded-lg bg-sunken px-4 py-4">
-          <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="lg" symbol={order.asset.symbol} />
+          <Amount
+            atomic={order.amountAtomic}
+            decimals={order.asset.decimals}
+            exact
+            size="lg"
+            symbol={order.asset.symbol}
+          />
           <p className="mt-1">
             <Address full value={order.recipient} />
           </p>
@@ -47,13 +58,18 @@ export function WalletStep({ state, onChange }: WalletStepProps) {
             </p>
             <ul className="mt-1 list-disc space-y-1 ps-5">
               <li>
-                <Trans>Click the icon of {walletName} in your browser’s toolbar; its window may be behind this one.</Trans>
+                <Trans>
+                  Click the icon of {walletName} in your browser’s toolbar; its window may be behind
+                  this one.
+                </Trans>
               </li>
               <li>
                 <Trans>Unlock {walletName}. An older request may have to be answered first.</Trans>
               </li>
               <li>
-                <Trans>A test network may make the wallet warn. The comparison above is what counts.</Trans>
+                <Trans>
+                  A test network may make the wallet warn. The comparison above is what counts.
+                </Trans>
               </li>
             </ul>
           </div>

@@ -6,7 +6,10 @@ import { loadStack } from '../../wallet/stack.ts'
 export function balancesQuery(network: Network | undefined, address: string | undefined) {
   return queryOptions({
     queryKey: ['balances', network?.network, address],
-    queryFn: network && address ? async () => (await loadStack(familyOf(network.network))).balances(network, address) : skipToken,
+    queryFn:
+      network && address
+        ? async () => (await loadStack(familyOf(network.network))).balances(network, address)
+        : skipToken,
     refetchInterval: 10_000,
     retry: 1,
   })

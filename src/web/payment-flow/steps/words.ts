@@ -5,7 +5,10 @@ import type { PaymentOrder } from '../../payment-order/order.ts'
 import type { Progress } from './ProgressCard.tsx'
 
 /** `0.1 SOL`, every digit. */
-export function amountOf({ amountAtomic, asset }: Pick<PaymentOrder, 'amountAtomic' | 'asset'>): string {
+export function amountOf({
+  amountAtomic,
+  asset,
+}: Pick<PaymentOrder, 'amountAtomic' | 'asset'>): string {
   return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
 }
 
@@ -71,9 +74,21 @@ export function progressOf(state: Outgoing): Progress {
         working: true,
       }
     case 'confirmed':
-      return { title: t`Paid`, body: t`The network confirmed the payment. It becomes final in a moment.`, tone: 'good', icon: 'check', working: true }
+      return {
+        title: t`Paid`,
+        body: t`The network confirmed the payment. It becomes final in a moment.`,
+        tone: 'good',
+        icon: 'check',
+        working: true,
+      }
     case 'finalized':
-      return { title: t`Paid, for good`, body: t`The payment is final and cannot be undone.`, tone: 'good', icon: 'checkDouble', working: false }
+      return {
+        title: t`Paid, for good`,
+        body: t`The payment is final and cannot be undone.`,
+        tone: 'good',
+        icon: 'checkDouble',
+        working: false,
+      }
     case 'rolled_back':
       return {
         title: t`Taken back by the network`,
@@ -137,7 +152,11 @@ function failureOf(state: Extract<Outgoing, { step: 'failed' }>): Progress {
         body: t`Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.`,
       }
     case 'reverted':
-      return { ...base, title: t`The network refused it`, body: t`${reason} The recipient got nothing.` }
+      return {
+        ...base,
+        title: t`The network refused it`,
+        body: t`${reason} The recipient got nothing.`,
+      }
     case 'other':
       return {
         ...base,

@@ -1,7 +1,14 @@
 import type { Match } from '#chains/match.ts'
 import { familyOf, NATIVE_ETH, NATIVE_SOL } from '#contract/network.ts'
 import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment-order/order.ts'
-import type { Clock, PaymentChain, PaymentService, PaymentWallet, TransactionReader, WalletAnswer } from '../../payment-order/ports.ts'
+import type {
+  Clock,
+  PaymentChain,
+  PaymentService,
+  PaymentWallet,
+  TransactionReader,
+  WalletAnswer,
+} from '../../payment-order/ports.ts'
 
 /** The world around a payment under test: a chain, a wallet, the service and time, all in the hands of the test. */
 
@@ -57,7 +64,9 @@ export class Outside {
   }
 
   get landed(): Transaction[] {
-    return [...this.transactions.values()].filter((transaction) => transaction.landedAt !== null && transaction.paymentId.startsWith('pay'))
+    return [...this.transactions.values()].filter(
+      (transaction) => transaction.landedAt !== null && transaction.paymentId.startsWith('pay'),
+    )
   }
 
   /** Blocks pass, and the time they take. */
@@ -71,7 +80,10 @@ export class Outside {
   land(): void {
     for (const transaction of this.transactions.values()) {
       if (transaction.landedAt !== null) continue
-      const may = this.family === 'solana' ? this.height <= transaction.lastValidBlockHeight : transaction.nonce === this.nonce
+      const may =
+        this.family === 'solana'
+          ? this.height <= transaction.lastValidBlockHeight
+          : transaction.nonce === this.nonce
       if (!may) continue
       transaction.landedAt = this.height
       if (this.family === 'evm') this.nonce++
@@ -94,7 +106,13 @@ export class Outside {
   spendNonce(): void {
     if (this.family === 'solana') return
     const signature = `other-${this.nonce}`
-    this.transactions.set(signature, { paymentId: 'other', lastValidBlockHeight: 0, nonce: this.nonce, signature, landedAt: this.height })
+    this.transactions.set(signature, {
+      paymentId: 'other',
+      lastValidBlockHeight: 0,
+      nonce: this.nonce,
+      signature,
+      landedAt: this.height,
+    })
     this.nonce++
   }
 
@@ -105,12 +123,16 @@ export class Outside {
     const { plan, answer } = request
     if (this.family === 'solana') return answer({ kind: 'signed', bytes: encode(plan) })
     const signature = `0x${plan.paymentId}`
-    if (plan.nonce >= this.nonce) this.transactions.set(signature, { ...plan, signature, landedAt: null })
+    if (plan.nonce >= this.nonce)
+      this.transactions.set(signature, { ...plan, signature, landedAt: null })
     answer({ kind: 'sent', signature })
   }
 
   reject(): void {
-    this.asked.shift()?.answer({ kind: 'refused', trouble: { code: 'REJECTED', title: 'You cancelled.', body: 'Nothing was sent.' } })
+    this.asked.shift()?.answer({
+      kind: 'refused',
+      trouble: { code: 'REJECTED', title: 'You cancelled.', body: 'Nothing was sent.' },
+    })
   }
 
   /** The wallet never settles the promise; its window stays open. */
@@ -138,8 +160,17 @@ export class Outside {
   readonly service: PaymentService = {
     build: async (_order, key) => {
       this.keys.push(key)
-      const plan = { paymentId: `pay-${key}`, lastValidBlockHeight: this.height + LIFETIME, nonce: this.nonce }
-      return { paymentId: plan.paymentId, bytes: encode(plan), lastValidBlockHeight: plan.lastValidBlockHeight, expiresAt: this.now + 60_000 }
+      const plan = {
+        paymentId: `pay-${key}`,
+        lastValidBlockHeight: this.height + LIFETIME,
+        nonce: this.nonce,
+      }
+      return {
+        paymentId: plan.paymentId,
+        bytes: encode(plan),
+        lastValidBlockHeight: plan.lastValidBlockHeight,
+        expiresAt: this.now + 60_000,
+      }
     },
     report: async (_paymentId, signature) => {
       this.reports.push(signature)
@@ -156,11 +187,17 @@ export class Outside {
   }
 
   readonly reader: TransactionReader = {
-    match: (order): Match => ({ ok: this.matches, rows: [], digest: `${order.sender}>${order.recipient}:${order.amountAtomic}` }),
+    match: (order): Match => ({
+      ok: this.matches,
+      rows: [],
+      digest: `${order.sender}>${order.recipient}:${order.amountAtomic}`,
+    }),
     describe: () => [],
     nonce: (_order, bytes) => (this.family === 'evm' ? decode(bytes).nonce : null),
     compareSigned: (_order, _built, signed) =>
-      this.signedDiffers ? { ok: false, difference: 'the amount is another.' } : { ok: true, signature: `sig-${decode(signed).paymentId}` },
+      this.signedDiffers
+        ? { ok: false, difference: 'the amount is another.' }
+        : { ok: true, signature: `sig-${decode(signed).paymentId}` },
   }
 
   readonly chain: PaymentChain = {
@@ -177,7 +214,8 @@ export class Outside {
       const plan = decode(bytes)
       const signature = `sig-${plan.paymentId}`
       this.broadcasts.push(signature)
-      if (!this.transactions.has(signature)) this.transactions.set(signature, { ...plan, signature, landedAt: null })
+      if (!this.transactions.has(signature))
+        this.transactions.set(signature, { ...plan, signature, landedAt: null })
       if (this.rpcLies) throw new Error('connection reset')
     },
     read: async (order, built, sent) => this.#read(order, built, sent),
@@ -192,28 +230,56 @@ export class Outside {
     if (!this.rpcUp) return { kind: 'unavailable', at }
     const plan = decode(built.bytes)
     const mine = [...this.transactions.values()].find(
-      (one) => one.paymentId === plan.paymentId && (sent.signature === null || one.signature === sent.signature),
+      (one) =>
+        one.paymentId === plan.paymentId &&
+        (sent.signature === null || one.signature === sent.signature),
     )
-    if (mine?.landedAt !== undefined && mine.landedAt !== null) return this.#landed(mine, mine.landedAt)
-    if (familyOf(order.network) === 'solana') return { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
-    const taken = [...this.transactions.values()].find((one) => one.nonce === plan.nonce && one.landedAt !== null)
-    if (taken) return { kind: 'superseded', at, by: taken.signature, finalized: (taken.landedAt ?? Infinity) <= this.finalizedHeight }
-    return mine ? { kind: 'pending', at, signature: mine.signature } : { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
+    if (mine?.landedAt !== undefined && mine.landedAt !== null)
+      return this.#landed(mine, mine.landedAt)
+    if (familyOf(order.network) === 'solana')
+      return { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
+    const taken = [...this.transactions.values()].find(
+      (one) => one.nonce === plan.nonce && one.landedAt !== null,
+    )
+    if (taken)
+      return {
+        kind: 'superseded',
+        at,
+        by: taken.signature,
+        finalized: (taken.landedAt ?? Infinity) <= this.finalizedHeight,
+      }
+    return mine
+      ? { kind: 'pending', at, signature: mine.signature }
+      : { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
   }
 
   #landed({ signature }: Transaction, height: number): Reading {
     const depth = this.height - height
-    const landed = { signature, height, blockHash: `block-${height}`, confirmations: depth + 1, requiredConfirmations: 2, feeAtomic: 1n }
-    const commitment = height <= this.finalizedHeight ? 'finalized' : depth >= 1 ? 'confirmed' : 'processed'
+    const landed = {
+      signature,
+      height,
+      blockHash: `block-${height}`,
+      confirmations: depth + 1,
+      requiredConfirmations: 2,
+      feeAtomic: 1n,
+    }
+    const commitment =
+      height <= this.finalizedHeight ? 'finalized' : depth >= 1 ? 'confirmed' : 'processed'
     return { kind: 'landed', at: this.now, landed, outcome: 'paid', failure: null, commitment }
   }
 }
 
 function encode(plan: Plan): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify([plan.paymentId, plan.lastValidBlockHeight, plan.nonce]))
+  return new TextEncoder().encode(
+    JSON.stringify([plan.paymentId, plan.lastValidBlockHeight, plan.nonce]),
+  )
 }
 
 function decode(bytes: Uint8Array): Plan {
-  const [paymentId, lastValidBlockHeight, nonce] = JSON.parse(new TextDecoder().decode(bytes)) as [string, number, number]
+  const [paymentId, lastValidBlockHeight, nonce] = JSON.parse(new TextDecoder().decode(bytes)) as [
+    string,
+    number,
+    number,
+  ]
   return { paymentId, lastValidBlockHeight, nonce }
 }

@@ -31,7 +31,14 @@ export function CountBars({ label, bars }: CountBarsProps) {
   function walk(event: KeyboardEvent) {
     const last = bars.length - 1
     const from = at ?? last + 1
-    const to = { ArrowLeft: from - 1, ArrowDown: from - 1, ArrowRight: from + 1, ArrowUp: from + 1, Home: 0, End: last }[event.key]
+    const to = {
+      ArrowLeft: from - 1,
+      ArrowDown: from - 1,
+      ArrowRight: from + 1,
+      ArrowUp: from + 1,
+      Home: 0,
+      End: last,
+    }[event.key]
     if (to === undefined) return
     event.preventDefault()
     setAt(Math.max(0, Math.min(last, to)))
@@ -43,7 +50,13 @@ export function CountBars({ label, bars }: CountBarsProps) {
         <span className="figures" id={hint}>
           {shown ? sentenceOf(shown) : <Legend />}
         </span>
-        <Button className="-me-2.5" icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />} onClick={() => setAsTable(!asTable)} size="sm" variant="quiet">
+        <Button
+          className="-me-2.5"
+          icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />}
+          onClick={() => setAsTable(!asTable)}
+          size="sm"
+          variant="quiet"
+        >
           {asTable ? <Trans>Show bars</Trans> : <Trans>Show table</Trans>}
         </Button>
       </div>
@@ -72,21 +85,63 @@ export function CountBars({ label, bars }: CountBarsProps) {
   )
 }
 
-function Bars({ bars, at, onPoint }: { bars: readonly CountBar[]; at: number | undefined; onPoint: (index: number) => void }) {
+function Bars({
+  bars,
+  at,
+  onPoint,
+}: {
+  bars: readonly CountBar[]
+  at: number | undefined
+  onPoint: (index: number) => void
+}) {
   const most = Math.max(1, ...bars.map(totalOf))
   const tall = (count: number) => (count === 0 ? 0 : Math.max(LEAST, (count / most) * (HEIGHT - 2)))
   return (
-    <svg aria-hidden className="block w-full" height={HEIGHT} preserveAspectRatio="none" viewBox={`0 0 ${Math.max(1, bars.length) * PLACE} ${HEIGHT}`}>
+    <svg
+      aria-hidden
+      className="block w-full"
+      height={HEIGHT}
+      preserveAspectRatio="none"
+      viewBox={`0 0 ${Math.max(1, bars.length) * PLACE} ${HEIGHT}`}
+    >
       {bars.map((bar, index) => {
-        const [answered, refused, failed] = [tall(bar.answered), tall(bar.refused), tall(bar.failed)]
+        const [answered, refused, failed] = [
+          tall(bar.answered),
+          tall(bar.refused),
+          tall(bar.failed),
+        ]
         const x = index * PLACE + GAP
         const width = PLACE - 2 * GAP
         return (
           <g key={bar.name} onPointerEnter={() => onPoint(index)}>
-            <rect className={index === at ? 'fill-hover' : 'fill-transparent'} height={HEIGHT} width={PLACE} x={index * PLACE} y={0} />
-            <rect className="fill-chart-received" height={answered} width={width} x={x} y={HEIGHT - 1 - answered} />
-            <rect className="fill-warn-edge" height={refused} width={width} x={x} y={HEIGHT - 1 - answered - refused} />
-            <rect className="fill-bad-edge" height={failed} width={width} x={x} y={HEIGHT - 1 - answered - refused - failed} />
+            <rect
+              className={index === at ? 'fill-hover' : 'fill-transparent'}
+              height={HEIGHT}
+              width={PLACE}
+              x={index * PLACE}
+              y={0}
+            />
+            <rect
+              className="fill-chart-received"
+              height={answered}
+              width={width}
+              x={x}
+              y={HEIGHT - 1 - answered}
+            />
+            <rect
+              className="fill-warn-edge"
+              height={refused}
+              width={width}
+              x={x}
+              y={HEIGHT - 1 - answered - refused}
+            />
+            <rect
+              className="fill-bad-edge"
+              height={failed}
+              width={width}
+              x={x}
+              y={HEIGHT - 1 - answered - refused - failed}
+            />
           </g>
         )
       })}
@@ -108,9 +163,14 @@ function Names({ bars }: { bars: readonly CountBar[] }) {
     <div aria-hidden className="figures relative mt-1 h-4 text-xs text-faint">
       {labelledPlaces(bars.length, 4).map((place, index, all) => (
         <span
-          className={cx('absolute whitespace-nowrap', index > 0 && (index === all.length - 1 ? '-translate-x-full' : '-translate-x-1/2'))}
+          className={cx(
+            'absolute whitespace-nowrap',
+            index > 0 && (index === all.length - 1 ? '-translate-x-full' : '-translate-x-1/2'),
+          )}
           key={place}
-          style={{ left: `${((place + (index === 0 ? 0 : index === all.length - 1 ? 1 : 0.5)) / bars.length) * 100}%` }}
+          style={{
+            left: `${((place + (index === 0 ? 0 : index === all.length - 1 ? 1 : 0.5)) / bars.length) * 100}%`,
+          }}
         >
           {bars[place]?.name}
         </span>
@@ -193,6 +253,10 @@ function totalOf({ answered, refused, failed }: CountBar): number {
 }
 
 function sentenceOf({ name, ...counts }: CountBar): string {
-  const [answered, refused, failed] = [formatNumber(counts.answered), formatNumber(counts.refused), formatNumber(counts.failed)]
+  const [answered, refused, failed] = [
+    formatNumber(counts.answered),
+    formatNumber(counts.refused),
+    formatNumber(counts.failed),
+  ]
   return t`${name}: ${answered} answered, ${refused} refused, ${failed} failed`
 }

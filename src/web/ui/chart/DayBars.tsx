@@ -37,13 +37,23 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
   const hintId = useId()
   const hidden = usePreferences().hideAmounts
   const shown = at === undefined ? undefined : days[at]
-  const peak = days.reduce((most, { receivedAtomic }) => (receivedAtomic > most ? receivedAtomic : most), 0n)
+  const peak = days.reduce(
+    (most, { receivedAtomic }) => (receivedAtomic > most ? receivedAtomic : most),
+    0n,
+  )
   const anySent = days.some((day) => day.sentAtomic > 0n)
 
   function walk(event: KeyboardEvent) {
     const last = days.length - 1
     const from = at ?? last + 1
-    const to = { ArrowLeft: from - 1, ArrowDown: from - 1, ArrowRight: from + 1, ArrowUp: from + 1, Home: 0, End: last }[event.key]
+    const to = {
+      ArrowLeft: from - 1,
+      ArrowDown: from - 1,
+      ArrowRight: from + 1,
+      ArrowUp: from + 1,
+      Home: 0,
+      End: last,
+    }[event.key]
     if (to === undefined) return
     event.preventDefault()
     setAt(Math.max(0, Math.min(last, to)))
@@ -58,13 +68,25 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
               <span className="font-medium text-ink">{formatDay(shown.day)}</span>
               <span>
                 <Trans>
-                  Received <Amount atomic={shown.receivedAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  Received{' '}
+                  <Amount
+                    atomic={shown.receivedAtomic}
+                    className="!text-xs"
+                    decimals={decimals}
+                    symbol={symbol}
+                  />
                 </Trans>
               </span>
               {anySent && (
                 <span>
                   <Trans>
-                    Sent <Amount atomic={shown.sentAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                    Sent{' '}
+                    <Amount
+                      atomic={shown.sentAtomic}
+                      className="!text-xs"
+                      decimals={decimals}
+                      symbol={symbol}
+                    />
                   </Trans>
                 </span>
               )}
@@ -75,14 +97,26 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
               {peak > 0n && (
                 <span>
                   <Trans>
-                    Most in a day <Amount atomic={peak} className="!text-xs" decimals={decimals} symbol={symbol} />
+                    Most in a day{' '}
+                    <Amount
+                      atomic={peak}
+                      className="!text-xs"
+                      decimals={decimals}
+                      symbol={symbol}
+                    />
                   </Trans>
                 </span>
               )}
             </>
           )}
         </span>
-        <Button className="-me-2.5" icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />} onClick={() => setAsTable(!asTable)} size="sm" variant="quiet">
+        <Button
+          className="-me-2.5"
+          icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />}
+          onClick={() => setAsTable(!asTable)}
+          size="sm"
+          variant="quiet"
+        >
           {asTable ? <Trans>Show bars</Trans> : <Trans>Show table</Trans>}
         </Button>
       </div>
@@ -95,7 +129,9 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
           aria-valuemax={days.length - 1}
           aria-valuemin={0}
           aria-valuenow={at ?? days.length - 1}
-          aria-valuetext={shown ? sentenceOf(shown, { decimals, symbol, hidden }) : t`No day chosen`}
+          aria-valuetext={
+            shown ? sentenceOf(shown, { decimals, symbol, hidden }) : t`No day chosen`
+          }
           className="rounded-md"
           onBlur={() => setAt(undefined)}
           onKeyDown={walk}
@@ -130,31 +166,88 @@ function DayLabels({ days }: Pick<DayBarsProps, 'days'>) {
   )
 }
 
-function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number | undefined; onPoint: (index: number) => void }) {
-  const maxReceived = days.reduce((max, day) => (day.receivedAtomic > max ? day.receivedAtomic : max), 0n)
+function Bars({
+  days,
+  at,
+  onPoint,
+}: {
+  days: readonly DayFigures[]
+  at: number | undefined
+  onPoint: (index: number) => void
+}) {
+  const maxReceived = days.reduce(
+    (max, day) => (day.receivedAtomic > max ? day.receivedAtomic : max),
+    0n,
+  )
   const maxSent = days.reduce((max, day) => (day.sentAtomic > max ? day.sentAtomic : max), 0n)
   const max = maxReceived > maxSent ? maxReceived : maxSent
   // One scale for both sides: the room is divided as the two maxima are.
   const below =
-    maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
+    maxSent === 0n
+      ? 0
+      : maxReceived === 0n
+        ? HEIGHT
+        : Math.max(
+            12,
+            Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000),
+          )
   const line = HEIGHT - below
-  const room = Math.min(maxReceived > 0n ? line * ratio(max, maxReceived) : Infinity, maxSent > 0n ? (below - 2) * ratio(max, maxSent) : Infinity)
+  const room = Math.min(
+    maxReceived > 0n ? line * ratio(max, maxReceived) : Infinity,
+    maxSent > 0n ? (below - 2) * ratio(max, maxSent) : Infinity,
+  )
   const gap = days.length < SLIM_BELOW ? 7 : 3
   return (
-    <svg aria-hidden className="block w-full" height={HEIGHT} preserveAspectRatio="none" viewBox={`0 0 ${days.length * PLACE} ${HEIGHT}`}>
+    <svg
+      aria-hidden
+      className="block w-full"
+      height={HEIGHT}
+      preserveAspectRatio="none"
+      viewBox={`0 0 ${days.length * PLACE} ${HEIGHT}`}
+    >
       {days.map((day, index) => {
         const up = barHeight(day.receivedAtomic, max, room)
         const down = barHeight(day.sentAtomic, max, room)
         const x = index * PLACE
         return (
           <g key={day.day} onPointerEnter={() => onPoint(index)}>
-            <rect className={index === at ? 'fill-hover' : 'fill-transparent'} height={HEIGHT} width={PLACE} x={x} y={0} />
-            {up > 0 && <rect className="fill-chart-received" height={up} width={PLACE - 2 * gap} x={x + gap} y={line - up} />}
-            {down > 0 && <rect className="fill-chart-sent" height={down} width={PLACE - 2 * gap} x={x + gap} y={line + 1} />}
+            <rect
+              className={index === at ? 'fill-hover' : 'fill-transparent'}
+              height={HEIGHT}
+              width={PLACE}
+              x={x}
+              y={0}
+            />
+            {up > 0 && (
+              <rect
+                className="fill-chart-received"
+                height={up}
+                width={PLACE - 2 * gap}
+                x={x + gap}
+                y={line - up}
+              />
+            )}
+            {down > 0 && (
+              <rect
+                className="fill-chart-sent"
+                height={down}
+                width={PLACE - 2 * gap}
+                x={x + gap}
+                y={line + 1}
+              />
+            )}
           </g>
         )
       })}
-      <line className="stroke-edge" strokeWidth={1} vectorEffect="non-scaling-stroke" x1={0} x2={days.length * PLACE} y1={line + 0.5} y2={line + 0.5} />
+      <line
+        className="stroke-edge"
+        strokeWidth={1}
+        vectorEffect="non-scaling-stroke"
+        x1={0}
+        x2={days.length * PLACE}
+        y1={line + 0.5}
+        y2={line + 0.5}
+      />
     </svg>
   )
 }
@@ -167,11 +260,13 @@ function Legend({ anySent }: { anySent: boolean }) {
   return (
     <>
       <span className="inline-flex items-center gap-1.5">
-        <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-received" /> {anySent ? <Trans>Received, above</Trans> : <Trans>Received</Trans>}
+        <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-received" />{' '}
+        {anySent ? <Trans>Received, above</Trans> : <Trans>Received</Trans>}
       </span>
       {anySent && (
         <span className="inline-flex items-center gap-1.5">
-          <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-sent" /> <Trans>Sent, below</Trans>
+          <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-sent" />{' '}
+          <Trans>Sent, below</Trans>
         </span>
       )}
     </>
@@ -214,7 +309,10 @@ function DayTable({ label, days, decimals, symbol }: DayBarsProps) {
   )
 }
 
-function sentenceOf(day: DayFigures, { decimals, symbol, hidden }: { decimals: number; symbol: string; hidden: boolean }): string {
+function sentenceOf(
+  day: DayFigures,
+  { decimals, symbol, hidden }: { decimals: number; symbol: string; hidden: boolean },
+): string {
   const name = formatDay(day.day)
   if (hidden) return t`${name}, amounts hidden`
   const text = (atomic: bigint) => `${formatAmountText(atomic, decimals).text} ${symbol}`

@@ -7,7 +7,13 @@ import { statusLabel, statusWords } from '../status-words.ts'
 
 export type StatusMixProps = { statuses: readonly { status: PaymentStatus; count: number }[] }
 
-const fills = { good: 'bg-chart-received', warn: 'bg-warn-edge', bad: 'bg-bad-edge', neutral: 'bg-edge', info: 'bg-info-ink' }
+const fills = {
+  good: 'bg-chart-received',
+  warn: 'bg-warn-edge',
+  bad: 'bg-bad-edge',
+  neutral: 'bg-edge',
+  info: 'bg-info-ink',
+}
 
 /** How the payments ended, as one bar and a list that says the same. */
 export function StatusMix({ statuses }: StatusMixProps) {
@@ -18,7 +24,11 @@ export function StatusMix({ statuses }: StatusMixProps) {
       <div aria-hidden className="flex h-2 gap-0.5 overflow-hidden rounded-full">
         {present.map(({ status, count }) => (
           <span
-            className={cx('forced-fill', fills[statusWords[status].tone], status === 'confirmed' && 'opacity-60')}
+            className={cx(
+              'forced-fill',
+              fills[statusWords[status].tone],
+              status === 'confirmed' && 'opacity-60',
+            )}
             key={status}
             style={{ flexGrow: count }}
           />
@@ -29,7 +39,12 @@ export function StatusMix({ statuses }: StatusMixProps) {
           const { icon, tone } = statusWords[status]
           return (
             <li className="flex items-center gap-2.5" key={status}>
-              <span className={cx('inline-flex size-6 items-center justify-center rounded-full', toneClass[tone])}>
+              <span
+                className={cx(
+                  'inline-flex size-6 items-center justify-center rounded-full',
+                  toneClass[tone],
+                )}
+              >
                 <Icon name={icon} size={14} />
               </span>
               <span className="flex-1">{statusLabel(status)}</span>
@@ -45,7 +60,8 @@ export function StatusMix({ statuses }: StatusMixProps) {
 
 /** A share that is there is never told as nothing, nor as everything. */
 function formatShare(share: number): string {
-  const percent = (value: number) => formatNumber(value, { style: 'percent', maximumFractionDigits: 1 })
+  const percent = (value: number) =>
+    formatNumber(value, { style: 'percent', maximumFractionDigits: 1 })
   if (share < 0.001) return `<${percent(0.001)}`
   return percent(share < 1 ? Math.min(share, 0.999) : 1)
 }

@@ -1,7 +1,13 @@
 import { Icon } from '../../ui/Icon.tsx'
 
 /** The accounts a wallet offers, each in full: this is where someone decides which one pays. */
-export function AccountList({ addresses, onChoose }: { addresses: readonly string[]; onChoose: (address: string) => void }) {
+export function AccountList({
+  addresses,
+  onChoose,
+}: {
+  addresses: readonly string[]
+  onChoose: (address: string) => void
+}) {
   return (
     <ul className="space-y-2">
       {addresses.map((address) => (

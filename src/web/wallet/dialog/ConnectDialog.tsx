@@ -25,7 +25,11 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
   const { data } = useQuery(configQuery)
   const offered = useMemo(
     () =>
-      (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true)),
+      (['evm', 'solana'] as const).filter(
+        (each) =>
+          (family ?? each) === each &&
+          (data?.networks.some(({ network }) => familyOf(network) === each) ?? true),
+      ),
     [data, family],
   )
   const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
@@ -38,13 +42,24 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
 
   const remote = data?.walletConnect && offered.includes('evm') ? REMOTE : undefined
   return (
-    <Dialog description={descriptionOf(stage)} onClose={closeConnectDialog} open size="sm" title={titleOf(stage, family)}>
+    <Dialog
+      description={descriptionOf(stage)}
+      onClose={closeConnectDialog}
+      open
+      size="sm"
+      title={titleOf(stage, family)}
+    >
       {stage.name === 'choose' && stage.trouble && (
         <Banner className="mb-3" role="alert" tone="warn">
           {stage.trouble}
         </Banner>
       )}
-      {stage.name === 'accounts' && <AccountList addresses={stage.addresses} onChoose={(address) => void choose(stage, address)} />}
+      {stage.name === 'accounts' && (
+        <AccountList
+          addresses={stage.addresses}
+          onChoose={(address) => void choose(stage, address)}
+        />
+      )}
       {stage.name === 'scanning' && <ScanToConnect onCancel={cancel} uri={stage.uri} />}
       {(stage.name === 'choose' || stage.name === 'asking') && (
         <>
@@ -53,7 +68,11 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
             {wallets.map((wallet) => (
               <li key={Object.values(wallet.ids).join()}>
                 <WalletRow
-                  busy={stage.name === 'asking' && stage.wallet.name === wallet.name ? stage.family : undefined}
+                  busy={
+                    stage.name === 'asking' && stage.wallet.name === wallet.name
+                      ? stage.family
+                      : undefined
+                  }
                   families={offered}
                   onConnect={(chosen) => ask(wallet, chosen)}
                   wallet={wallet}
@@ -78,7 +97,8 @@ function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
 }
 
 function descriptionOf(stage: Stage): string {
-  if (stage.name !== 'accounts') return t`Connecting shows this page your address. It moves no money.`
+  if (stage.name !== 'accounts')
+    return t`Connecting shows this page your address. It moves no money.`
   const { name } = stage.wallet
   return t`${name} offers several accounts.`
 }

@@ -21,7 +21,11 @@ export function ElsewhereRow({ onScan, open }: ElsewhereRowProps) {
       )}
       <details className="group" open={open}>
         <summary className="touch-target flex cursor-pointer items-center gap-1.5 py-1 text-sm text-muted select-none hover:text-ink">
-          <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+          <Icon
+            className="transition-transform group-open:rotate-90"
+            name="chevronRight"
+            size={14}
+          />
           <Trans>Continue on a phone</Trans>
         </summary>
         <div className="mt-2">

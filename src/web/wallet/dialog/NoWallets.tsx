@@ -15,14 +15,22 @@ export function NoWallets({ families }: { families: readonly Family[] }) {
     <div>
       <p className="text-sm text-muted">
         <Trans>
-          A wallet is an app that keeps your money and asks you before it pays. None was found in this browser. Install one and reload this page, or open this
-          page inside your wallet’s app.
+          A wallet is an app that keeps your money and asks you before it pays. None was found in
+          this browser. Install one and reload this page, or open this page inside your wallet’s
+          app.
         </Trans>
       </p>
       <ul className="mt-4 grid gap-2">
-        {SUGGESTED.filter((wallet) => wallet.families.some((family) => families.includes(family))).map(({ name, href }) => (
+        {SUGGESTED.filter((wallet) =>
+          wallet.families.some((family) => families.includes(family)),
+        ).map(({ name, href }) => (
           <li key={name}>
-            <a className={buttonClass({ wide: true })} href={href} rel="noopener noreferrer" target="_blank">
+            <a
+              className={buttonClass({ wide: true })}
+              href={href}
+              rel="noopener noreferrer"
+              target="_blank"
+            >
               <Trans>Get {name}</Trans>
               <Icon name="external" size={14} />
             </a>

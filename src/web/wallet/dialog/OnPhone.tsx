@@ -12,7 +12,9 @@ export function OnPhone() {
   if (page.protocol !== 'https:') {
     return (
       <p className="text-sm text-muted">
-        <Trans>Phones and apps of wallets open only addresses with https. This desk runs without it.</Trans>
+        <Trans>
+          Phones and apps of wallets open only addresses with https. This desk runs without it.
+        </Trans>
       </p>
     )
   }
@@ -21,7 +23,11 @@ export function OnPhone() {
       <ul className="grid gap-2">
         {(['MetaMask', 'Phantom'] as const).map((wallet) => (
           <li key={wallet}>
-            <a className={buttonClass({ wide: true })} href={inWallet[wallet](page)} rel="noopener noreferrer">
+            <a
+              className={buttonClass({ wide: true })}
+              href={inWallet[wallet](page)}
+              rel="noopener noreferrer"
+            >
               <Trans>Open this page in {wallet}</Trans>
               <Icon name="external" size={14} />
             </a>
@@ -32,7 +38,11 @@ export function OnPhone() {
   }
   return (
     <div className="grid justify-items-center gap-2">
-      <QrCode className="w-full max-w-52 border border-line" label={t`Code that opens this page at ${page.host}`} value={page.href} />
+      <QrCode
+        className="w-full max-w-52 border border-line"
+        label={t`Code that opens this page at ${page.host}`}
+        value={page.href}
+      />
       <p className="text-center text-sm text-muted">
         <Trans>Scan it with a phone that has a wallet, and go on there.</Trans>
       </p>

@@ -6,7 +6,13 @@ import { QrCode } from '../../ui/QrCode.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 
 /** WalletConnect: a code for a wallet on another device. The person approves there. */
-export function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCancel: () => void }) {
+export function ScanToConnect({
+  uri,
+  onCancel,
+}: {
+  uri: string | undefined
+  onCancel: () => void
+}) {
   const { t } = useLingui()
   return (
     <div className="grid justify-items-center gap-3">
@@ -15,7 +21,11 @@ export function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCa
           <Spinner label={t`Asking WalletConnect for a code`} />
         </div>
       ) : (
-        <QrCode className="w-full max-w-64 border border-line" label={t`Code that connects a wallet on another device`} value={uri} />
+        <QrCode
+          className="w-full max-w-64 border border-line"
+          label={t`Code that connects a wallet on another device`}
+          value={uri}
+        />
       )}
       <p className="text-center text-sm text-muted">
         <Trans>Scan it with your wallet, then approve there. Connecting moves nothing.</Trans>

@@ -11,11 +11,18 @@ import { buttonClass } from '../../ui/button-class.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Menu, type MenuItem } from '../../ui/Menu.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { closeConnectDialog, openConnectDialog, useAccounts, useConnectDialog, type ConnectedAccount } from '../state/accounts.ts'
+import {
+  closeConnectDialog,
+  openConnectDialog,
+  useAccounts,
+  useConnectDialog,
+  type ConnectedAccount,
+} from '../state/accounts.ts'
 import { rememberedWallet } from '../state/remembered.ts'
 import { WalletIcon } from '../../ui/WalletIcon.tsx'
 
-const loadDialog = async () => (await Promise.all([import('./ConnectDialog.tsx'), loadMessages('paying')]))[0].ConnectDialog
+const loadDialog = async () =>
+  (await Promise.all([import('./ConnectDialog.tsx'), loadMessages('paying')]))[0].ConnectDialog
 // What fails here fails again, visibly, when the dialog is opened.
 const preload = () => void loadDialog().catch(() => undefined)
 
@@ -24,11 +31,14 @@ export function WalletButton() {
   const accounts = useAccounts()
   const dialog = useConnectDialog()
   const [ConnectDialog, setConnectDialog] = useState<Awaited<ReturnType<typeof loadDialog>>>()
-  const connected = formatList(accounts.map((account) => `${account.walletName} ${shortAddress(account.address)}`))
+  const connected = formatList(
+    accounts.map((account) => `${account.walletName} ${shortAddress(account.address)}`),
+  )
 
   useEffect(() => {
     // Nobody connected on an earlier visit: then this page loads no wallet code at all.
-    if (rememberedWallet('evm') ?? rememberedWallet('solana')) void import('../stack.ts').then(({ reconnectWallets }) => reconnectWallets())
+    if (rememberedWallet('evm') ?? rememberedWallet('solana'))
+      void import('../stack.ts').then(({ reconnectWallets }) => reconnectWallets())
   }, [])
 
   // Where its code cannot be fetched, the page stays and says so, and the next press tries again.
@@ -46,7 +56,12 @@ export function WalletButton() {
   return (
     <>
       {accounts.length === 0 ? (
-        <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} onFocus={preload} onPointerEnter={preload}>
+        <Button
+          icon={<Icon name="wallet" />}
+          onClick={() => openConnectDialog()}
+          onFocus={preload}
+          onPointerEnter={preload}
+        >
           <Trans>Connect</Trans>
         </Button>
       ) : (
@@ -72,7 +87,9 @@ function Trigger({ accounts }: { accounts: readonly ConnectedAccount[] }) {
           <WalletIcon icon={account.icon} key={account.family} />
         ))}
       </span>
-      {first && <span className="font-mono text-[13px] max-sm:sr-only">{shortAddress(first.address)}</span>}
+      {first && (
+        <span className="font-mono text-[13px] max-sm:sr-only">{shortAddress(first.address)}</span>
+      )}
       {accounts.length > 1 && <span className="text-xs text-muted">+{accounts.length - 1}</span>}
     </>
   )
@@ -96,10 +113,18 @@ function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
       {
         id: `${family}-disconnect`,
         icon: <Icon name="logout" />,
-        label: family === 'evm' ? t`Disconnect ${walletName} (Ethereum)` : t`Disconnect ${walletName} (Solana)`,
+        label:
+          family === 'evm'
+            ? t`Disconnect ${walletName} (Ethereum)`
+            : t`Disconnect ${walletName} (Solana)`,
         onSelect: () => void import('../stack.ts').then(({ disconnect }) => disconnect(family)),
       },
     ]),
-    { id: 'connect', icon: <Icon name="wallet" />, label: t`Connect another wallet`, onSelect: () => openConnectDialog() },
+    {
+      id: 'connect',
+      icon: <Icon name="wallet" />,
+      label: t`Connect another wallet`,
+      onSelect: () => openConnectDialog(),
+    },
   ]
 }

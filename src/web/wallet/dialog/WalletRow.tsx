@@ -24,7 +24,13 @@ export function WalletRow({ wallet, families, busy, onConnect }: WalletRowProps)
       {families
         .filter((family) => wallet.ids[family])
         .map((family) => (
-          <Button aria-label={label(wallet.name, labels[family])} busy={busy === family} key={family} onClick={() => onConnect(family)} size="sm">
+          <Button
+            aria-label={label(wallet.name, labels[family])}
+            busy={busy === family}
+            key={family}
+            onClick={() => onConnect(family)}
+            size="sm"
+          >
             {labels[family]}
           </Button>
         ))}

@@ -47,7 +47,8 @@ export function useConnect() {
       const controller = new AbortController()
       giveUp.current = controller
       setStage({ name: 'scanning', wallet })
-      const onUri = (uri: string) => setStage((now) => (now.name === 'scanning' ? { ...now, uri } : now))
+      const onUri = (uri: string) =>
+        setStage((now) => (now.name === 'scanning' ? { ...now, uri } : now))
       void connect(wallet, 'evm', { onUri, signal: controller.signal })
     },
     cancel() {

@@ -1,5 +1,10 @@
 import { t } from '@lingui/core/macro'
-import { TransactionNotFoundError, TransactionReceiptNotFoundError, type Hash, type PublicClient } from 'viem'
+import {
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  type Hash,
+  type PublicClient,
+} from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
@@ -16,7 +21,10 @@ import { simulate } from './simulate.ts'
 const NONCES_AFTER = 8
 
 /** The user's own view of one EVM chain. `clientOf` gives the client of a network's RPC. */
-export function evmChain(networks: readonly Network[], clientOf: (network: Network) => PublicClient): PaymentChain {
+export function evmChain(
+  networks: readonly Network[],
+  clientOf: (network: Network) => PublicClient,
+): PaymentChain {
   const networkOf = (order: PaymentOrder): Network => {
     const network = networks.find((each) => each.network === order.network)
     if (!network) throw new Error(`${order.network} is not configured.`)
@@ -36,7 +44,8 @@ export function evmChain(networks: readonly Network[], clientOf: (network: Netwo
           () => null,
         )
     },
-    simulate: async (order, bytes) => simulate(client(order), { order, bytes, currency: nativeAsset(networkOf(order)) }),
+    simulate: async (order, bytes) =>
+      simulate(client(order), { order, bytes, currency: nativeAsset(networkOf(order)) }),
     broadcast: async () => {
       throw new Error('On EVM the wallet broadcasts.')
     },
@@ -52,8 +61,13 @@ export function evmChain(networks: readonly Network[], clientOf: (network: Netwo
 
 type Look = { client: PublicClient; network: Network; order: PaymentOrder; built: Built }
 
-async function readHead(client: PublicClient): Promise<{ height: number; finalizedHeight: number }> {
-  const [height, finalized] = await Promise.all([client.getBlockNumber({ cacheTime: 0 }), client.getBlock({ blockTag: 'finalized' })])
+async function readHead(
+  client: PublicClient,
+): Promise<{ height: number; finalizedHeight: number }> {
+  const [height, finalized] = await Promise.all([
+    client.getBlockNumber({ cacheTime: 0 }),
+    client.getBlock({ blockTag: 'finalized' }),
+  ])
   return { height: Number(height), finalizedHeight: Number(finalized.number) }
 }
 
@@ -67,26 +81,53 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
   // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
   const other = taken.mine ? await readLanded(look, taken.mine.hash, head) : undefined
   if (other) return other
-  if (taken.other) return { kind: 'superseded', at: serverNow(), by: taken.other.hash, finalized: taken.other.blockHeight <= head.finalizedHeight }
-  const waiting = sent.signature ? await absentIs(look.client.getTransaction({ hash: sent.signature as Hash }), TransactionNotFoundError) : undefined
-  if (waiting && sent.signature) return { kind: 'pending', at: serverNow(), signature: sent.signature }
+  if (taken.other)
+    return {
+      kind: 'superseded',
+      at: serverNow(),
+      by: taken.other.hash,
+      finalized: taken.other.blockHeight <= head.finalizedHeight,
+    }
+  const waiting = sent.signature
+    ? await absentIs(
+        look.client.getTransaction({ hash: sent.signature as Hash }),
+        TransactionNotFoundError,
+      )
+    : undefined
+  if (waiting && sent.signature)
+    return { kind: 'pending', at: serverNow(), signature: sent.signature }
   return { kind: 'absent', at: serverNow(), finalizedHeight: head.finalizedHeight }
 }
 
 /** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
-async function findMine({ client, network, order, built }: Look, sent: Sent): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
+async function findMine(
+  { client, network, order, built }: Look,
+  sent: Sent,
+): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
   if (built.nonce === null) return {}
-  const first = await findByNonce(client, { sender: order.sender, nonce: built.nonce }, built.builtHeight)
+  const first = await findByNonce(
+    client,
+    { sender: order.sender, nonce: built.nonce },
+    built.builtHeight,
+  )
   if (!first) return {}
   const intent = intentOf(order, built, nativeAsset(network))
   let found: FoundTransaction | undefined = first
   for (let step = 0; found && step <= NONCES_AFTER; step++) {
     const transaction = await client.getTransaction({ hash: found.hash })
-    const call = transaction.to && { to: transaction.to, value: transaction.value, data: transaction.input }
+    const call = transaction.to && {
+      to: transaction.to,
+      value: transaction.value,
+      data: transaction.input,
+    }
     if (call && readingOf(order).isMine(intent, call)) return { mine: found }
     // With a hash in hand only a replacement at the same nonce concerns this payment.
     if (sent.signature) break
-    found = await findByNonce(client, { sender: order.sender, nonce: found.nonce + 1 }, built.builtHeight)
+    found = await findByNonce(
+      client,
+      { sender: order.sender, nonce: found.nonce + 1 },
+      built.builtHeight,
+    )
   }
   return { other: first }
 }
@@ -96,12 +137,17 @@ async function readLanded(
   hash: Hash,
   head: { height: number; finalizedHeight: number },
 ): Promise<Reading | undefined> {
-  const receipt = await absentIs(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError)
+  const receipt = await absentIs(
+    client.getTransactionReceipt({ hash }),
+    TransactionReceiptNotFoundError,
+  )
   if (!receipt) return undefined
   const transaction = await client.getTransaction({ hash })
   const currency = nativeAsset(network)
   const facts = decodeLanded(transaction, receipt, currency)
-  const match = facts.ok ? readingOf(order).landed(intentOf(order, built, currency), facts) : undefined
+  const match = facts.ok
+    ? readingOf(order).landed(intentOf(order, built, currency), facts)
+    : undefined
   const paid = match?.ok === true
   const reverted = receipt.status === 'reverted'
   const difference = firstDifference(match?.rows ?? [])
@@ -111,8 +157,17 @@ async function readLanded(
     kind: 'landed',
     at: serverNow(),
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
-    failure: reverted ? t`The transaction was carried out and reverted: nothing was paid but the fee.` : paid ? null : t`On the chain, ${difference}`,
-    commitment: height <= head.finalizedHeight ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
+    failure: reverted
+      ? t`The transaction was carried out and reverted: nothing was paid but the fee.`
+      : paid
+        ? null
+        : t`On the chain, ${difference}`,
+    commitment:
+      height <= head.finalizedHeight
+        ? 'finalized'
+        : confirmations >= network.confirmations
+          ? 'confirmed'
+          : 'processed',
     landed: {
       signature: hash,
       height,
@@ -125,7 +180,10 @@ async function readLanded(
 }
 
 /** What viem throws for something a node does not have, as a value; everything else stays thrown. */
-async function absentIs<T>(work: Promise<T>, absence: abstract new (...args: never[]) => Error): Promise<T | undefined> {
+async function absentIs<T>(
+  work: Promise<T>,
+  absence: abstract new (...args: never[]) => Error,
+): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {

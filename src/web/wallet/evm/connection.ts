@@ -34,7 +34,11 @@ export class EvmConnection {
   }
 
   /** I5. What the wallet says now, and the store follows it. */
-  async readSigner(): Promise<{ address: string; connector: Connector; provider: EIP1193Provider } | null> {
+  async readSigner(): Promise<{
+    address: string
+    connector: Connector
+    provider: EIP1193Provider
+  } | null> {
     const { connector } = this
     if (!connector) return null
     const provider = await providerOf(connector)
@@ -66,8 +70,12 @@ export class EvmConnection {
 
   async reconnect(): Promise<void> {
     const walletId = rememberedWallet('evm')
-    const connector = walletId && (this.#find(walletId) ?? (await announced(this.#config, walletId)))
-    if (connector) await bounded(reconnect(this.#config, { connectors: [connector] }), QUIET_WITHIN_MS).catch(() => undefined)
+    const connector =
+      walletId && (this.#find(walletId) ?? (await announced(this.#config, walletId)))
+    if (connector)
+      await bounded(reconnect(this.#config, { connectors: [connector] }), QUIET_WITHIN_MS).catch(
+        () => undefined,
+      )
   }
 
   async disconnect(): Promise<void> {
@@ -82,7 +90,8 @@ export class EvmConnection {
 
   #publish(): void {
     const { connector, addresses, status } = getConnection(this.#config)
-    const address = status === 'connected' ? this.#chosen.pick(addresses.map(checksumAddress)) : undefined
+    const address =
+      status === 'connected' ? this.#chosen.pick(addresses.map(checksumAddress)) : undefined
     if (!connector || !address) return setAccount('evm', undefined)
     const { id, name, icon } = connector
     const walletName = (id === WALLET_CONNECT ? this.#remote?.walletName() : undefined) ?? name

@@ -1,5 +1,10 @@
 import type { Hex } from 'viem'
-import { compareLandedApproval, describeApproval, isApproval, matchApproval } from '#chains/evm/approval.ts'
+import {
+  compareLandedApproval,
+  describeApproval,
+  isApproval,
+  matchApproval,
+} from '#chains/evm/approval.ts'
 import { compareLanded } from '#chains/evm/compare.ts'
 import { decodeTransaction, readTransfer } from '#chains/evm/decode.ts'
 import type { LandedFacts } from '#chains/evm/landed.ts'
@@ -29,7 +34,11 @@ const payment: Reading = {
   landed: compareLanded,
   isMine: ({ asset, recipient, amountAtomic }, call) => {
     const transfer = readTransfer({ ...call, sender: null, to: checksumAddress(call.to) })
-    return transfer?.asset === asset.address && transfer.recipient === recipient && transfer.amountAtomic === amountAtomic
+    return (
+      transfer?.asset === asset.address &&
+      transfer.recipient === recipient &&
+      transfer.amountAtomic === amountAtomic
+    )
   },
 }
 
@@ -44,7 +53,9 @@ const note: Reading = {
   match: matchNote,
   describe: ({ paymentId }, bytes) => {
     const decoded = decodeTransaction(bytes)
-    const fees = decoded.ok ? decoded.steps.filter(({ kind }) => kind === 'fee_limit' || kind === 'fee_price') : []
+    const fees = decoded.ok
+      ? decoded.steps.filter(({ kind }) => kind === 'fee_limit' || kind === 'fee_price')
+      : []
     return [...fees, { kind: 'memo', facts: { text: textFact(paymentId) } }]
   },
   landed: compareLandedNote,

@@ -14,15 +14,21 @@ export async function findByNonce(
 ): Promise<FoundTransaction | undefined> {
   const address = sender as Address
   const latest = Number(await client.getBlockNumber({ cacheTime: 0 }))
-  if ((await client.getTransactionCount({ address, blockNumber: BigInt(latest) })) <= nonce) return undefined
+  if ((await client.getTransactionCount({ address, blockNumber: BigInt(latest) })) <= nonce)
+    return undefined
   let [free, taken] = [Math.min(from, latest) - 1, latest]
   while (taken - free > 1) {
     const middle = Math.floor((free + taken) / 2)
-    if ((await client.getTransactionCount({ address, blockNumber: BigInt(middle) })) > nonce) taken = middle
+    if ((await client.getTransactionCount({ address, blockNumber: BigInt(middle) })) > nonce)
+      taken = middle
     else free = middle
   }
   const block = await client.getBlock({ blockNumber: BigInt(taken), includeTransactions: true })
-  const found = block.transactions.find((transaction) => transaction.from.toLowerCase() === sender.toLowerCase() && transaction.nonce === nonce)
-  if (!found) throw new Error(`Block ${taken} should hold transaction ${nonce} of ${sender}, and does not.`)
+  const found = block.transactions.find(
+    (transaction) =>
+      transaction.from.toLowerCase() === sender.toLowerCase() && transaction.nonce === nonce,
+  )
+  if (!found)
+    throw new Error(`Block ${taken} should hold transaction ${nonce} of ${sender}, and does not.`)
   return { hash: found.hash, blockHeight: taken, nonce }
 }

@@ -35,7 +35,16 @@ const bytes = buildPayment({
   maxFeePerGas: 2_000_000_000n,
   maxPriorityFeePerGas: 1_000_000_000n,
 })
-const built: Built = { paymentId: 'p', bytes, lastValidBlockHeight: 1, deadlineAt: 0, builtHeight: 0, nonce: 7, maxFeeAtomic: 1n, digest: '' }
+const built: Built = {
+  paymentId: 'p',
+  bytes,
+  lastValidBlockHeight: 1,
+  deadlineAt: 0,
+  builtHeight: 0,
+  nonce: 7,
+  maxFeeAtomic: 1n,
+  digest: '',
+}
 
 /** A wallet whose answers the test decides; by default it is on the right chain and sends. */
 function walletWith(answers: Record<string, (params: unknown) => unknown>) {
@@ -94,7 +103,11 @@ test('a wallet on another chain is switched first; one that does not know the ch
   expect(await wallet.pay()).toMatchObject({ kind: 'sent' })
   expect(wallet.methods()).toContain('wallet_switchEthereumChain')
 
-  for (const error of [{ code: 4902 }, { code: -32603, message: 'x', data: { originalError: { code: 4902 } } }, new Error('x', { cause: { code: 4902 } })]) {
+  for (const error of [
+    { code: 4902 },
+    { code: -32603, message: 'x', data: { originalError: { code: 4902 } } },
+    new Error('x', { cause: { code: 4902 } }),
+  ]) {
     const strange = walletWith({ wallet_switchEthereumChain: fail(error) })
     strange.onChain('0x1')
     expect(await strange.pay()).toMatchObject({ kind: 'sent' })
@@ -114,7 +127,10 @@ test('a network that cannot be added is told as that, and a refusal to add it as
     [{ code: -32603, message: 'rpc not reachable' }, 'ADD_CHAIN_FAILED'],
     [{ code: 4001 }, 'REJECTED'],
   ] as const) {
-    const wallet = walletWith({ wallet_switchEthereumChain: fail({ code: 4902 }), wallet_addEthereumChain: fail(error) })
+    const wallet = walletWith({
+      wallet_switchEthereumChain: fail({ code: 4902 }),
+      wallet_addEthereumChain: fail(error),
+    })
     wallet.onChain('0x1')
     expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code } })
   }
@@ -174,18 +190,36 @@ test('an account that is switched while the network is is noticed too', async ()
 const never = () => new Promise<never>(() => {})
 
 test.each([
-  ['eth_chainId', { kind: 'refused', trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' } }],
-  ['eth_accounts', { kind: 'refused', trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' } }],
+  [
+    'eth_chainId',
+    {
+      kind: 'refused',
+      trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+    },
+  ],
+  [
+    'eth_accounts',
+    {
+      kind: 'refused',
+      trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+    },
+  ],
   ['wallet_switchEthereumChain', { kind: 'refused', trouble: { code: 'WRONG_CHAIN' } }],
   ['wallet_addEthereumChain', { kind: 'refused', trouble: { code: 'ADD_CHAIN_FAILED' } }],
   // Whoever may still approve may still send.
   ['eth_sendTransaction', { kind: 'lost' }],
 ])('a wallet that never answers %s is not waited for without end', async (method, answer) => {
   vi.useFakeTimers()
-  const wallet = walletWith({ ...(method === 'wallet_addEthereumChain' && { wallet_switchEthereumChain: fail({ code: 4902 }) }), [method]: never })
+  const wallet = walletWith({
+    ...(method === 'wallet_addEthereumChain' && {
+      wallet_switchEthereumChain: fail({ code: 4902 }),
+    }),
+    [method]: never,
+  })
   if (method.startsWith('wallet_')) wallet.onChain('0x1')
   const paid = wallet.pay()
   await vi.advanceTimersByTimeAsync(5 * 60_000)
   expect(await paid).toMatchObject(answer)
-  if (method !== 'eth_sendTransaction') expect(wallet.methods()).not.toContain('eth_sendTransaction')
+  if (method !== 'eth_sendTransaction')
+    expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })

@@ -4,7 +4,12 @@ import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Built, PaymentOrder } from '../../payment-order/order.ts'
 import type { WalletAnswer } from '../../payment-order/ports.ts'
-import { describeTrouble, describeUnsigned, isNothingSent, type WalletSignal } from '../../errors/troubles.ts'
+import {
+  describeTrouble,
+  describeUnsigned,
+  isNothingSent,
+  type WalletSignal,
+} from '../../errors/troubles.ts'
 import { bounded } from '../state/bounded.ts'
 import { signalOf } from '../state/errors.ts'
 import { switchChain } from './switch-chain.ts'
@@ -26,7 +31,11 @@ export async function readAccounts(provider: EIP1193Provider): Promise<string[]>
  * Has the wallet sign and send a payment. The fields it is asked with are read from the reviewed bytes, in this browser.
  * Before the request goes out every failure is `refused`; after it, only what is certain to have sent nothing.
  */
-export async function payWithProvider(provider: EIP1193Provider, network: Network, payment: { order: PaymentOrder; built: Built }): Promise<WalletAnswer> {
+export async function payWithProvider(
+  provider: EIP1193Provider,
+  network: Network,
+  payment: { order: PaymentOrder; built: Built },
+): Promise<WalletAnswer> {
   const { order, built } = payment
   const decoded = decodeTransaction(built.bytes)
   if (!decoded.ok || decoded.form !== 'unsigned') return refused('refused_transaction', order)
@@ -58,10 +67,14 @@ export async function payWithProvider(provider: EIP1193Provider, network: Networ
       } as never),
       SEND_WITHIN_MS,
     )
-    return typeof hash === 'string' && HASH.test(hash) ? { kind: 'sent', signature: hash.toLowerCase() } : { kind: 'lost' }
+    return typeof hash === 'string' && HASH.test(hash)
+      ? { kind: 'sent', signature: hash.toLowerCase() }
+      : { kind: 'lost' }
   } catch (error) {
     const signal = signalOf(error)
-    return isNothingSent(signal) && !BROKEN_OFF.has(signal) ? refused(signal, order) : { kind: 'lost' }
+    return isNothingSent(signal) && !BROKEN_OFF.has(signal)
+      ? refused(signal, order)
+      : { kind: 'lost' }
   }
 }
 

@@ -13,8 +13,10 @@ export function evmReader(networks: readonly Network[]): TransactionReader {
     return network && nativeAsset(network)
   }
   return {
-    match: (order, attempt, bytes) => readingOf(order).match(intentOf(order, attempt, currencyOf(order)), bytes),
-    describe: (order, attempt, bytes) => readingOf(order).describe(intentOf(order, attempt, currencyOf(order)), bytes),
+    match: (order, attempt, bytes) =>
+      readingOf(order).match(intentOf(order, attempt, currencyOf(order)), bytes),
+    describe: (order, attempt, bytes) =>
+      readingOf(order).describe(intentOf(order, attempt, currencyOf(order)), bytes),
     nonce: (_order, bytes) => {
       const decoded = decodeTransaction(bytes)
       return decoded.ok ? decoded.nonce : null
@@ -22,7 +24,8 @@ export function evmReader(networks: readonly Network[]): TransactionReader {
     compareSigned: (order, built, signed) => {
       const match = compareSigned(intentOf(order, built, currencyOf(order)), built.bytes, signed)
       const decoded = decodeTransaction(signed)
-      if (!match.ok || match.digest !== built.digest || !decoded.ok || !decoded.hash) return { ok: false, difference: firstDifference(match.rows) }
+      if (!match.ok || match.digest !== built.digest || !decoded.ok || !decoded.hash)
+        return { ok: false, difference: firstDifference(match.rows) }
       return { ok: true, signature: decoded.hash }
     },
   }

@@ -1,4 +1,9 @@
-import { getTypesForEIP712Domain, serializeTypedData, type EIP1193Provider, type TypedDataDomain } from 'viem'
+import {
+  getTypesForEIP712Domain,
+  serializeTypedData,
+  type EIP1193Provider,
+  type TypedDataDomain,
+} from 'viem'
 import type { Network } from '#contract/network.ts'
 import { bounded } from '../state/bounded.ts'
 import { walletProblem, WalletProblem } from '../state/errors.ts'
@@ -19,13 +24,26 @@ export async function signTypedData(
   { address, walletName, data }: { address: string; walletName: string; data: TypedData },
 ): Promise<`0x${string}`> {
   await switchChain(provider, network, walletName)
-  if ((await readAccounts(provider))[0] !== address) throw new WalletProblem('unauthorized', walletName)
+  if ((await readAccounts(provider))[0] !== address)
+    throw new WalletProblem('unauthorized', walletName)
   const domain = data.domain as TypedDataDomain
   const types = { ...data.types, EIP712Domain: getTypesForEIP712Domain({ domain }) }
-  const text = serializeTypedData<Record<string, unknown>, string>({ domain, types, primaryType: data.primaryType, message: data.message })
+  const text = serializeTypedData<Record<string, unknown>, string>({
+    domain,
+    types,
+    primaryType: data.primaryType,
+    message: data.message,
+  })
   try {
-    const signature: unknown = await bounded(provider.request({ method: 'eth_signTypedData_v4', params: [address as `0x${string}`, text] }), SIGN_WITHIN_MS)
-    if (typeof signature === 'string' && SIGNATURE.test(signature)) return signature.toLowerCase() as `0x${string}`
+    const signature: unknown = await bounded(
+      provider.request({
+        method: 'eth_signTypedData_v4',
+        params: [address as `0x${string}`, text],
+      }),
+      SIGN_WITHIN_MS,
+    )
+    if (typeof signature === 'string' && SIGNATURE.test(signature))
+      return signature.toLowerCase() as `0x${string}`
   } catch (error) {
     throw walletProblem(error, walletName)
   }

@@ -1,7 +1,22 @@
 import { t } from '@lingui/core/macro'
-import { BaseError, ExecutionRevertedError, InsufficientFundsError, type Address, type PublicClient } from 'viem'
+import {
+  BaseError,
+  ExecutionRevertedError,
+  InsufficientFundsError,
+  type Address,
+  type PublicClient,
+} from 'viem'
 import { decodeTransaction, type EvmFacts } from '#chains/evm/decode.ts'
-import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Balances, type Trial } from '#chains/evm/trial.ts'
+import {
+  encodeBalanceOf,
+  paysInFull,
+  readBalance,
+  readTrial,
+  saysTransferred,
+  trialCalls,
+  type Balances,
+  type Trial,
+} from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
@@ -10,68 +25,142 @@ import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
 type Tried = { order: PaymentOrder; bytes: Uint8Array; currency: Asset }
 
 /** Tries a payment out on the payer's own node. `eth_call` alone lets one pass that cannot cover its fee, so balances are compared as well. */
-export async function simulate(client: PublicClient, { order, bytes, currency }: Tried): Promise<Simulation> {
+export async function simulate(
+  client: PublicClient,
+  { order, bytes, currency }: Tried,
+): Promise<Simulation> {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return { state: 'failed', reason: decoded.problem }
   try {
     const balance = await client.getBalance({ address: order.sender as Address })
     const cost = decoded.valueAtomic + decoded.feeBoundAtomic
-    if (balance < cost) return { state: 'failed', reason: describeLack({ balance, cost, asset: currency }) }
-    const fee = { who: 'you', address: order.sender, asset: currency, beforeAtomic: balance, afterAtomic: balance - cost } as const
+    if (balance < cost)
+      return { state: 'failed', reason: describeLack({ balance, cost, asset: currency }) }
+    const fee = {
+      who: 'you',
+      address: order.sender,
+      asset: currency,
+      beforeAtomic: balance,
+      afterAtomic: balance - cost,
+    } as const
     const to = decoded.to as Address
     if (order.deed) {
       // It moves nothing but the fee: the call has to go through, and that is all.
-      const { data } = await client.call({ account: order.sender as Address, to, data: decoded.data, gas: decoded.gas })
-      return order.deed.kind === 'allow' && !saysTransferred(data) ? { state: 'failed', reason: t`the token refuses it.` } : { state: 'passed', changes: [fee] }
+      const { data } = await client.call({
+        account: order.sender as Address,
+        to,
+        data: decoded.data,
+        gas: decoded.gas,
+      })
+      return order.deed.kind === 'allow' && !saysTransferred(data)
+        ? { state: 'failed', reason: t`the token refuses it.` }
+        : { state: 'passed', changes: [fee] }
     }
     if (!order.asset.native) return await simulateToken(client, order, { decoded, fee })
     const received = await client.getBalance({ address: to })
-    await client.call({ account: order.sender as Address, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data })
-    const recipient = { who: 'recipient', address: decoded.to, asset: currency, beforeAtomic: received, afterAtomic: received + decoded.valueAtomic } as const
+    await client.call({
+      account: order.sender as Address,
+      to,
+      value: decoded.valueAtomic,
+      gas: decoded.gas,
+      data: decoded.data,
+    })
+    const recipient = {
+      who: 'recipient',
+      address: decoded.to,
+      asset: currency,
+      beforeAtomic: received,
+      afterAtomic: received + decoded.valueAtomic,
+    } as const
     return { state: 'passed', changes: [fee, recipient] }
   } catch (error) {
     const refused =
-      error instanceof BaseError ? error.walk((cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError) : null
-    if (refused) return { state: 'failed', reason: refused.message.split('\n')[0] ?? t`the recipient refuses it.` }
+      error instanceof BaseError
+        ? error.walk(
+            (cause) =>
+              cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError,
+          )
+        : null
+    if (refused)
+      return {
+        state: 'failed',
+        reason: refused.message.split('\n')[0] ?? t`the recipient refuses it.`,
+      }
     return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
   }
 }
 
 type Fee = Extract<Simulation, { state: 'passed' }>['changes'][number]
 
-async function simulateToken(client: PublicClient, order: PaymentOrder, { decoded, fee }: { decoded: EvmFacts; fee: Fee }): Promise<Simulation> {
+async function simulateToken(
+  client: PublicClient,
+  order: PaymentOrder,
+  { decoded, fee }: { decoded: EvmFacts; fee: Fee },
+): Promise<Simulation> {
   const { asset, sender, recipient, amountAtomic } = order
-  const [held, received] = await Promise.all([readHeld(client, asset, sender), readHeld(client, asset, recipient)])
-  if (held === undefined || received === undefined) return { state: 'failed', reason: t`there is no token at the address of ${asset.symbol}.` }
-  if (held < amountAtomic) return { state: 'failed', reason: describeLack({ balance: held, cost: amountAtomic, asset }) }
-  const trial = (await tryOut(client, order, decoded)) ?? assumed(order, { sender: held, recipient: received })
+  const [held, received] = await Promise.all([
+    readHeld(client, asset, sender),
+    readHeld(client, asset, recipient),
+  ])
+  if (held === undefined || received === undefined)
+    return { state: 'failed', reason: t`there is no token at the address of ${asset.symbol}.` }
+  if (held < amountAtomic)
+    return { state: 'failed', reason: describeLack({ balance: held, cost: amountAtomic, asset }) }
+  const trial =
+    (await tryOut(client, order, decoded)) ?? assumed(order, { sender: held, recipient: received })
   if (!trial.ok) {
     const { refusal } = trial
     return {
       state: 'failed',
-      reason: refusal.code === 'reverts' ? (refusal.answer ?? t`the token refuses it.`) : t`the token reports that it did not transfer.`,
+      reason:
+        refusal.code === 'reverts'
+          ? (refusal.answer ?? t`the token refuses it.`)
+          : t`the token reports that it did not transfer.`,
     }
   }
   const { before, after } = trial
   if (!paysInFull(order, trial)) {
     const arrives = formatAmount(after.recipient - before.recipient, asset.decimals)
     const wanted = formatAmount(amountAtomic, asset.decimals)
-    return { state: 'failed', reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.` }
+    return {
+      state: 'failed',
+      reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.`,
+    }
   }
   return {
     state: 'passed',
     changes: [
-      { who: 'you', address: sender, asset, beforeAtomic: before.sender, afterAtomic: after.sender },
+      {
+        who: 'you',
+        address: sender,
+        asset,
+        beforeAtomic: before.sender,
+        afterAtomic: after.sender,
+      },
       fee,
-      { who: 'recipient', address: recipient, asset, beforeAtomic: before.recipient, afterAtomic: after.recipient },
+      {
+        who: 'recipient',
+        address: recipient,
+        asset,
+        beforeAtomic: before.recipient,
+        afterAtomic: after.recipient,
+      },
     ],
   }
 }
 
 /** What the node shows after running the transfer; undefined where it cannot run several calls on one state, and the call alone passed. */
-async function tryOut(client: PublicClient, order: PaymentOrder, decoded: EvmFacts): Promise<Trial | undefined> {
+async function tryOut(
+  client: PublicClient,
+  order: PaymentOrder,
+  decoded: EvmFacts,
+): Promise<Trial | undefined> {
   const calls = trialCalls(order, decoded.gas)
-  const blocks = await client.simulateBlocks({ blocks: [{ calls: calls.map(({ from, to, data }) => ({ account: from, to, data })) }] }).catch(() => undefined)
+  const blocks = await client
+    .simulateBlocks({
+      blocks: [{ calls: calls.map(({ from, to, data }) => ({ account: from, to, data })) }],
+    })
+    .catch(() => undefined)
   const results = blocks?.[0]?.calls.map(({ status, data, error }) => ({
     status: status === 'success' ? '0x1' : '0x0',
     returnData: data,
@@ -79,21 +168,42 @@ async function tryOut(client: PublicClient, order: PaymentOrder, decoded: EvmFac
   }))
   const trial = results && readTrial(results)
   if (trial) return trial
-  const { data } = await client.call({ account: order.sender as Address, to: decoded.to as Address, data: decoded.data, gas: decoded.gas })
+  const { data } = await client.call({
+    account: order.sender as Address,
+    to: decoded.to as Address,
+    data: decoded.data,
+    gas: decoded.gas,
+  })
   return saysTransferred(data) ? undefined : { ok: false, refusal: { code: 'returns_false' } }
 }
 
 /** What an honest token does. Whether this one is honest shows when it lands. */
 function assumed({ amountAtomic }: PaymentOrder, before: Balances): Trial {
-  return { ok: true, before, after: { sender: before.sender - amountAtomic, recipient: before.recipient + amountAtomic } }
+  return {
+    ok: true,
+    before,
+    after: { sender: before.sender - amountAtomic, recipient: before.recipient + amountAtomic },
+  }
 }
 
-async function readHeld(client: PublicClient, asset: Asset, owner: string): Promise<bigint | undefined> {
+async function readHeld(
+  client: PublicClient,
+  asset: Asset,
+  owner: string,
+): Promise<bigint | undefined> {
   const { data } = await client.call({ to: asset.address as Address, data: encodeBalanceOf(owner) })
   return readBalance(data)
 }
 
-function describeLack({ balance, cost, asset }: { balance: bigint; cost: bigint; asset: Asset }): string {
+function describeLack({
+  balance,
+  cost,
+  asset,
+}: {
+  balance: bigint
+  cost: bigint
+  asset: Asset
+}): string {
   const words = (amount: bigint) => `${formatAmount(amount, asset.decimals)} ${asset.symbol}`
   const [holds, needs, lacks] = [words(balance), words(cost), words(cost - balance)]
   return asset.native

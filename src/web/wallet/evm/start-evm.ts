@@ -34,9 +34,17 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     disconnect: () => connection.disconnect(),
     signMessage: async (account, message) => {
       const signer = await connection.readSigner()
-      if (signer?.address !== account.address) throw new WalletProblem('unauthorized', account.walletName)
+      if (signer?.address !== account.address)
+        throw new WalletProblem('unauthorized', account.walletName)
       try {
-        return await bounded(signMessage(config, { account: account.address as `0x${string}`, message, connector: signer.connector }), SIGN_WITHIN_MS)
+        return await bounded(
+          signMessage(config, {
+            account: account.address as `0x${string}`,
+            message,
+            connector: signer.connector,
+          }),
+          SIGN_WITHIN_MS,
+        )
       } catch (error) {
         throw walletProblem(error, account.walletName)
       }

@@ -12,7 +12,11 @@ const SWITCH_WITHIN_MS = 90_000
  * that they switched and stay where they are.
  * @throws WalletProblem; nothing was sent in any case
  */
-export async function switchChain(provider: EIP1193Provider, network: Network, walletName: string): Promise<void> {
+export async function switchChain(
+  provider: EIP1193Provider,
+  network: Network,
+  walletName: string,
+): Promise<void> {
   const wanted = chainIdOf(network.network)
   if ((await readChainId(provider)) === wanted) return
   try {
@@ -30,15 +34,28 @@ export async function switchChain(provider: EIP1193Provider, network: Network, w
 }
 
 export async function readChainId(provider: EIP1193Provider): Promise<number> {
-  const chainId: unknown = await bounded(provider.request({ method: 'eth_chainId' }), READ_WITHIN_MS)
+  const chainId: unknown = await bounded(
+    provider.request({ method: 'eth_chainId' }),
+    READ_WITHIN_MS,
+  )
   return isHex(chainId) ? hexToNumber(chainId) : Number(chainId)
 }
 
 async function askToSwitch(provider: EIP1193Provider, chainId: number): Promise<void> {
-  await bounded(provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: numberToHex(chainId) }] }), SWITCH_WITHIN_MS)
+  await bounded(
+    provider.request({
+      method: 'wallet_switchEthereumChain',
+      params: [{ chainId: numberToHex(chainId) }],
+    }),
+    SWITCH_WITHIN_MS,
+  )
 }
 
-async function addChain(provider: EIP1193Provider, network: Network, walletName: string): Promise<void> {
+async function addChain(
+  provider: EIP1193Provider,
+  network: Network,
+  walletName: string,
+): Promise<void> {
   const { name, symbol, decimals } = nativeAsset(network)
   const explorer = network.explorer && new URL(network.explorer.tx.replace('{tx}', '')).origin
   const chain = {
@@ -49,14 +66,25 @@ async function addChain(provider: EIP1193Provider, network: Network, walletName:
     ...(explorer && { blockExplorerUrls: [explorer] }),
   }
   try {
-    await bounded(provider.request({ method: 'wallet_addEthereumChain', params: [chain] }), SWITCH_WITHIN_MS)
+    await bounded(
+      provider.request({ method: 'wallet_addEthereumChain', params: [chain] }),
+      SWITCH_WITHIN_MS,
+    )
   } catch (error) {
     throw problemOf(error, walletName, 'add_chain_failed')
   }
 }
 
 /** A refusal stays a refusal; anything less clear becomes `otherwise`, and nothing was sent either way. */
-function problemOf(error: unknown, walletName: string, otherwise: 'wrong_chain' | 'add_chain_failed'): WalletProblem {
+function problemOf(
+  error: unknown,
+  walletName: string,
+  otherwise: 'wrong_chain' | 'add_chain_failed',
+): WalletProblem {
   const signal = signalOf(error)
-  return new WalletProblem(signal === 'rejected' || signal === 'request_pending' ? signal : otherwise, walletName, { cause: error })
+  return new WalletProblem(
+    signal === 'rejected' || signal === 'request_pending' ? signal : otherwise,
+    walletName,
+    { cause: error },
+  )
 }

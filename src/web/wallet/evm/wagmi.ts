@@ -1,4 +1,11 @@
-import { createConfig, fallback, http, type Config, type Connector, type CreateConnectorFn } from 'wagmi'
+import {
+  createConfig,
+  fallback,
+  http,
+  type Config,
+  type Connector,
+  type CreateConnectorFn,
+} from 'wagmi'
 import { watchConnectors } from 'wagmi/actions'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
 
@@ -7,14 +14,20 @@ const ANNOUNCED_WITHIN_MS = 2_000
 const RPC_TIMEOUT_MS = 10_000
 
 /** Connectors come from EIP-6963, beside the given ones: `window.ethereum` belongs to whoever came last. @throws without a network */
-export function createConfigOf(networks: readonly Network[], connectors: CreateConnectorFn[]): Config {
+export function createConfigOf(
+  networks: readonly Network[],
+  connectors: CreateConnectorFn[],
+): Config {
   const [first, ...others] = networks.map(chainOf)
   if (!first) throw new Error('This desk has no EVM network.')
-  const transport = (network: Network) => fallback(network.rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 })))
+  const transport = (network: Network) =>
+    fallback(network.rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 })))
   return createConfig({
     chains: [first, ...others],
     connectors,
-    transports: Object.fromEntries(networks.map((network) => [chainIdOf(network.network), transport(network)])),
+    transports: Object.fromEntries(
+      networks.map((network) => [chainIdOf(network.network), transport(network)]),
+    ),
     multiInjectedProviderDiscovery: true,
     // Which wallet to connect again is remembered by us, for both families alike; wagmi's own memory would connect every wallet it finds.
     storage: null,

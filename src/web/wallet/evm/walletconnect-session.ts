@@ -3,7 +3,12 @@ import { hexToNumber, isHex, numberToHex } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
 
 /** What a wallet may be asked for over WalletConnect. Whatever it did not grant is refused here: nobody else signs in its place. */
-const METHODS = ['eth_sendTransaction', 'personal_sign', 'eth_signTypedData_v4', 'wallet_addEthereumChain']
+const METHODS = [
+  'eth_sendTransaction',
+  'personal_sign',
+  'eth_signTypedData_v4',
+  'wallet_addEthereumChain',
+]
 const EVENTS = ['accountsChanged', 'chainChanged']
 
 export type WalletConnectOptions = {
@@ -18,7 +23,11 @@ export type WalletConnectOptions = {
   onUri: (uri: string) => void
 }
 
-export type WalletConnectEvents = { accounts: (addresses: string[]) => void; chain: (chainId: number) => void; end: () => void }
+export type WalletConnectEvents = {
+  accounts: (addresses: string[]) => void
+  chain: (chainId: number) => void
+  end: () => void
+}
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>
 type Session = ReturnType<Client['session']['get']>
@@ -53,7 +62,10 @@ export class WalletConnectSession {
     })
   }
 
-  static async open(options: WalletConnectOptions, events: WalletConnectEvents): Promise<WalletConnectSession> {
+  static async open(
+    options: WalletConnectOptions,
+    events: WalletConnectEvents,
+  ): Promise<WalletConnectSession> {
     const { name, url, icon } = options.asker
     const client = await SignClient.init({
       projectId: options.projectId,
@@ -78,16 +90,24 @@ export class WalletConnectSession {
   accounts(): string[] {
     const prefix = `eip155:${this.#chainId}:`
     const accounts = this.#session?.namespaces.eip155?.accounts ?? []
-    return accounts.filter((account) => account.startsWith(prefix)).map((account) => checksumAddress(account.slice(prefix.length)))
+    return accounts
+      .filter((account) => account.startsWith(prefix))
+      .map((account) => checksumAddress(account.slice(prefix.length)))
   }
 
   /** Asks for a wallet and waits until one agrees. @throws when the person refuses, here or there, or nobody comes */
   async connect(): Promise<string[]> {
     const chains = this.#options.chainIds.map((id) => `eip155:${id}`)
-    const { uri, approval } = await this.#client.connect({ optionalNamespaces: { eip155: { chains, methods: METHODS, events: EVENTS } } })
+    const { uri, approval } = await this.#client.connect({
+      optionalNamespaces: { eip155: { chains, methods: METHODS, events: EVENTS } },
+    })
     if (uri !== undefined) this.#options.onUri(uri)
     this.#session = await this.#unlessCancelled(approval())
-    const granted = this.#options.chainIds.find((id) => this.#session?.namespaces.eip155?.accounts.some((account) => account.startsWith(`eip155:${id}:`)))
+    const granted = this.#options.chainIds.find((id) =>
+      this.#session?.namespaces.eip155?.accounts.some((account) =>
+        account.startsWith(`eip155:${id}:`),
+      ),
+    )
     if (granted === undefined) {
       await this.disconnect()
       throw rpcError(4901, 'The wallet offers no network of this desk.')
@@ -141,13 +161,20 @@ export class WalletConnectSession {
   }
 
   #leave(topic: string): Promise<void> {
-    return this.#client.disconnect({ topic, reason: { code: 6000, message: 'The person disconnected.' } })
+    return this.#client.disconnect({
+      topic,
+      reason: { code: 6000, message: 'The person disconnected.' },
+    })
   }
 
   #switchTo(params: unknown): null {
-    const wanted: unknown = Array.isArray(params) ? Reflect.get(Object(params[0]), 'chainId') : undefined
+    const wanted: unknown = Array.isArray(params)
+      ? Reflect.get(Object(params[0]), 'chainId')
+      : undefined
     const chainId = isHex(wanted) ? hexToNumber(wanted) : 0
-    const offered = this.#session?.namespaces.eip155?.accounts.some((account) => account.startsWith(`eip155:${chainId}:`))
+    const offered = this.#session?.namespaces.eip155?.accounts.some((account) =>
+      account.startsWith(`eip155:${chainId}:`),
+    )
     if (!offered) throw rpcError(4902, 'The wallet did not offer this network.')
     if (chainId !== this.#chainId) {
       this.#chainId = chainId
@@ -159,8 +186,13 @@ export class WalletConnectSession {
   async #ask(method: string, params: unknown): Promise<unknown> {
     const session = this.#session
     if (!session) throw rpcError(4100, 'No wallet is connected.')
-    if (!session.namespaces.eip155?.methods.includes(method)) throw rpcError(4200, `The wallet did not grant ${method}.`)
-    return this.#client.request({ topic: session.topic, chainId: `eip155:${this.#chainId}`, request: { method, params: params ?? [] } })
+    if (!session.namespaces.eip155?.methods.includes(method))
+      throw rpcError(4200, `The wallet did not grant ${method}.`)
+    return this.#client.request({
+      topic: session.topic,
+      chainId: `eip155:${this.#chainId}`,
+      request: { method, params: params ?? [] },
+    })
   }
 
   #heard({ name, data }: { name: string; data: unknown }): void {

@@ -15,7 +15,10 @@ beforeEach(() => {
 })
 
 /** This page and a wallet on another device, with the official client at both ends of a relay. */
-async function open(wallet: Partial<RemoteWalletOptions> = {}, page: Partial<WalletConnectOptions> = {}) {
+async function open(
+  wallet: Partial<RemoteWalletOptions> = {},
+  page: Partial<WalletConnectOptions> = {},
+) {
   const relay = await startRelay()
   onTestFinished(() => relay[Symbol.asyncDispose]())
   const account = privateKeyToAccount(generatePrivateKey())
@@ -40,7 +43,11 @@ async function open(wallet: Partial<RemoteWalletOptions> = {}, page: Partial<Wal
       },
       ...page,
     },
-    { accounts: (addresses) => told.push(addresses), chain: (id) => told.push(id), end: () => told.push('end') },
+    {
+      accounts: (addresses) => told.push(addresses),
+      chain: (id) => told.push(id),
+      end: () => told.push('end'),
+    },
   )
   return { account, remote, session, told }
 }
@@ -52,24 +59,42 @@ test('a wallet that scans the code connects, and signs with its own key', async 
   expect(told[0]).toMatch(/^wc:[0-9a-f]{64}@2\?/)
   expect(session.walletName).toBe('Remote wallet')
   expect(await session.request({ method: 'eth_chainId' })).toBe('0x7a69')
-  const signature = (await session.request({ method: 'personal_sign', params: [MESSAGE, account.address] })) as Hex
-  expect(await verifyMessage({ address: account.address, message: { raw: MESSAGE }, signature })).toBe(true)
+  const signature = (await session.request({
+    method: 'personal_sign',
+    params: [MESSAGE, account.address],
+  })) as Hex
+  expect(
+    await verifyMessage({ address: account.address, message: { raw: MESSAGE }, signature }),
+  ).toBe(true)
 })
 
 test('what the wallet did not grant is refused here, and asked of nobody', async () => {
   const { account, remote, session } = await open({ methods: ['personal_sign'] })
   await session.connect()
-  const asking = session.request({ method: 'eth_sendTransaction', params: [{ from: account.address }] })
+  const asking = session.request({
+    method: 'eth_sendTransaction',
+    params: [{ from: account.address }],
+  })
   await expect(asking).rejects.toMatchObject({ code: 4200 })
   expect(remote.asked).toEqual([])
 })
 
 test('a wallet that refuses to connect, or a request, is told as a refusal of the person', async () => {
   const refusing = await open({ refuses: true })
-  expect(signalOf(await refusing.session.connect().catch((error: unknown) => error))).toBe('rejected')
-  const { account, session } = await open({ carryOut: () => Promise.reject(new Error('User rejected.')) })
+  expect(signalOf(await refusing.session.connect().catch((error: unknown) => error))).toBe(
+    'rejected',
+  )
+  const { account, session } = await open({
+    carryOut: () => Promise.reject(new Error('User rejected.')),
+  })
   await session.connect()
-  expect(signalOf(await session.request({ method: 'personal_sign', params: [MESSAGE, account.address] }).catch((error: unknown) => error))).toBe('rejected')
+  expect(
+    signalOf(
+      await session
+        .request({ method: 'personal_sign', params: [MESSAGE, account.address] })
+        .catch((error: unknown) => error),
+    ),
+  ).toBe('rejected')
 })
 
 test('another account in the wallet, and the end of the session there, are heard of here', async () => {
@@ -81,7 +106,9 @@ test('another account in the wallet, and the end of the session there, are heard
   expect(await session.request({ method: 'eth_accounts' })).toEqual([other.address])
   await remote.disconnect()
   await expect.poll(() => told.at(-1)).toBe('end')
-  await expect(session.request({ method: 'personal_sign', params: [MESSAGE, other.address] })).rejects.toMatchObject({ code: 4100 })
+  await expect(
+    session.request({ method: 'personal_sign', params: [MESSAGE, other.address] }),
+  ).rejects.toMatchObject({ code: 4100 })
 })
 
 test('a network that the wallet offers is switched to, another one is unknown to it', async () => {
@@ -89,7 +116,9 @@ test('a network that the wallet offers is switched to, another one is unknown to
   await session.connect()
   await session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x2105' }] })
   expect([session.chainId, told.at(-1)]).toEqual([8453, 8453])
-  await expect(session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x1' }] })).rejects.toMatchObject({ code: 4902 })
+  await expect(
+    session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x1' }] }),
+  ).rejects.toMatchObject({ code: 4902 })
 })
 
 test('a wallet without a network of this desk is not kept', async () => {

@@ -26,7 +26,11 @@ export function walletConnect({ projectId, relayUrl, title }: RelaySettings): Wa
       const options = {
         projectId,
         ...(relayUrl !== null && { relayUrl }),
-        asker: { name: title, url: window.location.origin, icon: new URL('favicon.svg', document.baseURI).href },
+        asker: {
+          name: title,
+          url: window.location.origin,
+          icon: new URL('favicon.svg', document.baseURI).href,
+        },
         chainIds: config.chains.map(({ id }) => id),
         onUri: (uri: string) => elsewhere?.onUri(uri),
       }

@@ -7,5 +7,9 @@ export class SolanaMobileWalletAdapter {
   }
 }
 export const createDefaultAddressSelector = () => ({ select: async (addresses) => addresses[0] })
-export const createDefaultAuthorizationResultCache = () => ({ clear: async () => {}, get: async () => undefined, set: async () => {} })
+export const createDefaultAuthorizationResultCache = () => ({
+  clear: async () => {},
+  get: async () => undefined,
+  set: async () => {},
+})
 export const createDefaultWalletNotFoundHandler = () => async () => {}

@@ -1,5 +1,10 @@
 import { WalletReadyState, type WalletName } from '@solana/wallet-adapter-base'
-import { ConnectionProvider, useWallet, WalletProvider, type WalletContextState } from '@solana/wallet-adapter-react'
+import {
+  ConnectionProvider,
+  useWallet,
+  WalletProvider,
+  type WalletContextState,
+} from '@solana/wallet-adapter-react'
 import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
 import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -34,7 +39,12 @@ export async function mountAdapterRoot(endpoint: string): Promise<AdapterRoot> {
     }
     createRoot(document.createElement('div')).render(
       <ConnectionProvider endpoint={endpoint}>
-        <WalletProvider autoConnect={false} localStorageKey="paydesk.solana-wallet" onError={ignoreError} wallets={NO_ADAPTERS}>
+        <WalletProvider
+          autoConnect={false}
+          localStorageKey="paydesk.solana-wallet"
+          onError={ignoreError}
+          wallets={NO_ADAPTERS}
+        >
           <Bridge publish={publish} />
         </WalletProvider>
       </ConnectionProvider>,
@@ -65,8 +75,13 @@ export async function mountAdapterRoot(endpoint: string): Promise<AdapterRoot> {
 }
 
 /** The standard wallet behind an installed adapter of a name. */
-export function adapterNamed(context: WalletContextState, name: string): StandardWalletAdapter | undefined {
-  const found = context.wallets.find(({ adapter, readyState }) => adapter.name === name && readyState === WalletReadyState.Installed)
+export function adapterNamed(
+  context: WalletContextState,
+  name: string,
+): StandardWalletAdapter | undefined {
+  const found = context.wallets.find(
+    ({ adapter, readyState }) => adapter.name === name && readyState === WalletReadyState.Installed,
+  )
   return found && isStandard(found.adapter) ? found.adapter : undefined
 }
 
@@ -75,8 +90,17 @@ export function adapterNamed(context: WalletContextState, name: string): Standar
  * selected before, or none.
  * @throws WalletProblem when the wallet is not there
  */
-export async function selectAdapter(root: AdapterRoot, name: string): Promise<StandardWalletAdapter> {
-  if (!(await root.until((context) => adapterNamed(context, name) !== undefined, REGISTERED_WITHIN_MS))) throw new WalletProblem('disconnected', name)
+export async function selectAdapter(
+  root: AdapterRoot,
+  name: string,
+): Promise<StandardWalletAdapter> {
+  if (
+    !(await root.until(
+      (context) => adapterNamed(context, name) !== undefined,
+      REGISTERED_WITHIN_MS,
+    ))
+  )
+    throw new WalletProblem('disconnected', name)
   root.current().select(name as WalletName)
   await root.until((context) => context.wallet?.adapter.name === name, REGISTERED_WITHIN_MS)
   const adapter = adapterNamed(root.current(), name)

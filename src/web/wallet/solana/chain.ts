@@ -14,7 +14,10 @@ import { findByMessage } from './find.ts'
 import { simulate } from './simulate.ts'
 
 /** The user's own view of one Solana cluster. Everything is polled: a proxy that drops WebSockets must not look like an expiry. */
-export function solanaChain(networks: readonly Network[], rpcOf: (network: Network) => Rpc): PaymentChain {
+export function solanaChain(
+  networks: readonly Network[],
+  rpcOf: (network: Network) => Rpc,
+): PaymentChain {
   const networkOf = (order: PaymentOrder): Network => {
     const network = networks.find((each) => each.network === order.network)
     if (!network) throw new Error(`${order.network} is not configured.`)
@@ -30,18 +33,24 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
       ])
       return { height, finalizedHeight }
     },
-    feeCap: async (order) => (order.sponsor === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n),
+    feeCap: async (order) =>
+      order.sponsor === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n,
     knows: async (order, bytes) => {
       const decoded = decodeTransaction(bytes)
       if (!decoded.ok) return false
-      return rpc(order)(async (connection) => (await connection.isBlockhashValid(decoded.blockhash, { commitment: 'processed' })).value).catch(() => null)
+      return rpc(order)(
+        async (connection) =>
+          (await connection.isBlockhashValid(decoded.blockhash, { commitment: 'processed' })).value,
+      ).catch(() => null)
     },
     simulate: async (order, bytes) => simulate(rpc(order), order, bytes),
     broadcast: async (order, bytes) => {
       // It lacks the sponsor's signature, and the sponsor sends it.
       if (order.sponsor !== undefined) return
       // The same bytes go out again every two seconds, so the node need not repeat them, nor judge them before it passes them on.
-      await rpc(order)((connection) => connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 }))
+      await rpc(order)((connection) =>
+        connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 }),
+      )
     },
     read: async (order, built, sent) => {
       try {
@@ -53,15 +62,21 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
   }
 }
 
-async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Built }, sent: Sent): Promise<Reading> {
+async function read(
+  rpc: Rpc,
+  { order, built }: { order: PaymentOrder; built: Built },
+  sent: Sent,
+): Promise<Reading> {
   if (!sent.signature) return { kind: 'unavailable', at: serverNow() }
   const known = sent.signature
   // The height is read before the status: what lands between the two is then seen, never missed. One node answers both.
   const { finalizedHeight, signature, status } = await rpc(async (connection) => {
     const height = await connection.getBlockHeight('finalized')
-    const statusOf = async (name: string) => (await connection.getSignatureStatuses([name], { searchTransactionHistory: true })).value[0]
+    const statusOf = async (name: string) =>
+      (await connection.getSignatureStatuses([name], { searchTransactionHistory: true })).value[0]
     const direct = await statusOf(known)
-    if (direct || order.sponsor === undefined) return { finalizedHeight: height, signature: known, status: direct }
+    if (direct || order.sponsor === undefined)
+      return { finalizedHeight: height, signature: known, status: direct }
     // What a sponsor sends is named by the sponsor's signature, which nobody here has seen.
     const found = await findByMessage(connection, { order, sent })
     return { finalizedHeight: height, signature: found, status: found && (await statusOf(found)) }
@@ -69,7 +84,12 @@ async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Bu
   if (!status || !signature) return { kind: 'absent', at: serverNow(), finalizedHeight }
   const commitment = status.confirmationStatus ?? 'processed'
   if (commitment === 'processed') return { kind: 'pending', at: serverNow(), signature }
-  const transaction = await rpc((connection) => connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }))
+  const transaction = await rpc((connection) =>
+    connection.getTransaction(signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 0,
+    }),
+  )
   if (!transaction) return { kind: 'pending', at: serverNow(), signature }
   const facts = decodeLanded(transaction)
   const match = facts.ok ? readingOf(order).landed(intentOf(order, built), facts) : undefined
@@ -80,13 +100,20 @@ async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Bu
     kind: 'landed',
     at: serverNow(),
     outcome: paid && !failed ? 'paid' : failed ? 'reverted' : 'other',
-    failure: failed ? t`The transaction was carried out and failed: ${reason}. Nothing was paid but the fee.` : paid ? null : t`On the chain, ${difference}`,
+    failure: failed
+      ? t`The transaction was carried out and failed: ${reason}. Nothing was paid but the fee.`
+      : paid
+        ? null
+        : t`On the chain, ${difference}`,
     commitment,
     landed: {
       signature,
       height: status.slot,
       blockHash: null,
-      confirmations: commitment === 'finalized' ? SOLANA_FINAL_CONFIRMATIONS : Math.min(SOLANA_FINAL_CONFIRMATIONS - 1, status.confirmations ?? 1),
+      confirmations:
+        commitment === 'finalized'
+          ? SOLANA_FINAL_CONFIRMATIONS
+          : Math.min(SOLANA_FINAL_CONFIRMATIONS - 1, status.confirmations ?? 1),
       requiredConfirmations: SOLANA_FINAL_CONFIRMATIONS,
       feeAtomic: BigInt(transaction.meta?.fee ?? 0),
     },

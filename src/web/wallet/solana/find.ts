@@ -16,7 +16,10 @@ const others = new WeakMap<Uint8Array, Set<string>>()
  * message, which is what the payer signed, among the transactions of the account it takes from.
  * @throws when the node does not show all that it must: an absence is told only where everything was looked through
  */
-export async function findByMessage(connection: Connection, { order, sent }: { order: PaymentOrder; sent: Sent }): Promise<string | undefined> {
+export async function findByMessage(
+  connection: Connection,
+  { order, sent }: { order: PaymentOrder; sent: Sent },
+): Promise<string | undefined> {
   // Bytes are dropped only once it is final, and then it is known by its own name.
   if (!sent.bytes) return undefined
   const decoded = decodeTransaction(sent.bytes)
@@ -28,8 +31,14 @@ export async function findByMessage(connection: Connection, { order, sent }: { o
   const earliest = Math.floor(order.createdAt / 1000) - EARLIER_S
   let before: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
-    const found = await connection.getSignaturesForAddress(account, { limit: PAGE, ...(before && { before }) }, 'confirmed')
-    const recent = found.filter(({ blockTime }) => blockTime === null || blockTime === undefined || blockTime >= earliest)
+    const found = await connection.getSignaturesForAddress(
+      account,
+      { limit: PAGE, ...(before && { before }) },
+      'confirmed',
+    )
+    const recent = found.filter(
+      ({ blockTime }) => blockTime === null || blockTime === undefined || blockTime >= earliest,
+    )
     for (const { signature } of recent) {
       if (looked.has(signature)) continue
       if (await hasMessage(connection, signature, decoded.message)) return signature
@@ -41,8 +50,15 @@ export async function findByMessage(connection: Connection, { order, sent }: { o
   throw new Error('The account has more transactions than were looked through.')
 }
 
-async function hasMessage(connection: Connection, signature: string, message: Uint8Array): Promise<boolean> {
-  const transaction = await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+async function hasMessage(
+  connection: Connection,
+  signature: string,
+  message: Uint8Array,
+): Promise<boolean> {
+  const transaction = await connection.getTransaction(signature, {
+    commitment: 'confirmed',
+    maxSupportedTransactionVersion: 0,
+  })
   if (!transaction) throw new Error('The node names a transaction that it does not show.')
   const found = transaction.transaction.message.serialize()
   return found.length === message.length && found.every((byte, index) => byte === message[index])

@@ -1,9 +1,21 @@
-import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { matchTransaction } from '#chains/solana/match.ts'
 import { LIGHTHOUSE_PROGRAM } from '#chains/solana/programs.ts'
-import { solanaIntent, solanaPayer, solanaReviewed, solanaStranger } from '#testing/chain-payments.ts'
+import {
+  solanaIntent,
+  solanaPayer,
+  solanaReviewed,
+  solanaStranger,
+} from '#testing/chain-payments.ts'
 import type { Built, PaymentOrder } from '../../payment-order/order.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
@@ -31,7 +43,11 @@ const account: WalletAccount = {
 }
 
 type SignInput = { account: WalletAccount; chain?: string; transaction: Uint8Array }
-type Behaviour = { sign?: (input: SignInput) => unknown; accounts?: readonly WalletAccount[]; features?: Wallet['features'] }
+type Behaviour = {
+  sign?: (input: SignInput) => unknown
+  accounts?: readonly WalletAccount[]
+  features?: Wallet['features']
+}
 
 /** A Wallet Standard wallet with a real key; by default it signs the bytes it is given. */
 function walletThat({ sign = approve, accounts = [account], features }: Behaviour = {}) {
@@ -46,7 +62,13 @@ function walletThat({ sign = approve, accounts = [account], features }: Behaviou
     icon: 'data:image/png;base64,AA',
     chains: ['solana:mainnet', 'solana:devnet'],
     accounts,
-    features: features ?? { 'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0], signTransaction } },
+    features: features ?? {
+      'solana:signTransaction': {
+        version: '1.0.0',
+        supportedTransactionVersions: ['legacy', 0],
+        signTransaction,
+      },
+    },
   }
   return { asked, pay: () => signWithWallet(standardSigner(wallet), order, built) }
 }
@@ -63,15 +85,20 @@ function signed(transaction: VersionedTransaction, by = solanaPayer) {
 /** Signs what it made of the transaction instead. */
 function changing(change: (message: TransactionMessage) => void) {
   return ({ transaction }: SignInput) => {
-    const message = TransactionMessage.decompile(VersionedTransaction.deserialize(transaction).message)
+    const message = TransactionMessage.decompile(
+      VersionedTransaction.deserialize(transaction).message,
+    )
     change(message)
     return signed(new VersionedTransaction(message.compileToV0Message()))
   }
 }
 
-const isPrice = ({ programId, data }: TransactionInstruction) => programId.equals(ComputeBudgetProgram.programId) && data[0] === 3
+const isPrice = ({ programId, data }: TransactionInstruction) =>
+  programId.equals(ComputeBudgetProgram.programId) && data[0] === 3
 const setPrice = (microLamports: number) => (message: TransactionMessage) => {
-  message.instructions = message.instructions.map((each) => (isPrice(each) ? ComputeBudgetProgram.setComputeUnitPrice({ microLamports }) : each))
+  message.instructions = message.instructions.map((each) =>
+    isPrice(each) ? ComputeBudgetProgram.setComputeUnitPrice({ microLamports }) : each,
+  )
 }
 const guard = () =>
   new TransactionInstruction({
@@ -89,19 +116,39 @@ async function outcome(behaviour: Behaviour): Promise<'goes on' | 'stopped'> {
 describe('what a wallet made of the transaction goes on only with the meaning that was shown', () => {
   test.each<[string, 'goes on' | 'stopped', Behaviour['sign']]>([
     ['nothing', 'goes on', approve],
-    ['guards before and after', 'goes on', changing((message) => (message.instructions = [guard(), ...message.instructions, guard(), guard()]))],
+    [
+      'guards before and after',
+      'goes on',
+      changing(
+        (message) => (message.instructions = [guard(), ...message.instructions, guard(), guard()]),
+      ),
+    ],
     ['a lower compute price', 'goes on', changing(setPrice(1))],
     ['a higher compute price', 'stopped', changing(setPrice(60_000))],
     [
       'one more instruction',
       'stopped',
       changing((message) =>
-        message.instructions.push(SystemProgram.transfer({ fromPubkey: solanaPayer.publicKey, toPubkey: solanaStranger.publicKey, lamports: 1 })),
+        message.instructions.push(
+          SystemProgram.transfer({
+            fromPubkey: solanaPayer.publicKey,
+            toPubkey: solanaStranger.publicKey,
+            lamports: 1,
+          }),
+        ),
       ),
     ],
     ['another recipient', 'stopped', changing(redirect)],
-    ['a missing memo', 'stopped', changing((message) => (message.instructions = message.instructions.slice(0, -1)))],
-    ['another blockhash', 'stopped', changing((message) => (message.recentBlockhash = PublicKey.default.toBase58()))],
+    [
+      'a missing memo',
+      'stopped',
+      changing((message) => (message.instructions = message.instructions.slice(0, -1))),
+    ],
+    [
+      'another blockhash',
+      'stopped',
+      changing((message) => (message.recentBlockhash = PublicKey.default.toBase58())),
+    ],
     ['no signature', 'stopped', ({ transaction }) => [{ signedTransaction: transaction }]],
     ['bytes that are none', 'stopped', () => [{ signedTransaction: new Uint8Array([1, 2, 3]) }]],
   ])('%s: %s', async (_, expected, sign) => {
@@ -110,7 +157,9 @@ describe('what a wallet made of the transaction goes on only with the meaning th
 
   test('another fee payer: stopped, though both signed', async () => {
     const sign = ({ transaction }: SignInput) => {
-      const message = TransactionMessage.decompile(VersionedTransaction.deserialize(transaction).message)
+      const message = TransactionMessage.decompile(
+        VersionedTransaction.deserialize(transaction).message,
+      )
       message.payerKey = solanaStranger.publicKey
       const changed = new VersionedTransaction(message.compileToV0Message())
       changed.sign([solanaPayer, solanaStranger])
@@ -131,31 +180,57 @@ const fail = (error: unknown) => () => {
 }
 
 test.each<[string, string, Behaviour]>([
-  ['rejects', 'REJECTED', { sign: fail(Object.assign(new Error('User rejected the request.'), { code: 4001 })) }],
-  ['is closed', 'REJECTED', { sign: fail(Object.assign(new Error(''), { name: 'WalletWindowClosedError' })) }],
+  [
+    'rejects',
+    'REJECTED',
+    { sign: fail(Object.assign(new Error('User rejected the request.'), { code: 4001 })) },
+  ],
+  [
+    'is closed',
+    'REJECTED',
+    { sign: fail(Object.assign(new Error(''), { name: 'WalletWindowClosedError' })) },
+  ],
   ['is disconnected under the request', 'DISCONNECTED', { sign: fail({ code: 4900 }) }],
   ['breaks', 'UNCLEAR', { sign: fail(new Error('Unexpected error')) }],
   ['answers nothing', 'REFUSED_TRANSACTION', { sign: () => [] }],
   ['is locked: it offers no account', 'UNAUTHORIZED', { accounts: [] }],
-  ['was switched to another account', 'UNAUTHORIZED', { accounts: [{ ...account, address: solanaStranger.publicKey.toBase58() }] }],
-  ['is not on this network', 'WRONG_CHAIN', { accounts: [{ ...account, chains: ['solana:mainnet'] }] }],
+  [
+    'was switched to another account',
+    'UNAUTHORIZED',
+    { accounts: [{ ...account, address: solanaStranger.publicKey.toBase58() }] },
+  ],
+  [
+    'is not on this network',
+    'WRONG_CHAIN',
+    { accounts: [{ ...account, chains: ['solana:mainnet'] }] },
+  ],
   ['cannot sign', 'UNSUPPORTED', { features: {} }],
 ])('a wallet that %s has sent nothing', async (_, code, behaviour) => {
   const answer = await walletThat(behaviour).pay()
-  expect(answer).toMatchObject({ kind: 'refused', trouble: { code, body: expect.stringContaining('Nothing was sent.') } })
+  expect(answer).toMatchObject({
+    kind: 'refused',
+    trouble: { code, body: expect.stringContaining('Nothing was sent.') },
+  })
 })
 
 test('a wallet that never answers is not waited for without end, and has sent nothing', async () => {
   vi.useFakeTimers()
   const paid = walletThat({ sign: () => new Promise(() => {}) }).pay()
   await vi.advanceTimersByTimeAsync(5 * 60_000)
-  expect(await paid).toMatchObject({ kind: 'refused', trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' } })
+  expect(await paid).toMatchObject({
+    kind: 'refused',
+    trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+  })
 })
 
 function redirect(message: TransactionMessage): void {
   message.instructions = message.instructions.map((each) =>
     each.programId.equals(SystemProgram.programId)
-      ? SystemProgram.transfer({ fromPubkey: solanaPayer.publicKey, toPubkey: solanaStranger.publicKey, lamports: solanaIntent.amountAtomic })
+      ? SystemProgram.transfer({
+          fromPubkey: solanaPayer.publicKey,
+          toPubkey: solanaStranger.publicKey,
+          lamports: solanaIntent.amountAtomic,
+        })
       : each,
   )
 }

@@ -5,9 +5,16 @@ import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'
 
 /** Has the wallet sign a payment. Signing sends nothing: whatever goes wrong, no byte has left. */
-export async function signWithWallet(signer: SolanaSigner, order: PaymentOrder, built: Built): Promise<WalletAnswer> {
+export async function signWithWallet(
+  signer: SolanaSigner,
+  order: PaymentOrder,
+  built: Built,
+): Promise<WalletAnswer> {
   try {
-    return { kind: 'signed', bytes: await signer.signTransaction(order.sender, order.network, built.bytes) }
+    return {
+      kind: 'signed',
+      bytes: await signer.signTransaction(order.sender, order.network, built.bytes),
+    }
   } catch (error) {
     return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
   }

@@ -8,7 +8,11 @@ import { readingOf } from './deeds.ts'
 export const solanaReader: TransactionReader = {
   match: (order, attempt, bytes) => {
     const { chainKnown } = attempt
-    return readingOf(order).match(intentOf(order, attempt), bytes, chainKnown === null ? {} : { blockhashKnown: chainKnown })
+    return readingOf(order).match(
+      intentOf(order, attempt),
+      bytes,
+      chainKnown === null ? {} : { blockhashKnown: chainKnown },
+    )
   },
   describe: (order, _attempt, bytes) => {
     const decoded = decodeTransaction(bytes, [order.asset])
@@ -18,10 +22,13 @@ export const solanaReader: TransactionReader = {
   compareSigned: (order, built, signed) => {
     const match = readingOf(order).signed(intentOf(order, built), built.bytes, signed)
     const decoded = decodeTransaction(signed)
-    if (!match.ok || match.digest !== built.digest || !decoded.ok) return { ok: false, difference: firstDifference(match.rows) }
+    if (!match.ok || match.digest !== built.digest || !decoded.ok)
+      return { ok: false, difference: firstDifference(match.rows) }
     // What a sponsor has yet to sign has no name on the chain; until then it goes by the payer's signature.
     const own = decoded.signatures[decoded.signers.indexOf(order.sender)]
     const signature = order.sponsor === undefined ? decoded.signature : own && bs58.encode(own)
-    return signature ? { ok: true, signature } : { ok: false, difference: firstDifference(match.rows) }
+    return signature
+      ? { ok: true, signature }
+      : { ok: false, difference: firstDifference(match.rows) }
   },
 }

@@ -9,14 +9,24 @@ import type { Rpc } from './connections.ts'
 import { describeFailure } from './failure.ts'
 
 /** Tries a payment out on the payer's own node, which shows what is in the accounts afterwards. */
-export async function simulate(rpc: Rpc, order: PaymentOrder, bytes: Uint8Array): Promise<Simulation> {
-  const addresses = [order.sender, order.asset.native ? order.recipient : undefined, ...tokenAccounts(bytes)].filter((address) => address !== undefined)
+export async function simulate(
+  rpc: Rpc,
+  order: PaymentOrder,
+  bytes: Uint8Array,
+): Promise<Simulation> {
+  const addresses = [
+    order.sender,
+    order.asset.native ? order.recipient : undefined,
+    ...tokenAccounts(bytes),
+  ].filter((address) => address !== undefined)
   try {
     return await rpc(async (connection) => {
       const states = await run(connection, addresses, bytes)
       if ('state' in states) return states
       if (!order.asset.native) return judgeToken(order, states, addresses)
-      const changes = [order.sender, order.recipient].map((address, index) => lamportsChange(index === 0 ? 'you' : 'recipient', address, states))
+      const changes = [order.sender, order.recipient].map((address, index) =>
+        lamportsChange(index === 0 ? 'you' : 'recipient', address, states),
+      )
       return { state: 'passed', changes }
     })
   } catch {
@@ -27,7 +37,11 @@ export async function simulate(rpc: Rpc, order: PaymentOrder, bytes: Uint8Array)
 type State = { owner: string; lamports: number; data: Uint8Array } | undefined
 type States = ReadonlyMap<string, { before: State; after: State }>
 
-async function run(connection: Connection, addresses: readonly string[], bytes: Uint8Array): Promise<States | Simulation> {
+async function run(
+  connection: Connection,
+  addresses: readonly string[],
+  bytes: Uint8Array,
+): Promise<States | Simulation> {
   const before = await connection.getMultipleAccountsInfo(
     addresses.map((address) => new PublicKey(address)),
     'confirmed',
@@ -41,15 +55,24 @@ async function run(connection: Connection, addresses: readonly string[], bytes: 
   if (value.err) {
     const reason = describeFailure(value.err)
     // A node that lags does not know the blockhash yet: it tried nothing out.
-    if (reason === 'BlockhashNotFound') return { state: 'unavailable', reason: t`your connection lags behind the network.` }
+    if (reason === 'BlockhashNotFound')
+      return { state: 'unavailable', reason: t`your connection lags behind the network.` }
     return { state: 'failed', reason: `${reason}.` }
   }
   return new Map(
     addresses.map((address, index) => {
       const [info, simulated] = [before[index], value.accounts?.[index]]
-      const first: State = info ? { owner: info.owner.toBase58(), lamports: info.lamports, data: info.data } : undefined
+      const first: State = info
+        ? { owner: info.owner.toBase58(), lamports: info.lamports, data: info.data }
+        : undefined
       const data = Uint8Array.from(atob(simulated?.data[0] ?? ''), (char) => char.charCodeAt(0))
-      return [address, { before: first, after: simulated ? { owner: simulated.owner, lamports: simulated.lamports, data } : first }]
+      return [
+        address,
+        {
+          before: first,
+          after: simulated ? { owner: simulated.owner, lamports: simulated.lamports, data } : first,
+        },
+      ]
     }),
   )
 }
@@ -57,7 +80,9 @@ async function run(connection: Connection, addresses: readonly string[], bytes: 
 /** The accounts between which the transaction moves a token: those of its one transfer. */
 function tokenAccounts(bytes: Uint8Array): string[] {
   const decoded = decodeTransaction(bytes)
-  const transfer = decoded.ok ? decoded.operations.find((operation) => operation.kind === 'token_transfer') : undefined
+  const transfer = decoded.ok
+    ? decoded.operations.find((operation) => operation.kind === 'token_transfer')
+    : undefined
   return transfer ? [transfer.source, transfer.destination] : []
 }
 
@@ -65,35 +90,73 @@ function tokenAccounts(bytes: Uint8Array): string[] {
  * A token account is an address like any other, and an old one may have been given to somebody else: whose it is stands only in the
  * account itself. And a mint may keep a part of every transfer.
  */
-function judgeToken(order: PaymentOrder, states: States, [sender = '', source = '', destination = '']: readonly string[]): Simulation {
+function judgeToken(
+  order: PaymentOrder,
+  states: States,
+  [sender = '', source = '', destination = '']: readonly string[],
+): Simulation {
   const { asset, recipient, amountAtomic } = order
   const [from, to] = [read(states, source), read(states, destination)]
-  if (!from.after || !to.after) return { state: 'unavailable', reason: t`your connection does not show the token accounts.` }
+  if (!from.after || !to.after)
+    return { state: 'unavailable', reason: t`your connection does not show the token accounts.` }
   if (to.after.owner !== recipient || to.after.mint !== asset.address) {
     const owner = to.after.owner
-    return { state: 'failed', reason: t`the recipient’s token account belongs to somebody else: ${owner}.` }
+    return {
+      state: 'failed',
+      reason: t`the recipient’s token account belongs to somebody else: ${owner}.`,
+    }
   }
-  const [left, arrived] = [(from.before?.amountAtomic ?? 0n) - from.after.amountAtomic, to.after.amountAtomic - (to.before?.amountAtomic ?? 0n)]
+  const [left, arrived] = [
+    (from.before?.amountAtomic ?? 0n) - from.after.amountAtomic,
+    to.after.amountAtomic - (to.before?.amountAtomic ?? 0n),
+  ]
   if (left !== amountAtomic || arrived !== amountAtomic) {
-    const [arrives, wanted] = [formatAmount(arrived, asset.decimals), formatAmount(amountAtomic, asset.decimals)]
-    return { state: 'failed', reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.` }
+    const [arrives, wanted] = [
+      formatAmount(arrived, asset.decimals),
+      formatAmount(amountAtomic, asset.decimals),
+    ]
+    return {
+      state: 'failed',
+      reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.`,
+    }
   }
   return {
     state: 'passed',
     changes: [
-      { who: 'you', address: sender, asset, beforeAtomic: from.before?.amountAtomic ?? 0n, afterAtomic: from.after.amountAtomic },
+      {
+        who: 'you',
+        address: sender,
+        asset,
+        beforeAtomic: from.before?.amountAtomic ?? 0n,
+        afterAtomic: from.after.amountAtomic,
+      },
       lamportsChange('you', sender, states),
-      { who: 'recipient', address: recipient, asset, beforeAtomic: to.before?.amountAtomic ?? 0n, afterAtomic: to.after.amountAtomic },
+      {
+        who: 'recipient',
+        address: recipient,
+        asset,
+        beforeAtomic: to.before?.amountAtomic ?? 0n,
+        afterAtomic: to.after.amountAtomic,
+      },
     ],
   }
 }
 
-function read(states: States, address: string): { before: TokenAccount | undefined; after: TokenAccount | undefined } {
+function read(
+  states: States,
+  address: string,
+): { before: TokenAccount | undefined; after: TokenAccount | undefined } {
   const { before, after } = states.get(address) ?? {}
   return { before: before && readTokenAccount(before), after: after && readTokenAccount(after) }
 }
 
 function lamportsChange(who: BalanceChange['who'], address: string, states: States): BalanceChange {
   const { before, after } = states.get(address) ?? {}
-  return { who, address, asset: NATIVE_SOL, beforeAtomic: BigInt(before?.lamports ?? 0), afterAtomic: BigInt(after?.lamports ?? 0) }
+  return {
+    who,
+    address,
+    asset: NATIVE_SOL,
+    beforeAtomic: BigInt(before?.lamports ?? 0),
+    afterAtomic: BigInt(after?.lamports ?? 0),
+  }
 }

@@ -1,4 +1,7 @@
-import type { SolanaSignMessageFeature, SolanaSignTransactionFeature } from '@solana/wallet-standard-features'
+import type {
+  SolanaSignMessageFeature,
+  SolanaSignTransactionFeature,
+} from '@solana/wallet-standard-features'
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import bs58 from 'bs58'
 import { SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from '#contract/network.ts'
@@ -42,9 +45,13 @@ export function standardSigner(wallet: Wallet): SolanaSigner {
     signTransaction: async (address, network, bytes) => {
       const [account, chain] = [accountOf(address), standardChain(network)]
       if (!hasSignTransaction(wallet)) throw new WalletProblem('unsupported', wallet.name)
-      if (account.chains.length > 0 && !account.chains.includes(chain)) throw new WalletProblem('wrong_chain', wallet.name)
+      if (account.chains.length > 0 && !account.chains.includes(chain))
+        throw new WalletProblem('wrong_chain', wallet.name)
       const feature = wallet.features['solana:signTransaction']
-      const [output] = await bounded(feature.signTransaction({ account, chain, transaction: bytes }), SIGN_WITHIN_MS)
+      const [output] = await bounded(
+        feature.signTransaction({ account, chain, transaction: bytes }),
+        SIGN_WITHIN_MS,
+      )
       if (!output) throw new WalletProblem('refused_transaction', wallet.name)
       return Uint8Array.from(output.signedTransaction)
     },
@@ -52,14 +59,20 @@ export function standardSigner(wallet: Wallet): SolanaSigner {
       const account = accountOf(address)
       if (!hasSignMessage(wallet)) throw new WalletProblem('unsupported', wallet.name)
       const message = new TextEncoder().encode(text)
-      const [output] = await bounded(wallet.features['solana:signMessage'].signMessage({ account, message }), SIGN_WITHIN_MS)
-      if (!output || bs58.encode(output.signedMessage) !== bs58.encode(message)) throw new WalletProblem('refused_transaction', wallet.name)
+      const [output] = await bounded(
+        wallet.features['solana:signMessage'].signMessage({ account, message }),
+        SIGN_WITHIN_MS,
+      )
+      if (!output || bs58.encode(output.signedMessage) !== bs58.encode(message))
+        throw new WalletProblem('refused_transaction', wallet.name)
       return Uint8Array.from(output.signature)
     },
   }
 }
 
-function hasSignTransaction(wallet: Wallet): wallet is Wallet & { features: SolanaSignTransactionFeature } {
+function hasSignTransaction(
+  wallet: Wallet,
+): wallet is Wallet & { features: SolanaSignTransactionFeature } {
   return 'solana:signTransaction' in wallet.features
 }
 

@@ -40,7 +40,13 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
       setAccount('solana', undefined)
       return undefined
     }
-    setAccount('solana', { family: 'solana', address, walletId: adapter.name, walletName: adapter.name, icon: safeIcon(adapter.icon) })
+    setAccount('solana', {
+      family: 'solana',
+      address,
+      walletId: adapter.name,
+      walletName: adapter.name,
+      icon: safeIcon(adapter.icon),
+    })
     return address
   }
   root.subscribe(publish)
@@ -81,7 +87,8 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     },
     signMessage: async (account, text) => {
       const adapter = connected()
-      if (!adapter || publish() !== account.address) throw new WalletProblem('unauthorized', account.walletName)
+      if (!adapter || publish() !== account.address)
+        throw new WalletProblem('unauthorized', account.walletName)
       try {
         return bs58.encode(await standardSigner(adapter.wallet).signMessage(account.address, text))
       } catch (error) {
@@ -103,7 +110,8 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     reader: solanaReader,
     // The memo names the payment: nothing else is needed to recognise it.
     readBroadcast: () => Promise.resolve(null),
-    balances: (network, address) => rpcOf(network)((connection) => readBalances(connection, network, address)),
+    balances: (network, address) =>
+      rpcOf(network)((connection) => readBalances(connection, network, address)),
   }
 }
 

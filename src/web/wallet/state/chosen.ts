@@ -4,7 +4,8 @@ export class ChosenAccount {
 
   pick(accounts: readonly string[]): string | undefined {
     const choice = this.#choice
-    if (choice && choice.first === accounts[0] && accounts.includes(choice.address)) return choice.address
+    if (choice && choice.first === accounts[0] && accounts.includes(choice.address))
+      return choice.address
     this.#choice = undefined
     return accounts[0]
   }

@@ -9,7 +9,11 @@ test('a wallet that speaks both families is one row', () => {
     { family: 'solana', id: 'Phantom', name: 'Phantom ' },
   ])
   expect(rows).toEqual([
-    { name: 'MetaMask', icon: 'data:image/png;base64,AA', ids: { solana: 'MetaMask', evm: 'io.metamask' } },
+    {
+      name: 'MetaMask',
+      icon: 'data:image/png;base64,AA',
+      ids: { solana: 'MetaMask', evm: 'io.metamask' },
+    },
     { name: 'Phantom', icon: undefined, ids: { evm: 'app.phantom', solana: 'Phantom' } },
   ])
 })
@@ -24,5 +28,12 @@ test('two wallets that claim one name on one road stay two rows', () => {
 
 test('an icon is shown only as a data image', () => {
   expect(safeIcon('data:image/svg+xml;base64,AA')).toBeDefined()
-  for (const icon of ['https://tracker.example/i.png', 'javascript:alert(1)', 'data:text/html,x', undefined, 7]) expect(safeIcon(icon)).toBeUndefined()
+  for (const icon of [
+    'https://tracker.example/i.png',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    undefined,
+    7,
+  ])
+    expect(safeIcon(icon)).toBeUndefined()
 })

@@ -29,7 +29,8 @@ export function mergeWallets(wallets: Iterable<Announced>): FoundWallet[] {
     const key = name.trim().toLowerCase().replace(/\s+/g, ' ')
     const row = rows.get(key)
     // Two extensions may claim one name on one road: they stay two rows, or the wrong one would open.
-    if (row && row.ids[family] === undefined) rows.set(key, { ...row, icon: row.icon ?? icon, ids: { ...row.ids, [family]: id } })
+    if (row && row.ids[family] === undefined)
+      rows.set(key, { ...row, icon: row.icon ?? icon, ids: { ...row.ids, [family]: id } })
     else rows.set(row ? `${key} ${id}` : key, { name: name.trim(), icon, ids: { [family]: id } })
   }
   return [...rows.values()].sort((a, b) => a.name.localeCompare(b.name))
@@ -37,7 +38,11 @@ export function mergeWallets(wallets: Iterable<Announced>): FoundWallet[] {
 
 /** Only images a page can show without asking anyone: a wallet's icon is foreign text. */
 export function safeIcon(icon: unknown): string | undefined {
-  return typeof icon === 'string' && /^data:image\/(png|webp|svg\+xml|jpeg|gif)[;,]/.test(icon) && icon.length < 200_000 ? icon : undefined
+  return typeof icon === 'string' &&
+    /^data:image\/(png|webp|svg\+xml|jpeg|gif)[;,]/.test(icon) &&
+    icon.length < 200_000
+    ? icon
+    : undefined
 }
 
 function start(): void {
@@ -52,7 +57,10 @@ function start(): void {
   const { get, on } = getWallets()
   const addStandard = (wallets: ReturnType<typeof get>) => {
     for (const { name, icon, features } of wallets) {
-      const speaks = 'standard:connect' in features && 'standard:events' in features && 'solana:signTransaction' in features
+      const speaks =
+        'standard:connect' in features &&
+        'standard:events' in features &&
+        'solana:signTransaction' in features
       if (speaks) add({ family: 'solana', id: name, name, icon: safeIcon(icon) })
     }
   }
@@ -66,10 +74,17 @@ function start(): void {
 
 function readAnnouncement(event: Event): Announced | undefined {
   const detail: unknown = event instanceof CustomEvent ? event.detail : undefined
-  const info: unknown = typeof detail === 'object' && detail !== null ? Reflect.get(detail, 'info') : undefined
+  const info: unknown =
+    typeof detail === 'object' && detail !== null ? Reflect.get(detail, 'info') : undefined
   if (typeof info !== 'object' || info === null) return undefined
-  const [rdns, name, icon]: unknown[] = [Reflect.get(info, 'rdns'), Reflect.get(info, 'name'), Reflect.get(info, 'icon')]
-  return typeof rdns === 'string' && typeof name === 'string' ? { family: 'evm', id: rdns, name, icon: safeIcon(icon) } : undefined
+  const [rdns, name, icon]: unknown[] = [
+    Reflect.get(info, 'rdns'),
+    Reflect.get(info, 'name'),
+    Reflect.get(info, 'icon'),
+  ]
+  return typeof rdns === 'string' && typeof name === 'string'
+    ? { family: 'evm', id: rdns, name, icon: safeIcon(icon) }
+    : undefined
 }
 
 function add(wallet: Announced): void {

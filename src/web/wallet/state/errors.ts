@@ -31,7 +31,9 @@ export function signalOf(error: unknown): WalletSignal {
 
 /** A problem for the person, made of anything thrown. */
 export function walletProblem(error: unknown, walletName: string): WalletProblem {
-  return error instanceof WalletProblem ? error : new WalletProblem(signalOf(error), walletName, { cause: error })
+  return error instanceof WalletProblem
+    ? error
+    : new WalletProblem(signalOf(error), walletName, { cause: error })
 }
 
 const signalsByCode: ReadonlyMap<number, WalletSignal> = new Map([
@@ -49,7 +51,10 @@ const signalsByCode: ReadonlyMap<number, WalletSignal> = new Map([
 
 const signalsByText: readonly (readonly [RegExp, WalletSignal])[] = [
   [/insufficient (funds|lamports|balance)/i, 'insufficient_funds'],
-  [/user (rejected|denied|cancell?ed)|rejected (by|the) (user|request)|approval denied|WalletWindowClosed|plugin closed/i, 'rejected'],
+  [
+    /user (rejected|denied|cancell?ed)|rejected (by|the) (user|request)|approval denied|WalletWindowClosed|plugin closed/i,
+    'rejected',
+  ],
   [/already (pending|processing)|request of type .* already/i, 'request_pending'],
   [/blockhash ?not ?found|block height exceeded|TransactionExpired/i, 'blockhash_expired'],
   [/unrecognized chain|unknown chain/i, 'unknown_chain'],
@@ -70,7 +75,10 @@ function layersOf(error: unknown): Layer[] {
     const code: unknown = Reflect.get(value, 'code')
     const message: unknown = Reflect.get(value, 'message')
     const name: unknown = Reflect.get(value, 'name')
-    layers.push({ code: typeof code === 'number' ? code : undefined, message: [name, message].filter((part) => typeof part === 'string').join(' ') })
+    layers.push({
+      code: typeof code === 'number' ? code : undefined,
+      message: [name, message].filter((part) => typeof part === 'string').join(' '),
+    })
   }
   visit(error)
   return typeof error === 'string' ? [{ code: undefined, message: error }] : layers

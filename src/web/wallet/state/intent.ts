@@ -10,17 +10,33 @@ import type { PaymentOrder } from '../../payment-order/order.ts'
  * The order as the chains compare it; the payment's id and the fee cap belong to one attempt.
  * @param currency what the fee is paid in, where the order is for a token
  */
-export function intentOf(order: PaymentOrder, attempt: { paymentId: string; maxFeeAtomic: bigint }, currency?: Asset): PaymentIntent {
+export function intentOf(
+  order: PaymentOrder,
+  attempt: { paymentId: string; maxFeeAtomic: bigint },
+  currency?: Asset,
+): PaymentIntent {
   const { network, asset, sender, sponsor, recipient, amountAtomic } = order
   const { paymentId, maxFeeAtomic } = attempt
   const who = { sender, recipient, ...(sponsor !== undefined && { sponsor }) }
-  return { paymentId, network, asset, ...who, amountAtomic, maxFeeAtomic, ...(currency && { currency }) }
+  return {
+    paymentId,
+    network,
+    asset,
+    ...who,
+    amountAtomic,
+    maxFeeAtomic,
+    ...(currency && { currency }),
+  }
 }
 
 /** What differs between what was shown and what came back, for the payer. */
 export function firstDifference(rows: readonly MatchRow[]): string {
   const row = rows.find(({ ok }) => !ok)
   if (!row) return t`its meaning is another.`
-  const [field, got, expected] = [i18n._(FIELD_NAMES[row.field]), formatMatchFact(row.got), formatMatchFact(row.expected)]
+  const [field, got, expected] = [
+    i18n._(FIELD_NAMES[row.field]),
+    formatMatchFact(row.got),
+    formatMatchFact(row.expected),
+  ]
   return t`“${field}” is ${got} instead of ${expected}.`
 }

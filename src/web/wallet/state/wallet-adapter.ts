@@ -21,18 +21,28 @@ export interface WalletStack {
   disconnect(): Promise<void>
   signMessage(account: ConnectedAccount, text: string): Promise<string>
   /** EIP-712, hex; refused where wallets know no such thing. @throws WalletProblem; nothing was sent */
-  signTypedData(network: Network, account: Pick<ConnectedAccount, 'address' | 'walletName'>, data: TypedData): Promise<string>
+  signTypedData(
+    network: Network,
+    account: Pick<ConnectedAccount, 'address' | 'walletName'>,
+    data: TypedData,
+  ): Promise<string>
   readonly wallet: PaymentWallet
   readonly chain: PaymentChain
   readonly reader: TransactionReader
   /** EVM: nonce and fees of a transaction and of the bytes it was built as, by the payer's own RPC; null while that does not show it, and elsewhere. */
-  readBroadcast(network: Network, transaction: { signature: string; bytes: Uint8Array }): Promise<BroadcastReading | null>
+  readBroadcast(
+    network: Network,
+    transaction: { signature: string; bytes: Uint8Array },
+  ): Promise<BroadcastReading | null>
   /** One for each of the network's assets, in their order; zero where the account holds nothing of it. */
   balances(network: Network, address: string): Promise<readonly AssetBalance[]>
 }
 
 /** What left the wallet, and what the order was built with. */
-export type BroadcastReading = { sent: Broadcast; fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } }
+export type BroadcastReading = {
+  sent: Broadcast
+  fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+}
 
 /** For a wallet on another device: it is shown a text to scan or open, and may be given up on. */
 export type Elsewhere = { onUri: (uri: string) => void; signal: AbortSignal }

@@ -37,13 +37,20 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
   useEffect(() => {
     container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
   }, [screen])
-  const words = state.step === 'unknown' ? t`No answer yet. The same request is sent again until it is certain.` : state.step === 'sent' ? t`Sent.` : ''
+  const words =
+    state.step === 'unknown'
+      ? t`No answer yet. The same request is sent again until it is certain.`
+      : state.step === 'sent'
+        ? t`Sent.`
+        : ''
   useEffect(() => announce(words), [words])
 
   return (
     <div ref={container}>
       <Steps current={screen} />
-      {state.step === 'form' && <HostedForm onPrepare={hosted.prepare} trouble={state.trouble} wallets={wallets} />}
+      {state.step === 'form' && (
+        <HostedForm onPrepare={hosted.prepare} trouble={state.trouble} wallets={wallets} />
+      )}
       {state.step === 'preparing' && (
         <Card>
           <div aria-busy="true">
@@ -79,7 +86,12 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
           <Banner className="mt-4" role="alert" title={state.trouble.title} tone="warn">
             {state.trouble.body}
           </Banner>
-          <Button className="mt-5" icon={<Icon name="refresh" />} onClick={hosted.change} variant="primary">
+          <Button
+            className="mt-5"
+            icon={<Icon name="refresh" />}
+            onClick={hosted.change}
+            variant="primary"
+          >
             <Trans>Start again</Trans>
           </Button>
         </Card>

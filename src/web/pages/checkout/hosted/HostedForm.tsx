@@ -18,34 +18,79 @@ import { Input } from '../../../ui/Input.tsx'
 import { Select } from '../../../ui/Select.tsx'
 import { openConnectDialog, useAccounts } from '../../../wallet/state/accounts.ts'
 import { AmountField } from '../../../payment-flow/form/AmountField.tsx'
-import { checkAmount, checkRecipient, checkResource, readAmount, readRecipient, spell } from '../../../payment-flow/form/fields.ts'
+import {
+  checkAmount,
+  checkRecipient,
+  checkResource,
+  readAmount,
+  readRecipient,
+  spell,
+} from '../../../payment-flow/form/fields.ts'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import type { HostedOrder } from './send.ts'
 
-type HostedFields = { source: string; recipient: string; amount: string; resource: string; description: string; reference: string }
+type HostedFields = {
+  source: string
+  recipient: string
+  amount: string
+  resource: string
+  description: string
+  reference: string
+}
 
-export type HostedFormProps = { wallets: readonly HostedWallet[]; trouble: Trouble | null; onPrepare: (order: HostedOrder) => void }
+export type HostedFormProps = {
+  wallets: readonly HostedWallet[]
+  trouble: Trouble | null
+  onPrepare: (order: HostedOrder) => void
+}
 
 /** From which managed wallet, to whom, how much. */
 export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
-  const form = useForm<HostedFields>({ defaultValues: { source: '0', recipient: '', amount: '', resource: '', description: '', reference: '' } })
+  const form = useForm<HostedFields>({
+    defaultValues: {
+      source: '0',
+      recipient: '',
+      amount: '',
+      resource: '',
+      description: '',
+      reference: '',
+    },
+  })
   const { register, control, handleSubmit, setValue, formState } = form
   const [source, recipient, amount] = useWatch({ control, name: ['source', 'recipient', 'amount'] })
   const accounts = useAccounts()
   const chosen = wallets[Number(source)] ?? wallets[0]
   const network = networks.find((each) => each.network === chosen?.network)
   const asset = network && chosen && findAsset(network, chosen.asset)
-  if (!chosen || !network || !asset) return <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+  if (!chosen || !network || !asset)
+    return (
+      <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+    )
   const signer = accounts.find((each) => each.family === familyOf(network.network))
   const { errors } = formState
 
   function submit(fields: HostedFields) {
-    const [to, read] = [parseAddress(readRecipient(fields.recipient)), asset && readAmount(fields.amount, asset)]
+    const [to, read] = [
+      parseAddress(readRecipient(fields.recipient)),
+      asset && readAmount(fields.amount, asset),
+    ]
     if (!network || !asset || !chosen || !signer || !to.ok || !read?.ok) return
-    const words = { resource: fields.resource.trim(), description: fields.description.trim(), reference: fields.reference.trim() }
-    onPrepare({ network, asset, from: chosen.wallet, to: to.address, amountAtomic: read.atomic, ...words, signer })
+    const words = {
+      resource: fields.resource.trim(),
+      description: fields.description.trim(),
+      reference: fields.reference.trim(),
+    }
+    onPrepare({
+      network,
+      asset,
+      from: chosen.wallet,
+      to: to.address,
+      amountAtomic: read.atomic,
+      ...words,
+      signer,
+    })
   }
 
   return (
@@ -61,7 +106,9 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
           error={errors.amount?.message}
           maxAtomic={undefined}
           onMax={() => undefined}
-          register={register('amount', { validate: (text) => checkHostedAmount(text, asset, chosen) })}
+          register={register('amount', {
+            validate: (text) => checkHostedAmount(text, asset, chosen),
+          })}
           value={amount}
         />
         <Field hint={<Caps asset={asset} wallet={chosen} />} label={t`From the managed wallet`}>
@@ -78,7 +125,9 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
           network={network}
           own={chosen.wallet}
           onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
-          register={register('recipient', { validate: (text) => checkRecipient(text, network, chosen.wallet) })}
+          register={register('recipient', {
+            validate: (text) => checkRecipient(text, network, chosen.wallet),
+          })}
           sellerWallets={sellerWallets}
           value={recipient}
         />
@@ -91,7 +140,11 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
           </Field>
         </div>
         <Field error={errors.resource?.message} label={t`Resource`} optional>
-          <Input inputMode="url" placeholder="https://" {...register('resource', { validate: checkResource })} />
+          <Input
+            inputMode="url"
+            placeholder="https://"
+            {...register('resource', { validate: checkResource })}
+          />
         </Field>
         <SubmitOrSign network={network} signer={signer?.address} />
       </form>
@@ -110,10 +163,17 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
 /** The wallet that signs has to be one of this session that runs the desk: one that only is connected is asked to sign in first. */
 function SubmitOrSign({ network, signer }: { network: Network; signer: string | undefined }) {
   const session = useSession()
-  const proven = signer !== undefined && session.kind === 'known' && session.session?.wallets.includes(signer)
+  const proven =
+    signer !== undefined && session.kind === 'known' && session.session?.wallets.includes(signer)
   if (signer === undefined) {
     return (
-      <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network.network))} size="lg" variant="primary" wide>
+      <Button
+        icon={<Icon name="wallet" />}
+        onClick={() => openConnectDialog(familyOf(network.network))}
+        size="lg"
+        variant="primary"
+        wide
+      >
         <Trans>Connect the wallet that signs</Trans>
       </Button>
     )
@@ -141,9 +201,10 @@ function Caps({ wallet, asset }: { wallet: HostedWallet; asset: Asset }) {
   const { decimals, symbol } = asset
   return (
     <Trans>
-      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a payment;{' '}
-      <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} />{' '}
-      left within 24 hours.
+      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a
+      payment; <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
+      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} /> left within 24
+      hours.
     </Trans>
   )
 }
@@ -158,7 +219,10 @@ function leftOf(wallet: HostedWallet): bigint {
   return day < payment ? day : payment
 }
 
-function labelOf({ name, network, asset, wallet }: HostedWallet, networks: readonly Network[]): string {
+function labelOf(
+  { name, network, asset, wallet }: HostedWallet,
+  networks: readonly Network[],
+): string {
   const known = networks.find((each) => each.network === network)
   const symbol = known && findAsset(known, asset)?.symbol
   return `${name} · ${known?.name ?? network} · ${symbol ?? asset} · ${wallet.slice(0, 6)}…${wallet.slice(-4)}`

@@ -14,7 +14,12 @@ import { Spinner } from '../../../ui/Spinner.tsx'
 import { StatusPill } from '../../../ui/StatusPill.tsx'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 
-export type HostedOutcomeProps = { intent: HostedIntent; paymentId: string | null; unknown: boolean; onAnother: () => void }
+export type HostedOutcomeProps = {
+  intent: HostedIntent
+  paymentId: string | null
+  unknown: boolean
+  onAnother: () => void
+}
 
 const LOOK_EVERY_MS = 2_000
 
@@ -24,7 +29,8 @@ export function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedO
   const { data } = useQuery({
     ...paymentQuery(paymentId ?? ''),
     enabled: paymentId !== null,
-    refetchInterval: ({ state }) => (state.data && isSettled(state.data.status) ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state }) =>
+      state.data && isSettled(state.data.status) ? false : LOOK_EVERY_MS,
   })
   return (
     <Card>
@@ -36,15 +42,33 @@ export function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedO
         ) : (
           data && <StatusPill status={data.status} />
         )}
-        <StepHeading large>{paymentId !== null ? t`The payment service has it` : unknown ? t`Checking whether it was sent` : t`Sending`}</StepHeading>
+        <StepHeading large>
+          {paymentId !== null
+            ? t`The payment service has it`
+            : unknown
+              ? t`Checking whether it was sent`
+              : t`Sending`}
+        </StepHeading>
         <div className="mt-4">
-          <Amount atomic={intent.amountAtomic} decimals={intent.decimals} exact size="xl" symbol={intent.symbol} />
+          <Amount
+            atomic={intent.amountAtomic}
+            decimals={intent.decimals}
+            exact
+            size="xl"
+            symbol={intent.symbol}
+          />
         </div>
         {unknown && (
-          <Banner className="mx-auto mt-5 max-w-120 text-start" role="alert" title={t`The answer got lost`} tone="warn">
+          <Banner
+            className="mx-auto mt-5 max-w-120 text-start"
+            role="alert"
+            title={t`The answer got lost`}
+            tone="warn"
+          >
             <Trans>
-              The same request is sent again until it is certain; it can never become a second payment. Do not pay a second time. You can leave: this browser
-              goes on when you come back.
+              The same request is sent again until it is certain; it can never become a second
+              payment. Do not pay a second time. You can leave: this browser goes on when you come
+              back.
             </Trans>
           </Banner>
         )}
@@ -56,7 +80,10 @@ export function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedO
       </div>
       {paymentId !== null && (
         <div className="flex flex-wrap justify-center gap-2">
-          <Link className={buttonClass({ variant: 'primary' })} to={pathTo('payment', { params: { paymentId } })}>
+          <Link
+            className={buttonClass({ variant: 'primary' })}
+            to={pathTo('payment', { params: { paymentId } })}
+          >
             <Trans>Show the payment</Trans>
           </Link>
           <Button onClick={onAnother}>

@@ -41,7 +41,13 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
         <p className="text-sm text-muted">
           <Trans>The managed wallet sends</Trans>
         </p>
-        <Amount atomic={intent.amountAtomic} decimals={intent.decimals} exact size="xl" symbol={intent.symbol} />
+        <Amount
+          atomic={intent.amountAtomic}
+          decimals={intent.decimals}
+          exact
+          size="xl"
+          symbol={intent.symbol}
+        />
       </div>
       {trouble && (
         <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
@@ -49,7 +55,10 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
         </Banner>
       )}
       <Banner className="mt-4" role="note" tone="warn">
-        <Trans>Your signature is the order to pay. The payment service makes the transaction and sends it at once; it cannot be taken back.</Trans>
+        <Trans>
+          Your signature is the order to pay. The payment service makes the transaction and sends it
+          at once; it cannot be taken back.
+        </Trans>
       </Banner>
       <Facts className="mt-5 border-t border-line pt-4">
         <Fact name={t`To`} long>
@@ -108,14 +117,19 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
 
 /** The very words the wallet shows, to compare. */
 function Words({ intent }: { intent: HostedIntent }) {
-  const text = familyOf(intent.network) === 'evm' ? JSON.stringify(intentTypedData(intent).message, null, 2) : intentText(intent)
+  const text =
+    familyOf(intent.network) === 'evm'
+      ? JSON.stringify(intentTypedData(intent).message, null, 2)
+      : intentText(intent)
   return (
     <details className="group mt-4">
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
         <Trans>What the wallet shows</Trans>
       </summary>
-      <pre className="mt-2 overflow-auto rounded-lg bg-sunken p-3 font-mono text-xs whitespace-pre-wrap break-all">{text}</pre>
+      <pre className="mt-2 overflow-auto rounded-lg bg-sunken p-3 font-mono text-xs whitespace-pre-wrap break-all">
+        {text}
+      </pre>
     </details>
   )
 }

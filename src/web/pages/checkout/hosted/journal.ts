@@ -11,7 +11,9 @@ interface Schema extends DBSchema {
 let opened: Promise<IDBPDatabase<Schema>> | undefined
 
 function open(): Promise<IDBPDatabase<Schema>> {
-  opened ??= openDB<Schema>('paydesk-hosted', 1, { upgrade: (database) => void database.createObjectStore('sends', { keyPath: 'nonce' }) })
+  opened ??= openDB<Schema>('paydesk-hosted', 1, {
+    upgrade: (database) => void database.createObjectStore('sends', { keyPath: 'nonce' }),
+  })
   opened.catch(() => (opened = undefined))
   return opened
 }

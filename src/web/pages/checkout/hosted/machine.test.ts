@@ -62,5 +62,6 @@ test('the whole way, and the way back from a refusal of the wallet', () => {
 
 test('a late answer changes nothing where nobody waits for it', () => {
   const form: HostedState = { step: 'form', trouble: null }
-  for (const event of events.filter(({ type }) => type !== 'prepare' && type !== 'change')) expect(reduceHosted(form, event)).toBe(form)
+  for (const event of events.filter(({ type }) => type !== 'prepare' && type !== 'change'))
+    expect(reduceHosted(form, event)).toBe(form)
 })

@@ -34,19 +34,29 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
     case 'not_prepared':
       return state.step === 'preparing' ? { step: 'form', trouble: event.trouble } : state
     case 'prepared':
-      return state.step === 'preparing' ? { step: 'review', intent: event.intent, trouble: null } : state
+      return state.step === 'preparing'
+        ? { step: 'review', intent: event.intent, trouble: null }
+        : state
     case 'sign':
       return state.step === 'review' ? { step: 'signing', intent: state.intent } : state
     case 'not_signed':
-      return state.step === 'signing' ? { step: 'review', intent: state.intent, trouble: event.trouble } : state
+      return state.step === 'signing'
+        ? { step: 'review', intent: state.intent, trouble: event.trouble }
+        : state
     case 'signed':
-      return state.step === 'signing' ? { step: 'sending', intent: state.intent, signature: event.signature } : state
+      return state.step === 'signing'
+        ? { step: 'sending', intent: state.intent, signature: event.signature }
+        : state
     case 'sent':
-      return isOut(state) ? { step: 'sent', intent: state.intent, paymentId: event.paymentId } : state
+      return isOut(state)
+        ? { step: 'sent', intent: state.intent, paymentId: event.paymentId }
+        : state
     case 'no_answer':
       return isOut(state) ? { ...state, step: 'unknown' } : state
     case 'refused':
-      return isOut(state) ? { step: 'refused', intent: state.intent, trouble: event.trouble } : state
+      return isOut(state)
+        ? { step: 'refused', intent: state.intent, trouble: event.trouble }
+        : state
     case 'change':
       return isOut(state) || state.step === 'signing' ? state : { step: 'form', trouble: null }
   }

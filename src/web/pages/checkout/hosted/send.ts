@@ -70,7 +70,11 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
 }
 
 /** Asks the operator's wallet for its signature over the payment. It moves nothing until the proxy has it. */
-export async function signIntent(intent: HostedIntent, network: Network, signer: ConnectedAccount): Promise<HostedEvent> {
+export async function signIntent(
+  intent: HostedIntent,
+  network: Network,
+  signer: ConnectedAccount,
+): Promise<HostedEvent> {
   try {
     const stack = await loadStack(familyOf(network.network))
     const signature =
@@ -80,7 +84,10 @@ export async function signIntent(intent: HostedIntent, network: Network, signer:
     return { type: 'signed', signature }
   } catch (error) {
     const trouble = describeTrouble('not_signed')
-    return { type: 'not_signed', trouble: { ...trouble, body: (error instanceof Error && error.message) || trouble.body } }
+    return {
+      type: 'not_signed',
+      trouble: { ...trouble, body: (error instanceof Error && error.message) || trouble.body },
+    }
   }
 }
 
@@ -88,7 +95,9 @@ export async function signIntent(intent: HostedIntent, network: Network, signer:
 export async function deliver(send: OpenSend): Promise<HostedEvent> {
   await keepSend(send)
   try {
-    const { state, paymentId } = await callProxy('hostedSend', { body: { nonce: send.nonce, signature: send.signature } })
+    const { state, paymentId } = await callProxy('hostedSend', {
+      body: { nonce: send.nonce, signature: send.signature },
+    })
     if (state !== 'sent' || paymentId === null) return { type: 'no_answer' }
     await forgetSend(send.nonce)
     return { type: 'sent', paymentId }
@@ -111,8 +120,13 @@ export async function undelivered(): Promise<OpenSend | undefined> {
 function isCertain(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false
   const { reason } = error.details
-  if (typeof reason === 'string' && reason.startsWith('hosted_')) return reason !== 'hosted_off' && reason !== 'hosted_intent'
-  return error.code === 'INSUFFICIENT_BALANCE' || error.code === 'INVALID_RECIPIENT' || error.code === 'INVALID_PARAMETERS'
+  if (typeof reason === 'string' && reason.startsWith('hosted_'))
+    return reason !== 'hosted_off' && reason !== 'hosted_intent'
+  return (
+    error.code === 'INSUFFICIENT_BALANCE' ||
+    error.code === 'INVALID_RECIPIENT' ||
+    error.code === 'INVALID_PARAMETERS'
+  )
 }
 
 /** Why the proxy or the service did not pay. */
@@ -121,5 +135,10 @@ export function troubleOf(error: unknown): Trouble {
   const refused = error instanceof ApiError ? renderReason(error) : undefined
   if (refused) return { code, ...refused, ...(detail && { detail }) }
   // Where the code alone is known, the words are of a reading: here it is a payment that was not made.
-  return { code, title, body: refusalOf(error) || !(error instanceof ApiError) ? body : t`Nothing was sent.`, ...(detail && { detail }) }
+  return {
+    code,
+    title,
+    body: refusalOf(error) || !(error instanceof ApiError) ? body : t`Nothing was sent.`,
+    ...(detail && { detail }),
+  }
 }

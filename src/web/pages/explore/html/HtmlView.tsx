@@ -6,7 +6,10 @@ import { readHtml, type Content, type Part, type Tag } from './read-html.ts'
 const LOOK: Readonly<Record<Tag, { as: string; className?: string }>> = {
   div: { as: 'div' },
   p: { as: 'p', className: 'my-3' },
-  h1: { as: 'h3', className: 'mt-6 mb-3 text-2xl leading-tight font-semibold tracking-tight first:mt-0' },
+  h1: {
+    as: 'h3',
+    className: 'mt-6 mb-3 text-2xl leading-tight font-semibold tracking-tight first:mt-0',
+  },
   h2: { as: 'h4', className: 'mt-6 mb-2 text-lg font-semibold' },
   h3: { as: 'h5', className: 'mt-5 mb-2 font-semibold' },
   h4: { as: 'h6', className: 'mt-4 mb-1 font-semibold' },
@@ -19,7 +22,10 @@ const LOOK: Readonly<Record<Tag, { as: string; className?: string }>> = {
   dt: { as: 'dt', className: 'mt-2 font-medium' },
   dd: { as: 'dd', className: 'ps-4' },
   blockquote: { as: 'blockquote', className: 'my-4 border-s-2 border-edge ps-4 text-muted' },
-  pre: { as: 'pre', className: 'my-4 overflow-x-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]' },
+  pre: {
+    as: 'pre',
+    className: 'my-4 overflow-x-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]',
+  },
   hr: { as: 'hr', className: 'my-6 border-line' },
   figure: { as: 'figure', className: 'my-4' },
   figcaption: { as: 'figcaption', className: 'mt-1 text-sm text-muted' },
@@ -51,19 +57,27 @@ export function HtmlView({ html, url }: { html: string; url: string }) {
   if (!page) {
     return (
       <p className="text-sm text-muted">
-        <Trans>This page has no words, or too many to be shown here. Its source is all there, and it can be saved.</Trans>
+        <Trans>
+          This page has no words, or too many to be shown here. Its source is all there, and it can
+          be saved.
+        </Trans>
       </p>
     )
   }
   return (
-    <div className="mx-auto max-w-160 leading-relaxed break-words [unicode-bidi:isolate]" dir="auto">
+    <div
+      className="mx-auto max-w-160 leading-relaxed break-words [unicode-bidi:isolate]"
+      dir="auto"
+    >
       {show(page.children)}
     </div>
   )
 }
 
 function show(children: readonly Content[]): ReactNode {
-  return children.map((child, index) => (typeof child === 'string' ? child : <Shown key={index} part={child} />))
+  return children.map((child, index) =>
+    typeof child === 'string' ? child : <Shown key={index} part={child} />,
+  )
 }
 
 function Shown({ part }: { part: Part }) {
@@ -79,7 +93,13 @@ function Shown({ part }: { part: Part }) {
 function Away({ href, children }: { href: string; children: ReactNode }) {
   const { host } = new URL(href)
   return (
-    <a className="underline decoration-edge underline-offset-4 hover:decoration-current" href={href} rel="noopener noreferrer" target="_blank" title={href}>
+    <a
+      className="underline decoration-edge underline-offset-4 hover:decoration-current"
+      href={href}
+      rel="noopener noreferrer"
+      target="_blank"
+      title={href}
+    >
       {children} <span className="text-sm text-muted">({host})</span>
     </a>
   )
@@ -87,7 +107,18 @@ function Away({ href, children }: { href: string; children: ReactNode }) {
 
 /** What lies elsewhere is not fetched: its server would learn who reads. */
 function Picture({ src, alt }: { src: string | undefined; alt: string | undefined }) {
-  if (src !== undefined) return <img alt={alt ?? ''} className="my-4 max-w-full rounded-lg border border-line" src={src} />
+  if (src !== undefined)
+    return (
+      <img alt={alt ?? ''} className="my-4 max-w-full rounded-lg border border-line" src={src} />
+    )
   if (alt === '') return null
-  return <span className="text-sm text-muted">{alt === undefined ? <Trans>[Picture, not loaded]</Trans> : <Trans>[Picture, not loaded: {alt}]</Trans>}</span>
+  return (
+    <span className="text-sm text-muted">
+      {alt === undefined ? (
+        <Trans>[Picture, not loaded]</Trans>
+      ) : (
+        <Trans>[Picture, not loaded: {alt}]</Trans>
+      )}
+    </span>
+  )
 }

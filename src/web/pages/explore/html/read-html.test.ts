@@ -8,7 +8,9 @@ const URL_OF_PAGE = 'https://shop.example/articles/one'
 function spell(content: Content): string {
   if (typeof content === 'string') return content.replace(/\s+/g, ' ')
   const { tag, href, src, alt, children } = content
-  const facts = [href, src && 'data', alt === undefined || src ? undefined : `alt=${alt}`].filter(Boolean).join(' ')
+  const facts = [href, src && 'data', alt === undefined || src ? undefined : `alt=${alt}`]
+    .filter(Boolean)
+    .join(' ')
   return `${tag}${facts && `[${facts}]`}(${children.map(spell).join('')})`
 }
 
@@ -19,13 +21,17 @@ const read = (html: string) => {
 
 test('an article keeps its words and their order', () => {
   expect(
-    read('<!doctype html><html><head><title>T</title><style>p{}</style></head><body><main><h1>Head</h1><p>One <em>two</em></p></main></body></html>'),
+    read(
+      '<!doctype html><html><head><title>T</title><style>p{}</style></head><body><main><h1>Head</h1><p>One <em>two</em></p></main></body></html>',
+    ),
   ).toBe('div(h1(Head)p(One em(two)))')
-  expect(read('<!doctype html><ul><li>a<li>b</ul><p>x<p>y<table><tr><td>1<td>2<tr><td>3</table>')).toBe(
-    'ul(li(a)li(b))p(x)p(y)table(tbody(tr(td(1)td(2))tr(td(3))))',
-  )
+  expect(
+    read('<!doctype html><ul><li>a<li>b</ul><p>x<p>y<table><tr><td>1<td>2<tr><td>3</table>'),
+  ).toBe('ul(li(a)li(b))p(x)p(y)table(tbody(tr(td(1)td(2))tr(td(3))))')
   expect(read('<b>bold <i>both</b> after</i>')).toBe('strong(bold em(both))em( after)')
-  expect(read('a &amp; b &lt;c&gt; &eacute; &#8364; &#x1F600; &unknown; &#150; <3')).toBe('a & b <c> é € 😀 &unknown; – <3')
+  expect(read('a &amp; b &lt;c&gt; &eacute; &#8364; &#x1F600; &unknown; &#150; <3')).toBe(
+    'a & b <c> é € 😀 &unknown; – <3',
+  )
 })
 
 test('nothing acts: no code, no handler, no address that is loaded', () => {
@@ -45,11 +51,15 @@ test('nothing acts: no code, no handler, no address that is loaded', () => {
 })
 
 test('a link leads to the web or nowhere, a picture is the page’s own or not there', () => {
-  expect(read('<a href="/next">n</a><a href="javascript:alert(1)">j</a><a href="JaVaScript&#58;alert(1)">k</a><a href="data:text/html,x">d</a>')).toBe(
-    'a[https://shop.example/next](n)a(j)a(k)a(d)',
-  )
   expect(
-    read('x<img src="https://evil.example/pixel.gif" alt="A chart"><img src="data:image/png;base64,AAAA"><img src="data:image/svg+xml;base64,AAAA">'),
+    read(
+      '<a href="/next">n</a><a href="javascript:alert(1)">j</a><a href="JaVaScript&#58;alert(1)">k</a><a href="data:text/html,x">d</a>',
+    ),
+  ).toBe('a[https://shop.example/next](n)a(j)a(k)a(d)')
+  expect(
+    read(
+      'x<img src="https://evil.example/pixel.gif" alt="A chart"><img src="data:image/png;base64,AAAA"><img src="data:image/svg+xml;base64,AAAA">',
+    ),
   ).toBe('ximg[alt=A chart]()img[data]()img()')
 })
 
@@ -66,7 +76,22 @@ test('what is hidden or without a word is not shown, and what is endless not eit
 })
 
 test('a page of nothing but beginnings is read in a moment', () => {
-  for (const piece of ['<a ', '<a "', `<a '"`, '<', '<!', '</p', '&#', '<p x="', '<div>', '<b>', '<a><p>', '<table>', '<table><tr><td>', '<p><b><i>']) {
+  for (const piece of [
+    '<a ',
+    '<a "',
+    `<a '"`,
+    '<',
+    '<!',
+    '</p',
+    '&#',
+    '<p x="',
+    '<div>',
+    '<b>',
+    '<a><p>',
+    '<table>',
+    '<table><tr><td>',
+    '<p><b><i>',
+  ]) {
     const started = performance.now()
     readHtml(piece.repeat(200_000 / piece.length), URL_OF_PAGE)
     expect(performance.now() - started, piece).toBeLessThan(3_000)

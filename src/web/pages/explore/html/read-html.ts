@@ -13,18 +13,70 @@ export type Part = {
   children: Content[]
 }
 
-const BLOCKS = ['div', 'p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'dl', 'dt', 'dd', 'blockquote', 'pre', 'hr', 'figure', 'figcaption'] as const
-const INLINE = ['a', 'br', 'em', 'strong', 'code', 'sub', 'sup', 'small', 's', 'mark', 'q', 'img'] as const
+const BLOCKS = [
+  'div',
+  'p',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'dl',
+  'dt',
+  'dd',
+  'blockquote',
+  'pre',
+  'hr',
+  'figure',
+  'figcaption',
+] as const
+const INLINE = [
+  'a',
+  'br',
+  'em',
+  'strong',
+  'code',
+  'sub',
+  'sup',
+  'small',
+  's',
+  'mark',
+  'q',
+  'img',
+] as const
 /** What stands in a table and nowhere else, and holds no words of its own but in its cells. */
 const TABLE_PARTS = ['thead', 'tbody', 'tfoot', 'tr'] as const
 const CELLS = ['th', 'td', 'caption'] as const
-export type Tag = (typeof BLOCKS)[number] | (typeof INLINE)[number] | 'table' | (typeof TABLE_PARTS)[number] | (typeof CELLS)[number]
+export type Tag =
+  | (typeof BLOCKS)[number]
+  | (typeof INLINE)[number]
+  | 'table'
+  | (typeof TABLE_PARTS)[number]
+  | (typeof CELLS)[number]
 
 const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
-  ...[...BLOCKS, ...INLINE, 'table' as const, ...TABLE_PARTS, ...CELLS].map((tag): [string, Tag] => [tag, tag]),
-  ...['section', 'article', 'main', 'header', 'footer', 'aside', 'nav', 'address', 'details', 'summary', 'form', 'fieldset', 'center'].map(
-    (name): [string, Tag] => [name, 'div'],
+  ...[...BLOCKS, ...INLINE, 'table' as const, ...TABLE_PARTS, ...CELLS].map(
+    (tag): [string, Tag] => [tag, tag],
   ),
+  ...[
+    'section',
+    'article',
+    'main',
+    'header',
+    'footer',
+    'aside',
+    'nav',
+    'address',
+    'details',
+    'summary',
+    'form',
+    'fieldset',
+    'center',
+  ].map((name): [string, Tag] => [name, 'div']),
   ['b', 'strong'],
   ['i', 'em'],
   ['cite', 'em'],
@@ -40,7 +92,9 @@ const WITHOUT_WORDS: ReadonlySet<Tag> = new Set<Tag>(['table', ...TABLE_PARTS])
 
 /** With all that is in them, these say nothing to a reader. */
 const DROPPED: ReadonlySet<string> = new Set(
-  'head script style title template textarea select datalist dialog object iframe noembed noframes audio video canvas xmp'.split(' '),
+  'head script style title template textarea select datalist dialog object iframe noembed noframes audio video canvas xmp'.split(
+    ' ',
+  ),
 )
 
 const MAX_PARTS = 10_000
@@ -64,14 +118,20 @@ export function readHtml(html: string, url: string): Part | undefined {
       if (!('tagName' in child) || isDropped(child)) return []
       const tag = TAGS.get(child.tagName)
       // Nobody reads a hundred boxes in each other: their words are enough.
-      if (depth > MAX_DEPTH && (tag === undefined || !ONLY_IN_TABLES.has(tag))) return [wordsOf(child)]
+      if (depth > MAX_DEPTH && (tag === undefined || !ONLY_IN_TABLES.has(tag)))
+        return [wordsOf(child)]
       return tag === undefined ? read(child, depth + 1) : [partOf(child, tag, depth)]
     })
   }
 
   function partOf(element: Tree.Element, tag: Tag, depth: number): Part {
     const children = read(element, depth + 1)
-    const part: Part = { tag, children: WITHOUT_WORDS.has(tag) ? children.filter((child) => typeof child !== 'string') : children }
+    const part: Part = {
+      tag,
+      children: WITHOUT_WORDS.has(tag)
+        ? children.filter((child) => typeof child !== 'string')
+        : children,
+    }
     const attribute = (wanted: string) => element.attrs.find(({ name }) => name === wanted)?.value
     const target = tag === 'a' ? URL.parse(attribute('href') ?? 'about:blank', url) : null
     if (target && /^https?:$/.test(target.protocol)) part.href = target.href
@@ -90,7 +150,11 @@ export function readHtml(html: string, url: string): Part | undefined {
 }
 
 function isDropped(element: Tree.Element): boolean {
-  return DROPPED.has(element.tagName) || element.namespaceURI !== written.NS.HTML || element.attrs.some(({ name }) => name === 'hidden')
+  return (
+    DROPPED.has(element.tagName) ||
+    element.namespaceURI !== written.NS.HTML ||
+    element.attrs.some(({ name }) => name === 'hidden')
+  )
 }
 
 /** What is written in an element, however deep. */
@@ -105,5 +169,7 @@ function wordsOf(element: Tree.Element): string {
 }
 
 function hasWords(part: Part): boolean {
-  return part.children.some((child) => (typeof child === 'string' ? child.trim() !== '' : child.src !== undefined || hasWords(child)))
+  return part.children.some((child) =>
+    typeof child === 'string' ? child.trim() !== '' : child.src !== undefined || hasWords(child),
+  )
 }

@@ -42,7 +42,9 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
     case 'held':
       return (
         <Banner role="alert" tone="warn">
-          <Trans>This request is open in another tab. Go on there, or close that tab to go on here.</Trans>
+          <Trans>
+            This request is open in another tab. Go on there, or close that tab to go on here.
+          </Trans>
         </Banner>
       )
     case 'unread':
@@ -65,7 +67,17 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
         </Card>
       )
     case 'missing':
-      return run && <Allowing key={run.state().order.id} look={look} onLeave={onLeave} renew={renew} run={run} />
+      return (
+        run && (
+          <Allowing
+            key={run.state().order.id}
+            look={look}
+            onLeave={onLeave}
+            renew={renew}
+            run={run}
+          />
+        )
+      )
   }
 }
 
@@ -83,11 +95,22 @@ function Allowing({ run, look, renew, onLeave }: AllowingProps) {
   const container = useStepFocus('sent' in state ? 'chain' : state.step)
   return (
     <div ref={container}>
-      <RunSteps onLeave={onLeave} onOther={onLeave} run={run} state={state} summary={<Summary run={run} />}>
+      <RunSteps
+        onLeave={onLeave}
+        onOther={onLeave}
+        run={run}
+        state={state}
+        summary={<Summary run={run} />}
+      >
         {'sent' in state && (
           <ProgressCard progress={allowanceProgress(state)}>
             {over && (
-              <Button className="mt-4" icon={<Icon name="refresh" />} onClick={canRebuild(state) ? () => void run.rebuild() : renew} variant="primary">
+              <Button
+                className="mt-4"
+                icon={<Icon name="refresh" />}
+                onClick={canRebuild(state) ? () => void run.rebuild() : renew}
+                variant="primary"
+              >
                 <Trans>Prepare it again</Trans>
               </Button>
             )}
@@ -106,10 +129,17 @@ function Summary({ run }: { run: PaymentRun }) {
       <p className="text-sm text-muted">
         <Trans>First you let Permit2 take at most</Trans>
       </p>
-      <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
+      <Amount
+        atomic={order.amountAtomic}
+        decimals={order.asset.decimals}
+        exact
+        size="xl"
+        symbol={order.asset.symbol}
+      />
       <p className="mt-2 text-sm text-muted">
         <Trans>
-          from your account on {networkName}, and only where you sign for it. This moves nothing but the network fee; the payment itself comes after it.
+          from your account on {networkName}, and only where you sign for it. This moves nothing but
+          the network fee; the payment itself comes after it.
         </Trans>
       </p>
       <p className="mt-2 text-sm text-muted">

@@ -17,7 +17,15 @@ export function PaidCard({ view }: { view: VisitView }) {
   const { order } = state
   return (
     <ProgressCard
-      aside={<Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="md" symbol={order.asset.symbol} />}
+      aside={
+        <Amount
+          atomic={order.amountAtomic}
+          decimals={order.asset.decimals}
+          exact
+          size="md"
+          symbol={order.asset.symbol}
+        />
+      }
       progress={progressOf(state, visit.way)}
     >
       <Facts className="mt-4 border-t border-line pt-3">
@@ -27,7 +35,13 @@ export function PaidCard({ view }: { view: VisitView }) {
         <Fact name={<Trans>Network</Trans>}>{network?.name ?? order.network}</Fact>
         {landed && (
           <Fact name={<Trans>Transaction</Trans>} long>
-            <Address copy full href={network && explorerLink(network, 'tx', landed.signature)} noun="transaction" value={landed.signature} />
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'tx', landed.signature)}
+              noun="transaction"
+              value={landed.signature}
+            />
           </Fact>
         )}
       </Facts>

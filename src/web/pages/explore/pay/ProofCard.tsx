@@ -18,7 +18,10 @@ export function ProofCard({ view }: { view: VisitView }) {
         <Trans>Now sign the proof</Trans>
       </StepHeading>
       <p className="mt-1 text-sm text-muted">
-        <Trans>It is free and moves nothing. It tells the seller that this payment is yours, and for this page only.</Trans>
+        <Trans>
+          It is free and moves nothing. It tells the seller that this payment is yours, and for this
+          page only.
+        </Trans>
       </p>
       <Facts className="mt-4 rounded-lg bg-sunken px-4 py-3">
         <Fact name={<Trans>Pays for</Trans>} long>
@@ -35,8 +38,18 @@ export function ProofCard({ view }: { view: VisitView }) {
           {trouble}
         </Banner>
       )}
-      <Button busy={signing} className="mt-5 max-sm:w-full" icon={<Icon name="wallet" />} onClick={sign} variant="primary">
-        {trouble ? <Trans>Sign again with {walletName}</Trans> : <Trans>Sign the proof with {walletName}</Trans>}
+      <Button
+        busy={signing}
+        className="mt-5 max-sm:w-full"
+        icon={<Icon name="wallet" />}
+        onClick={sign}
+        variant="primary"
+      >
+        {trouble ? (
+          <Trans>Sign again with {walletName}</Trans>
+        ) : (
+          <Trans>Sign the proof with {walletName}</Trans>
+        )}
       </Button>
     </Card>
   )

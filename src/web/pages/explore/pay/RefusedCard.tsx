@@ -15,7 +15,11 @@ import { isChallenge, isSameWay, readChallenge, type Offer } from '../request/ch
 import { termsOf } from './runs.ts'
 import type { VisitView } from './use-visit.ts'
 
-export type RefusedCardProps = { view: VisitView; answer: Answer; onPayAnew: (offer: Offer) => void }
+export type RefusedCardProps = {
+  view: VisitView
+  answer: Answer
+  onPayAnew: (offer: Offer) => void
+}
 
 /** The server wants money once more. Nothing is paid a second time without the reader's word, and never while the first may still be used. */
 export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
@@ -24,7 +28,9 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const [agreed, setAgreed] = useState(false)
   const terms = termsOf(visit)
   const read = readChallenge(answer)
-  const again = isChallenge(read) ? read.offers.find((offer) => visit.version in offer.entries && isSameWay(offer.terms, terms)) : undefined
+  const again = isChallenge(read)
+    ? read.offers.find((offer) => visit.version in offer.entries && isSameWay(offer.terms, terms))
+    : undefined
   const { asset } = state.order
   const rose = again && again.terms.amountAtomic > terms.amountAtomic
   const reason = delivered?.delivery.reason
@@ -35,12 +41,34 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const over = canRebuild(state)
   const said = isChallenge(read) ? read.error : null
   return (
-    <Card title={rose ? <Trans>The price has risen</Trans> : <Trans>The server did not take the payment</Trans>}>
+    <Card
+      title={
+        rose ? (
+          <Trans>The price has risen</Trans>
+        ) : (
+          <Trans>The server did not take the payment</Trans>
+        )
+      }
+    >
       {rose ? (
         <p className="text-sm">
           <Trans>
-            It was <Amount atomic={terms.amountAtomic} decimals={asset.decimals} exact symbol={asset.symbol} /> when you agreed. Now it is{' '}
-            <Amount atomic={again.terms.amountAtomic} className="font-semibold" decimals={asset.decimals} exact symbol={asset.symbol} />.
+            It was{' '}
+            <Amount
+              atomic={terms.amountAtomic}
+              decimals={asset.decimals}
+              exact
+              symbol={asset.symbol}
+            />{' '}
+            when you agreed. Now it is{' '}
+            <Amount
+              atomic={again.terms.amountAtomic}
+              className="font-semibold"
+              decimals={asset.decimals}
+              exact
+              symbol={asset.symbol}
+            />
+            .
           </Trans>
         </p>
       ) : (
@@ -55,22 +83,46 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
       )}
       <Banner className="mt-4" tone={paid ? 'warn' : over ? 'info' : 'warn'}>
         {paid ? (
-          <Trans>Your first payment is on the chain and stays the seller’s. Paying again is a second payment; ask the seller to send the first one back.</Trans>
+          <Trans>
+            Your first payment is on the chain and stays the seller’s. Paying again is a second
+            payment; ask the seller to send the first one back.
+          </Trans>
         ) : over ? (
-          <Trans>Your first payment can no longer be used, and nothing was taken. Paying now is the only payment.</Trans>
+          <Trans>
+            Your first payment can no longer be used, and nothing was taken. Paying now is the only
+            payment.
+          </Trans>
         ) : (
-          <Trans>Your first signature could still be used. As soon as the chain proves that it has run out, you can pay anew here.</Trans>
+          <Trans>
+            Your first signature could still be used. As soon as the chain proves that it has run
+            out, you can pay anew here.
+          </Trans>
         )}
       </Banner>
       {paid && again && (
-        <Checkbox checked={agreed} className="mt-4" label={<Trans>I want to pay a second time.</Trans>} onChange={(event) => setAgreed(event.target.checked)} />
+        <Checkbox
+          checked={agreed}
+          className="mt-4"
+          label={<Trans>I want to pay a second time.</Trans>}
+          onChange={(event) => setAgreed(event.target.checked)}
+        />
       )}
       <div className="mt-4 flex flex-wrap gap-2">
-        <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} variant={over || hopeless ? 'secondary' : 'primary'}>
+        <Button
+          busy={sending}
+          icon={<Icon name="refresh" />}
+          onClick={() => send()}
+          variant={over || hopeless ? 'secondary' : 'primary'}
+        >
           <Trans>Ask again with the same payment</Trans>
         </Button>
         {again && (paid || over) && (
-          <Button disabled={paid && !agreed} icon={<Icon name="pay" />} onClick={() => onPayAnew(again)} variant={over ? 'primary' : 'secondary'}>
+          <Button
+            disabled={paid && !agreed}
+            icon={<Icon name="pay" />}
+            onClick={() => onPayAnew(again)}
+            variant={over ? 'primary' : 'secondary'}
+          >
             {rose ? <Trans>Pay the new price</Trans> : <Trans>Pay again</Trans>}
           </Button>
         )}

@@ -21,7 +21,9 @@ import { useVisit, type VisitView } from './use-visit.ts'
 import { isServed, type Visit } from './visit.ts'
 
 // Few payments need it.
-const AllowanceStep = lazy(() => import('./AllowanceStep.tsx').then((module) => ({ default: module.AllowanceStep })))
+const AllowanceStep = lazy(() =>
+  import('./AllowanceStep.tsx').then((module) => ({ default: module.AllowanceStep })),
+)
 
 export type VisitFlowProps = {
   first: Visit
@@ -44,14 +46,25 @@ export function VisitFlow({ first, run, onLeave, onOther, onPayAnew, onServed }:
     if (served) onServed()
   }, [served, onServed])
   const { state } = view
-  const screen = mayHaveLeft(state) || state.step === 'signed' ? (view.proof ? 'proof' : 'paid') : state.step === 'rejected' ? 'review' : state.step
+  const screen =
+    mayHaveLeft(state) || state.step === 'signed'
+      ? view.proof
+        ? 'proof'
+        : 'paid'
+      : state.step === 'rejected'
+        ? 'review'
+        : state.step
   const container = useStepFocus(screen)
   const allowing = view.visit.way === 'permit' && state.step === 'draft' && !state.trouble
   return (
     <div className="space-y-4" ref={container}>
       {allowing ? (
         <Suspense fallback={<PageSkeleton />}>
-          <AllowanceStep onLeave={() => void run.cancel().then(onLeave)} payment={run} visit={view.visit} />
+          <AllowanceStep
+            onLeave={() => void run.cancel().then(onLeave)}
+            payment={run}
+            visit={view.visit}
+          />
         </Suspense>
       ) : (
         <RunSteps onLeave={onLeave} onOther={onOther} run={run} state={state}>
@@ -63,17 +76,23 @@ export function VisitFlow({ first, run, onLeave, onOther, onPayAnew, onServed }:
 }
 
 /** What was signed, what it bought, and where the money is. */
-function Bought({ view, onLeave, onPayAnew }: { view: VisitView } & Pick<VisitFlowProps, 'onLeave' | 'onPayAnew'>) {
+function Bought({
+  view,
+  onLeave,
+  onPayAnew,
+}: { view: VisitView } & Pick<VisitFlowProps, 'onLeave' | 'onPayAnew'>) {
   return (
     <>
       {view.proof && <ProofCard view={view} />}
       <DeliveryCard onPayAnew={onPayAnew} view={view} />
       <PaidCard view={view} />
-      {canRebuild(view.state) && !isServed(view.visit) && view.delivered?.delivery.outcome !== 'refused' && (
-        <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
-          <Trans>Ask for the terms again</Trans>
-        </Button>
-      )}
+      {canRebuild(view.state) &&
+        !isServed(view.visit) &&
+        view.delivered?.delivery.outcome !== 'refused' && (
+          <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
+            <Trans>Ask for the terms again</Trans>
+          </Button>
+        )}
     </>
   )
 }
@@ -104,15 +123,29 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
     </Banner>
   )
   if (asked.kind === 'unanswered')
-    return <UnansweredCard onRelay={() => send('relay')} onRetry={() => send()} paid request={visit.request} unanswered={asked} />
+    return (
+      <UnansweredCard
+        onRelay={() => send('relay')}
+        onRetry={() => send()}
+        paid
+        request={visit.request}
+        unanswered={asked}
+      />
+    )
   switch (delivery.outcome) {
     case 'refused':
       return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
     case 'pending':
       return (
-        <AnswerCard answer={asked.answer} url={url} title={<Trans>The payment is on its way</Trans>}>
+        <AnswerCard
+          answer={asked.answer}
+          url={url}
+          title={<Trans>The payment is on its way</Trans>}
+        >
           <p className="mb-4 text-sm text-muted">
-            <Trans>The server waits for the network. It is asked again by itself, with the same payment.</Trans>
+            <Trans>
+              The server waits for the network. It is asked again by itself, with the same payment.
+            </Trans>
           </p>
         </AnswerCard>
       )
@@ -127,12 +160,23 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
         <AnswerCard
           answer={asked.answer}
           url={url}
-          title={isPaid(state) ? <Trans>You paid, and the server answered {delivery.status}</Trans> : <Trans>The server answered {delivery.status}</Trans>}
+          title={
+            isPaid(state) ? (
+              <Trans>You paid, and the server answered {delivery.status}</Trans>
+            ) : (
+              <Trans>The server answered {delivery.status}</Trans>
+            )
+          }
         >
           {storage}
           <Banner
             action={
-              <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} size="sm">
+              <Button
+                busy={sending}
+                icon={<Icon name="refresh" />}
+                onClick={() => send()}
+                size="sm"
+              >
                 <Trans>Retry with the same payment</Trans>
               </Button>
             }
@@ -140,7 +184,10 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
             role="alert"
             tone="warn"
           >
-            <Trans>Your payment is kept in this browser. Asking again sends the same one; nothing is signed or paid a second time.</Trans>
+            <Trans>
+              Your payment is kept in this browser. Asking again sends the same one; nothing is
+              signed or paid a second time.
+            </Trans>
           </Banner>
         </AnswerCard>
       )
@@ -153,14 +200,31 @@ function Kept({ view }: { view: VisitView }) {
   const last = visit.deliveries.at(-1)
   const status = last?.status
   return (
-    <Card title={isServed(visit) ? <Trans>You have had the answer</Trans> : <Trans>Your payment is kept here</Trans>}>
+    <Card
+      title={
+        isServed(visit) ? (
+          <Trans>You have had the answer</Trans>
+        ) : (
+          <Trans>Your payment is kept here</Trans>
+        )
+      }
+    >
       <p className="text-sm text-muted">
         {isServed(visit) ? (
-          <Trans>Asking again sends the same payment. It buys the same thing once more, where the server allows it, and costs nothing.</Trans>
+          <Trans>
+            Asking again sends the same payment. It buys the same thing once more, where the server
+            allows it, and costs nothing.
+          </Trans>
         ) : status ? (
-          <Trans>The server answered {status} the last time. Asking again sends the same payment; nothing is signed or paid a second time.</Trans>
+          <Trans>
+            The server answered {status} the last time. Asking again sends the same payment; nothing
+            is signed or paid a second time.
+          </Trans>
         ) : (
-          <Trans>No answer is known yet. Asking again sends the same payment; nothing is signed or paid a second time.</Trans>
+          <Trans>
+            No answer is known yet. Asking again sends the same payment; nothing is signed or paid a
+            second time.
+          </Trans>
         )}
       </p>
       {trouble && (
@@ -168,7 +232,13 @@ function Kept({ view }: { view: VisitView }) {
           {trouble}
         </Banner>
       )}
-      <Button busy={sending} className="mt-4" icon={<Icon name="refresh" />} onClick={() => send()} variant="primary">
+      <Button
+        busy={sending}
+        className="mt-4"
+        icon={<Icon name="refresh" />}
+        onClick={() => send()}
+        variant="primary"
+      >
         <Trans>Retry with the same payment</Trans>
       </Button>
     </Card>

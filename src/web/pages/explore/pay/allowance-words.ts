@@ -18,9 +18,21 @@ export function allowanceProgress(state: Outgoing): Progress {
       }
     case 'confirmed':
     case 'finalized':
-      return { title: t`Allowed`, body: t`Permit2 may take this amount where you sign for it.`, tone: 'good', icon: 'check', working: false }
+      return {
+        title: t`Allowed`,
+        body: t`Permit2 may take this amount where you sign for it.`,
+        tone: 'good',
+        icon: 'check',
+        working: false,
+      }
     case 'rolled_back':
-      return { title: t`Taken back by the network`, body: t`The block with your leave is gone. It may land again.`, tone: 'bad', icon: 'back', working: true }
+      return {
+        title: t`Taken back by the network`,
+        body: t`The block with your leave is gone. It may land again.`,
+        tone: 'bad',
+        icon: 'back',
+        working: true,
+      }
     case 'unknown':
       return {
         title: t`Checking whether it was sent`,
@@ -41,6 +53,12 @@ export function allowanceProgress(state: Outgoing): Progress {
             icon: 'warning',
             working: false,
           }
-        : { title: t`It was not allowed`, body: t`The transaction did not go through. Nothing was paid.`, tone: 'bad', icon: 'cross', working: false }
+        : {
+            title: t`It was not allowed`,
+            body: t`The transaction did not go through. Nothing was paid.`,
+            tone: 'bad',
+            icon: 'cross',
+            working: false,
+          }
   }
 }

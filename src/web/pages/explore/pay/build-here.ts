@@ -26,8 +26,13 @@ const quantity = v.pipe(
   v.regex(/^0x[0-9a-f]+$/i),
   v.transform((text) => BigInt(text)),
 )
-const FeeHistory = v.object({ baseFeePerGas: v.pipe(v.array(quantity), v.minLength(1)), reward: v.optional(v.array(v.array(quantity)), []) })
-const Blockhash = v.object({ value: v.object({ blockhash: v.string(), lastValidBlockHeight: v.number() }) })
+const FeeHistory = v.object({
+  baseFeePerGas: v.pipe(v.array(quantity), v.minLength(1)),
+  reward: v.optional(v.array(v.array(quantity)), []),
+})
+const Blockhash = v.object({
+  value: v.object({ blockhash: v.string(), lastValidBlockHeight: v.number() }),
+})
 const Fees = v.array(v.object({ prioritizationFee: v.number() }))
 
 type Reply = Awaited<ReturnType<PaymentService['build']>>
@@ -49,7 +54,8 @@ class NotBuilt extends Error {
  */
 export function buildHere(network: Network, memo: string | null): PaymentService {
   return {
-    build: (order) => (familyOf(network.network) === 'evm' ? onEvm(network, order) : onSolana(network, order, memo)),
+    build: (order) =>
+      familyOf(network.network) === 'evm' ? onEvm(network, order) : onSolana(network, order, memo),
     report: () => Promise.resolve(),
     explain: explainHere,
   }
@@ -63,7 +69,11 @@ export function explainHere(error: unknown): Trouble {
 
 async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
   const url = rpcUrlOf(network)
-  const ask = async <S extends v.GenericSchema>(schema: S, method: string, params: readonly unknown[]) => v.parse(schema, await callRpc(url, method, params))
+  const ask = async <S extends v.GenericSchema>(
+    schema: S,
+    method: string,
+    params: readonly unknown[],
+  ) => v.parse(schema, await callRpc(url, method, params))
   const [nonce, height, code, history] = await Promise.all([
     ask(quantity, 'eth_getTransactionCount', [order.sender, 'pending']),
     ask(quantity, 'eth_blockNumber', []),
@@ -72,10 +82,21 @@ async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
   ])
   const allows = order.deed?.kind === 'allow'
   const gas = code === '0x' && !allows ? MIN_GAS : await estimate(url, order)
-  const input = { ...order, paymentId: order.id, nonce: Number(nonce), gas, ...priceOf(history, order, gas) }
+  const input = {
+    ...order,
+    paymentId: order.id,
+    nonce: Number(nonce),
+    gas,
+    ...priceOf(history, order, gas),
+  }
   const bytes = allows ? buildApproval(input) : buildOnEvm(input)
   const blocks = Math.ceil(VALID_MS / network.blockTimeMs)
-  return { paymentId: order.id, bytes, lastValidBlockHeight: Number(height) + blocks, expiresAt: serverNow() + VALID_MS }
+  return {
+    paymentId: order.id,
+    bytes,
+    lastValidBlockHeight: Number(height) + blocks,
+    expiresAt: serverNow() + VALID_MS,
+  }
 }
 
 /** A payee that is a contract may refuse the money, and its node says so here. */
@@ -84,7 +105,11 @@ async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
   try {
     const transaction =
       order.deed?.kind === 'allow'
-        ? { from: sender, to: asset.address, data: encodeApprove({ spender: recipient, amountAtomic }) }
+        ? {
+            from: sender,
+            to: asset.address,
+            data: encodeApprove({ spender: recipient, amountAtomic }),
+          }
         : { from: sender, to: recipient, value: `0x${amountAtomic.toString(16)}` }
     const gas = (v.parse(quantity, await callRpc(url, 'eth_estimateGas', [transaction])) * 6n) / 5n
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
@@ -97,7 +122,11 @@ async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
 type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /** Twice the next base fee and the median tip of recent blocks, within what a payer is ever made to pay. */
-function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, { asset }: PaymentOrder, gas: bigint): GasPrice {
+function priceOf(
+  { baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>,
+  { asset }: PaymentOrder,
+  gas: bigint,
+): GasPrice {
   const tips = reward.map(([tip = 0n]) => tip).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const median = tips[Math.floor(tips.length / 2)] ?? 1n
   const tip = median < 1n ? 1n : median > MAX_TIP ? MAX_TIP : median
@@ -109,7 +138,11 @@ function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, { 
   return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
 }
 
-async function onSolana(network: Network, order: PaymentOrder, memo: string | null): Promise<Reply> {
+async function onSolana(
+  network: Network,
+  order: PaymentOrder,
+  memo: string | null,
+): Promise<Reply> {
   const url = rpcUrlOf(network)
   const [latest, fees, token] = await Promise.all([
     callRpc(url, 'getLatestBlockhash', [{ commitment: 'confirmed' }]),
@@ -126,20 +159,48 @@ async function onSolana(network: Network, order: PaymentOrder, memo: string | nu
   // Who pays the network decides what it is worth; sponsors refuse a price that others chose high.
   const unitPriceMicroLamports = order.sponsor === undefined ? automatic : SPONSORED_UNIT_PRICE
   const paymentId = memo ?? order.id
-  const bytes = buildOnSolana({ ...order, paymentId, blockhash, unitLimit: UNIT_LIMIT, unitPriceMicroLamports, ...(token && { token }) })
+  const bytes = buildOnSolana({
+    ...order,
+    paymentId,
+    blockhash,
+    unitLimit: UNIT_LIMIT,
+    unitPriceMicroLamports,
+    ...(token && { token }),
+  })
   return { paymentId, bytes, lastValidBlockHeight, expiresAt: serverNow() + VALID_MS }
 }
 
-const Owners = v.object({ value: v.tuple([v.nullable(v.object({ owner: v.string() })), v.nullable(v.object({ owner: v.string() })), v.nullable(v.unknown())]) })
+const Owners = v.object({
+  value: v.tuple([
+    v.nullable(v.object({ owner: v.string() })),
+    v.nullable(v.object({ owner: v.string() })),
+    v.nullable(v.unknown()),
+  ]),
+})
 
 /** Which program the mint belongs to. A sponsored transfer opens no account, so the payee must have one. */
-async function readToken(url: string, { asset, recipient }: PaymentOrder): Promise<{ program: string; opensAccount: boolean }> {
-  const [old, newer] = TOKEN_PROGRAMS.map((program) => associatedTokenAccount({ owner: recipient, mint: asset.address, program }).address)
+async function readToken(
+  url: string,
+  { asset, recipient }: PaymentOrder,
+): Promise<{ program: string; opensAccount: boolean }> {
+  const [old, newer] = TOKEN_PROGRAMS.map(
+    (program) => associatedTokenAccount({ owner: recipient, mint: asset.address, program }).address,
+  )
   const accounts = [asset.address, old, newer]
-  const answer = v.parse(Owners, await callRpc(url, 'getMultipleAccounts', [accounts, { encoding: 'base64', commitment: 'confirmed' }]))
+  const answer = v.parse(
+    Owners,
+    await callRpc(url, 'getMultipleAccounts', [
+      accounts,
+      { encoding: 'base64', commitment: 'confirmed' },
+    ]),
+  )
   const program = answer.value[0]?.owner
   const place = program === undefined ? -1 : TOKEN_PROGRAMS.indexOf(program)
-  if (program === undefined || place < 0) throw new NotBuilt(describeTrouble('payee_refuses', '', `${asset.symbol} is not a token on this network.`))
-  if (!answer.value[place + 1]) throw new NotBuilt(describeTrouble('payee_without_account', '', asset.symbol))
+  if (program === undefined || place < 0)
+    throw new NotBuilt(
+      describeTrouble('payee_refuses', '', `${asset.symbol} is not a token on this network.`),
+    )
+  if (!answer.value[place + 1])
+    throw new NotBuilt(describeTrouble('payee_without_account', '', asset.symbol))
   return { program, opensAccount: false }
 }

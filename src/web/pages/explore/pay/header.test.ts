@@ -1,11 +1,21 @@
 import { hexToBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { authorizationTypedData, decodeAuthorization, encodeAuthorization } from '#chains/evm/token-authorization.ts'
+import {
+  authorizationTypedData,
+  decodeAuthorization,
+  encodeAuthorization,
+} from '#chains/evm/token-authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { encodePermit, permitTypedData, type TokenPermit } from '#chains/evm/token-permit.ts'
 import { stringifyJson } from '#contract/json.ts'
-import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset, type Network } from '#contract/network.ts'
+import {
+  NATIVE_ETH,
+  NATIVE_SOL,
+  SOLANA_DEVNET,
+  type Asset,
+  type Network,
+} from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { decodePayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
@@ -20,7 +30,13 @@ import type { Visit } from './visit.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const USDC: Asset = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const USDC: Asset = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
 const network: Network = {
   network: 'eip155:31337',
   name: 'Chain',
@@ -31,7 +47,11 @@ const network: Network = {
   assets: [NATIVE_ETH, USDC],
 }
 const TX = `0x${'AB'.repeat(32)}`
-const resource = { url: 'https://shop.example/a?order=1', description: 'An article', mimeType: 'text/plain' }
+const resource = {
+  url: 'https://shop.example/a?order=1',
+  description: 'An article',
+  mimeType: 'text/plain',
+}
 
 function visitOf(version: 1 | 2, way: Visit['way'], change: Partial<Requirements> = {}): Visit {
   const requirements: Requirements = {
@@ -45,8 +65,26 @@ function visitOf(version: 1 | 2, way: Visit['way'], change: Partial<Requirements
     ...change,
   }
   const entry = stringifyJson(version === 2 ? requirements : toV1(requirements, resource))
-  const request = { method: 'GET' as const, url: 'https://shop.example/a', headers: [], body: null, via: 'direct' as const }
-  return { id: 'visit', revision: 1, createdAt: 0, updatedAt: 0, request, version, entry, resource, way, header: null, deliveries: [] }
+  const request = {
+    method: 'GET' as const,
+    url: 'https://shop.example/a',
+    headers: [],
+    body: null,
+    via: 'direct' as const,
+  }
+  return {
+    id: 'visit',
+    revision: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    request,
+    version,
+    entry,
+    resource,
+    way,
+    header: null,
+    deliveries: [],
+  }
 }
 
 const order = {
@@ -59,16 +97,56 @@ const order = {
   amountAtomic: 1000n,
   walletName: 'W',
 }
-const built = { paymentId: 'visit', bytes: new Uint8Array(), lastValidBlockHeight: 1, deadlineAt: 1, builtHeight: 1, nonce: 0, maxFeeAtomic: 0n, digest: '' }
-const landed = { signature: TX, height: 1, blockHash: null, confirmations: 1, requiredConfirmations: 1, feeAtomic: 0n }
-const confirmed = { step: 'confirmed', attempt: 1, order, built, sent: { bytes: null, signature: TX }, landed } as PaymentState
-const waiting = { step: 'broadcast', attempt: 1, order, built, sent: { bytes: null, signature: TX }, since: 0 } as PaymentState
+const built = {
+  paymentId: 'visit',
+  bytes: new Uint8Array(),
+  lastValidBlockHeight: 1,
+  deadlineAt: 1,
+  builtHeight: 1,
+  nonce: 0,
+  maxFeeAtomic: 0n,
+  digest: '',
+}
+const landed = {
+  signature: TX,
+  height: 1,
+  blockHash: null,
+  confirmations: 1,
+  requiredConfirmations: 1,
+  feeAtomic: 0n,
+}
+const confirmed = {
+  step: 'confirmed',
+  attempt: 1,
+  order,
+  built,
+  sent: { bytes: null, signature: TX },
+  landed,
+} as PaymentState
+const waiting = {
+  step: 'broadcast',
+  attempt: 1,
+  order,
+  built,
+  sent: { bytes: null, signature: TX },
+  since: 0,
+} as PaymentState
 
 async function statesOf(header: string, asset: Asset): Promise<Record<string, string>> {
   const decoded = decodePayload(header)
   if (!decoded.ok) throw new Error(decoded.problem)
-  const expected = { network, asset, wallet: PAYEE, amountAtomic: 1000n, resource: null, memo: null }
-  const checks = await checkLocally(factsOf(decoded.payload), decoded.payload, { expected, now: Date.now() })
+  const expected = {
+    network,
+    asset,
+    wallet: PAYEE,
+    amountAtomic: 1000n,
+    resource: null,
+    memo: null,
+  }
+  const checks = await checkLocally(factsOf(decoded.payload), decoded.payload, {
+    expected,
+    now: Date.now(),
+  })
   return Object.fromEntries(checks.map(({ name, state }) => [name, state]))
 }
 
@@ -82,7 +160,9 @@ describe.each([1, 2] as const)('in version %i', (version) => {
     expect(header.name).toBe(version === 2 ? 'PAYMENT-SIGNATURE' : 'X-PAYMENT')
     const states = await statesOf(header.value, NATIVE_ETH)
     expect(new Set(Object.values(states))).toEqual(new Set(['ok']))
-    expect(decodePayload(header.value)).toMatchObject({ payload: { payload: { txRef: TX.toLowerCase() } } })
+    expect(decodePayload(header.value)).toMatchObject({
+      payload: { payload: { txRef: TX.toLowerCase() } },
+    })
   })
 
   test('an authorization goes out with its signature as soon as it may be outside', async () => {
@@ -94,12 +174,26 @@ describe.each([1, 2] as const)('in version %i', (version) => {
       validBefore: 9_999_999_999n,
       nonce: `0x${'cd'.repeat(32)}` as const,
     }
-    const domain = { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC.address as `0x${string}` }
+    const domain = {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 31337,
+      verifyingContract: USDC.address as `0x${string}`,
+    }
     const bytes = encodeAuthorization({ domain, message })
     expect(decodeAuthorization(bytes).ok).toBe(true)
-    const signature = hexToBytes(await payer.signTypedData(authorizationTypedData({ domain, message })))
-    const visit = visitOf(version, 'authorization', { asset: USDC.address, extra: { name: 'USD Coin', version: '2' } })
-    const state = { ...waiting, built: { ...built, bytes }, sent: { bytes: signature, signature: message.nonce } } as PaymentState
+    const signature = hexToBytes(
+      await payer.signTypedData(authorizationTypedData({ domain, message })),
+    )
+    const visit = visitOf(version, 'authorization', {
+      asset: USDC.address,
+      extra: { name: 'USD Coin', version: '2' },
+    })
+    const state = {
+      ...waiting,
+      built: { ...built, bytes },
+      sent: { bytes: signature, signature: message.nonce },
+    } as PaymentState
     const next = nextHeader(visit, termsOf(visit), state)
     if (next.kind !== 'ready') throw new Error(next.kind)
     const states = await statesOf(next.header.value, USDC)
@@ -121,29 +215,52 @@ describe.each([1, 2] as const)('in version %i', (version) => {
       to: PAYEE,
     }
     const signature = hexToBytes(await payer.signTypedData(permitTypedData(permit)))
-    const visit = visitOf(version, 'permit', { asset: USDC.address, extra: { assetTransferMethod: 'permit2' } })
-    const state = { ...waiting, built: { ...built, bytes: encodePermit(permit) }, sent: { bytes: signature, signature: 'permit:77' } } as PaymentState
+    const visit = visitOf(version, 'permit', {
+      asset: USDC.address,
+      extra: { assetTransferMethod: 'permit2' },
+    })
+    const state = {
+      ...waiting,
+      built: { ...built, bytes: encodePermit(permit) },
+      sent: { bytes: signature, signature: 'permit:77' },
+    } as PaymentState
     const next = nextHeader(visit, termsOf(visit), state)
     if (next.kind !== 'ready') throw new Error(next.kind)
     expect(Object.values(await statesOf(next.header.value, USDC))).not.toContain('bad')
     const decoded = decodePayload(next.header.value)
-    expect(decoded).toMatchObject({ payload: { payload: { permit2Authorization: { spender: EXACT_PERMIT2_PROXY, nonce: '77', witness: { to: PAYEE } } } } })
+    expect(decoded).toMatchObject({
+      payload: {
+        payload: {
+          permit2Authorization: {
+            spender: EXACT_PERMIT2_PROXY,
+            nonce: '77',
+            witness: { to: PAYEE },
+          },
+        },
+      },
+    })
   })
 
-  test.each(['signed_transfer', 'sponsored'] as const)('a transfer of Solana (%s) is sent as it was signed', (way) => {
-    const visit = visitOf(version, way, {
-      network: SOLANA_DEVNET,
-      asset: NATIVE_SOL.address,
-      payTo: 'So11111111111111111111111111111111111111112',
-      extra: { memo: 'm' },
-    })
-    const state = { ...waiting, sent: { bytes: Uint8Array.of(1, 2, 3), signature: 'x' } } as PaymentState
-    const next = nextHeader(visit, termsOf(visit), state)
-    expect(next.kind === 'ready' && decodePayload(next.header.value)).toMatchObject({
-      ok: true,
-      payload: { x402Version: version, payload: { transaction: 'AQID' } },
-    })
-  })
+  test.each(['signed_transfer', 'sponsored'] as const)(
+    'a transfer of Solana (%s) is sent as it was signed',
+    (way) => {
+      const visit = visitOf(version, way, {
+        network: SOLANA_DEVNET,
+        asset: NATIVE_SOL.address,
+        payTo: 'So11111111111111111111111111111111111111112',
+        extra: { memo: 'm' },
+      })
+      const state = {
+        ...waiting,
+        sent: { bytes: Uint8Array.of(1, 2, 3), signature: 'x' },
+      } as PaymentState
+      const next = nextHeader(visit, termsOf(visit), state)
+      expect(next.kind === 'ready' && decodePayload(next.header.value)).toMatchObject({
+        ok: true,
+        payload: { x402Version: version, payload: { transaction: 'AQID' } },
+      })
+    },
+  )
 })
 
 test('the terms are echoed as they came, with what this page does not know', () => {
@@ -155,13 +272,26 @@ test('the terms are echoed as they came, with what this page does not know', () 
   })
   const state = { ...waiting, sent: { bytes: Uint8Array.of(1), signature: 'x' } } as PaymentState
   const next = nextHeader(visit, termsOf(visit), state)
-  expect(next.kind === 'ready' && decodePayload(next.header.value)).toMatchObject({ payload: { accepted: JSON.parse(visit.entry) as object, resource } })
+  expect(next.kind === 'ready' && decodePayload(next.header.value)).toMatchObject({
+    payload: { accepted: JSON.parse(visit.entry) as object, resource },
+  })
 })
 
 test.each<[string, Visit['way'], PaymentState]>([
   ['a transfer that has not landed', 'transaction_then_proof', waiting],
   ['a transfer whose memo is the proof, before it is confirmed', 'transaction', waiting],
-  ['a signature nobody has yet', 'signed_transfer', { step: 'awaiting_wallet', attempt: 1, order, built, review: {}, since: 0 } as unknown as PaymentState],
+  [
+    'a signature nobody has yet',
+    'signed_transfer',
+    {
+      step: 'awaiting_wallet',
+      attempt: 1,
+      order,
+      built,
+      review: {},
+      since: 0,
+    } as unknown as PaymentState,
+  ],
   [
     'signed bytes that are not in the journal as outside yet',
     'authorization',

@@ -15,7 +15,10 @@ import type { Visit } from './visit.ts'
 /** The header that pays a visit, from what the machine has signed or sent. Each payment has one, and it never changes. */
 
 /** `waits`: the payment is not that far; `sign`: the payer has to put their name to the transfer that landed. */
-export type NextHeader = { kind: 'waits' } | { kind: 'ready'; header: PaymentHeader } | { kind: 'sign'; data: TypedData }
+export type NextHeader =
+  | { kind: 'waits' }
+  | { kind: 'ready'; header: PaymentHeader }
+  | { kind: 'sign'; data: TypedData }
 
 export function nextHeader(visit: Visit, terms: Terms, state: PaymentState): NextHeader {
   switch (visit.way) {
@@ -26,15 +29,25 @@ export function nextHeader(visit: Visit, terms: Terms, state: PaymentState): Nex
     }
     case 'authorization': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
-      return bytes && mayHaveLeft(state) ? ready(visit, authorizationOf(state.built.bytes, bytes)) : { kind: 'waits' }
+      return bytes && mayHaveLeft(state)
+        ? ready(visit, authorizationOf(state.built.bytes, bytes))
+        : { kind: 'waits' }
     }
     case 'permit': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
-      return bytes && mayHaveLeft(state) ? ready(visit, permitOf(state.built.bytes, bytes)) : { kind: 'waits' }
+      return bytes && mayHaveLeft(state)
+        ? ready(visit, permitOf(state.built.bytes, bytes))
+        : { kind: 'waits' }
     }
     case 'transaction': {
       if (!isPaid(state) || !('landed' in state) || !state.landed) return { kind: 'waits' }
-      return ready(visit, { type: 'payment-proof', alg: 'Ed25519', format: 'solana-memo', txRef: state.landed.signature, from: state.order.sender })
+      return ready(visit, {
+        type: 'payment-proof',
+        alg: 'Ed25519',
+        format: 'solana-memo',
+        txRef: state.landed.signature,
+        from: state.order.sender,
+      })
     }
     case 'transaction_then_proof':
       return isPaid(state) && 'landed' in state && state.landed
@@ -44,16 +57,37 @@ export function nextHeader(visit: Visit, terms: Terms, state: PaymentState): Nex
 }
 
 /** What the payer signs over a transfer that landed: which resource it pays for, and by which terms. */
-function proofData(visit: Visit, terms: Terms, { state, txRef }: { state: PaymentState; txRef: string }): TypedData {
+function proofData(
+  visit: Visit,
+  terms: Terms,
+  { state, txRef }: { state: PaymentState; txRef: string },
+): TypedData {
   const { network, networkName, asset, payTo, amountAtomic, maxTimeoutSeconds, resource } = terms
-  const proof = { network, from: state.order.sender, payTo, asset, amountAtomic, maxTimeoutSeconds, resource }
-  return visit.version === 2 ? proofTypedData(proof, txRef.toLowerCase()) : offerProofTypedData({ ...proof, networkName }, txRef.toLowerCase())
+  const proof = {
+    network,
+    from: state.order.sender,
+    payTo,
+    asset,
+    amountAtomic,
+    maxTimeoutSeconds,
+    resource,
+  }
+  return visit.version === 2
+    ? proofTypedData(proof, txRef.toLowerCase())
+    : offerProofTypedData({ ...proof, networkName }, txRef.toLowerCase())
 }
 
 /** The header of a landed transfer, with the payer's signature over it. */
 export function headerOfProof(visit: Visit, state: PaymentState, signature: string): PaymentHeader {
   if (!('landed' in state) || !state.landed) throw new TypeError('There is no transfer to prove.')
-  const proof = { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef: state.landed.signature.toLowerCase(), from: state.order.sender, signature }
+  const proof = {
+    type: 'payment-proof',
+    alg: 'ES256K',
+    format: 'eip712',
+    txRef: state.landed.signature.toLowerCase(),
+    from: state.order.sender,
+    signature,
+  }
   // Version 1 echoes no terms beside the payload, so the offer goes within.
   return wrap(visit, visit.version === 2 ? proof : { ...proof, offer: offerOf(visit) })
 }
@@ -68,7 +102,14 @@ function authorizationOf(built: Uint8Array, signature: Uint8Array): Record<strin
   const decoded = decodeAuthorization(built)
   if (!decoded.ok) throw new TypeError(decoded.problem)
   const { from, to, value, validAfter, validBefore, nonce } = decoded.authorization.message
-  const authorization = { from, to, value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString(), nonce }
+  const authorization = {
+    from,
+    to,
+    value: value.toString(),
+    validAfter: validAfter.toString(),
+    validBefore: validBefore.toString(),
+    nonce,
+  }
   return { signature: bytesToHex(signature), authorization }
 }
 
@@ -91,9 +132,19 @@ function ready(visit: Visit, payload: Record<string, unknown>): NextHeader {
   return { kind: 'ready', header: wrap(visit, payload) }
 }
 
-function wrap({ version, entry, resource }: Visit, payload: Record<string, unknown>): PaymentHeader {
+function wrap(
+  { version, entry, resource }: Visit,
+  payload: Record<string, unknown>,
+): PaymentHeader {
   const accepted = parseJson(entry)
-  if (version === 2) return { name: 'PAYMENT-SIGNATURE', value: encodeHeader({ x402Version: 2, resource, accepted, payload }) }
+  if (version === 2)
+    return {
+      name: 'PAYMENT-SIGNATURE',
+      value: encodeHeader({ x402Version: 2, resource, accepted, payload }),
+    }
   const { network } = v.parse(v.object({ network: v.string() }), accepted)
-  return { name: 'X-PAYMENT', value: encodeHeader({ x402Version: 1, scheme: 'exact', network, payload }) }
+  return {
+    name: 'X-PAYMENT',
+    value: encodeHeader({ x402Version: 1, scheme: 'exact', network, payload }),
+  }
 }

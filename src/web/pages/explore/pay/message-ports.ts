@@ -9,7 +9,14 @@ import {
   matchAuthorization,
   signerOf,
 } from '#chains/evm/token-authorization.ts'
-import { decodePermit, describePermit, encodePermit, matchPermit, permitSignerOf, permitTypedData } from '#chains/evm/token-permit.ts'
+import {
+  decodePermit,
+  describePermit,
+  encodePermit,
+  matchPermit,
+  permitSignerOf,
+  permitTypedData,
+} from '#chains/evm/token-permit.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match, Step } from '#chains/match.ts'
 import { chainIdOf, type Asset, type Network } from '#contract/network.ts'
@@ -18,7 +25,12 @@ import type { PaymentOrder as Terms } from '#x402/client/order.ts'
 import { serverNow } from '../../../api/clock.ts'
 import type { PaymentOrder } from '../../../payment-order/order.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
-import type { PaymentChain, PaymentService, PaymentWallet, TransactionReader } from '../../../payment-order/ports.ts'
+import type {
+  PaymentChain,
+  PaymentService,
+  PaymentWallet,
+  TransactionReader,
+} from '../../../payment-order/ports.ts'
 import { describeTrouble, describeUnsigned } from '../../../errors/troubles.ts'
 import { signalOf } from '../../../wallet/state/errors.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
@@ -59,7 +71,14 @@ function authorization(terms: Terms): Kind {
           chainId: chainIdOf(network.network),
           verifyingContract: order.asset.address as Hex,
         },
-        message: { from: order.sender as Hex, to: order.recipient as Hex, value: order.amountAtomic, validAfter, validBefore, nonce: randomHex() },
+        message: {
+          from: order.sender as Hex,
+          to: order.recipient as Hex,
+          value: order.amountAtomic,
+          validAfter,
+          validBefore,
+          nonce: randomHex(),
+        },
       }),
     match: matchAuthorization,
     describe: describeAuthorization,
@@ -70,7 +89,10 @@ function authorization(terms: Terms): Kind {
     signed: (bytes, signature) => {
       const decoded = decodeAuthorization(bytes)
       if (!decoded.ok) throw new TypeError(decoded.problem)
-      return { signer: signerOf(decoded.authorization, signature), name: decoded.authorization.message.nonce }
+      return {
+        signer: signerOf(decoded.authorization, signature),
+        name: decoded.authorization.message.nonce,
+      }
     },
   }
 }
@@ -98,7 +120,10 @@ const permit: Kind = {
   signed: (bytes, signature) => {
     const decoded = decodePermit(bytes)
     if (!decoded.ok) throw new TypeError(decoded.problem)
-    return { signer: permitSignerOf(decoded.permit, signature), name: `permit:${decoded.permit.nonce}` }
+    return {
+      signer: permitSignerOf(decoded.permit, signature),
+      name: `permit:${decoded.permit.nonce}`,
+    }
   },
 }
 
@@ -123,13 +148,20 @@ function validS({ maxTimeoutSeconds }: Terms): number {
   return Math.min(maxTimeoutSeconds, MOST_S)
 }
 
-function messageService(network: Network, message: Kind, { terms, head }: { terms: Terms; head: PaymentChain['head'] }): PaymentService {
+function messageService(
+  network: Network,
+  message: Kind,
+  { terms, head }: { terms: Terms; head: PaymentChain['head'] },
+): PaymentService {
   return {
     build: async (order) => {
       const { height } = await head(order)
       const now = Math.floor(serverNow() / 1000)
       const valid = validS(terms)
-      const bytes = message.write(network, order, { validAfter: BigInt(now - EARLIER_S), validBefore: BigInt(now + valid) })
+      const bytes = message.write(network, order, {
+        validAfter: BigInt(now - EARLIER_S),
+        validBefore: BigInt(now + valid),
+      })
       const blocks = Math.ceil((valid * 1000) / network.blockTimeMs)
       return {
         paymentId: order.id,
@@ -157,14 +189,17 @@ function messageReader(message: Kind, terms: Terms): TransactionReader {
     nonce: () => null,
     compareSigned: (order, built, signed) => {
       const { signer, name } = message.signed(built.bytes, signed)
-      if (signer !== order.sender) return { ok: false, difference: describeSigner(signer, order.sender) }
+      if (signer !== order.sender)
+        return { ok: false, difference: describeSigner(signer, order.sender) }
       return { ok: true, signature: name }
     },
   }
 }
 
 function describeSigner(signer: string | undefined, wanted: string): string {
-  return signer === undefined ? t`the signature is nobody’s instead of one of ${wanted}.` : t`the signature is one of ${signer} instead of one of ${wanted}.`
+  return signer === undefined
+    ? t`the signature is nobody’s instead of one of ${wanted}.`
+    : t`the signature is one of ${signer} instead of one of ${wanted}.`
 }
 
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */
@@ -173,7 +208,11 @@ function messageWallet(network: Network, message: Kind, stack: WalletStack): Pay
     signer: (order: PaymentOrder) => stack.wallet.signer(order),
     pay: async (order, built) => {
       const data = message.typedData(built.bytes)
-      if (!data) return { kind: 'refused', trouble: describeTrouble('refused_transaction', order.walletName) }
+      if (!data)
+        return {
+          kind: 'refused',
+          trouble: describeTrouble('refused_transaction', order.walletName),
+        }
       try {
         const account = { address: order.sender, walletName: order.walletName }
         const signature = await stack.signTypedData(network, account, data)

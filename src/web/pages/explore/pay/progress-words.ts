@@ -4,7 +4,12 @@ import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import type { Way } from '../request/usable.ts'
 
 /** The seller sends what the payer signs. */
-const BY_SELLER: ReadonlySet<Way> = new Set(['signed_transfer', 'sponsored', 'authorization', 'permit'])
+const BY_SELLER: ReadonlySet<Way> = new Set([
+  'signed_transfer',
+  'sponsored',
+  'authorization',
+  'permit',
+])
 
 /** How the payment of a visit is doing, by what this browser's own node shows. */
 export function progressOf(state: Outgoing, way: Way): Progress {
@@ -15,16 +20,46 @@ export function progressOf(state: Outgoing, way: Way): Progress {
     case 'signed':
     case 'broadcast':
       return bySeller
-        ? { ...waiting, title: t`Signed, in the seller’s hands`, body: t`The seller sends it. This page watches the chain for it.` }
-        : { ...waiting, title: t`Sent`, body: t`Waiting for the network to show it. You can leave; this page goes on where it was.` }
+        ? {
+            ...waiting,
+            title: t`Signed, in the seller’s hands`,
+            body: t`The seller sends it. This page watches the chain for it.`,
+          }
+        : {
+            ...waiting,
+            title: t`Sent`,
+            body: t`Waiting for the network to show it. You can leave; this page goes on where it was.`,
+          }
     case 'submitted':
-      return { ...waiting, title: state.landed ? t`In a block` : t`On its way`, body: t`The network has it. Waiting for confirmations.` }
+      return {
+        ...waiting,
+        title: state.landed ? t`In a block` : t`On its way`,
+        body: t`The network has it. Waiting for confirmations.`,
+      }
     case 'confirmed':
-      return { title: t`Paid`, body: t`The network confirmed the payment.`, tone: 'good', icon: 'check', working: false }
+      return {
+        title: t`Paid`,
+        body: t`The network confirmed the payment.`,
+        tone: 'good',
+        icon: 'check',
+        working: false,
+      }
     case 'finalized':
-      return { title: t`Paid, for good`, body: t`The payment is final and cannot be undone.`, tone: 'good', icon: 'checkDouble', working: false }
+      return {
+        title: t`Paid, for good`,
+        body: t`The payment is final and cannot be undone.`,
+        tone: 'good',
+        icon: 'checkDouble',
+        working: false,
+      }
     case 'rolled_back':
-      return { title: t`Taken back by the network`, body: t`The block with this payment is gone. It may land again.`, tone: 'bad', icon: 'back', working: true }
+      return {
+        title: t`Taken back by the network`,
+        body: t`The block with this payment is gone. It may land again.`,
+        tone: 'bad',
+        icon: 'back',
+        working: true,
+      }
     case 'unknown':
       return {
         title: t`Not on the chain yet`,
@@ -51,7 +86,12 @@ function failureOf(state: Extract<Outgoing, { step: 'failed' }>, bySeller: boole
       title: t`Something else landed`,
       body: t`The transaction on the chain is not this payment. Look at it in your wallet before you pay again.`,
     }
-  if (state.reason === 'reverted') return { ...failed, title: t`The network refused it`, body: t`It was carried out and failed. The seller got nothing.` }
+  if (state.reason === 'reverted')
+    return {
+      ...failed,
+      title: t`The network refused it`,
+      body: t`It was carried out and failed. The seller got nothing.`,
+    }
   return bySeller
     ? {
         ...failed,
@@ -59,5 +99,9 @@ function failureOf(state: Extract<Outgoing, { step: 'failed' }>, bySeller: boole
         title: t`Your signature ran out unused`,
         body: t`The chain proves that it can no longer be used. Nothing was paid. You can pay again safely.`,
       }
-    : { ...failed, title: t`It did not land`, body: t`The chain proves that it can no longer be carried out. Nothing was paid. You can pay again safely.` }
+    : {
+        ...failed,
+        title: t`It did not land`,
+        body: t`The chain proves that it can no longer be carried out. Nothing was paid. You can pay again safely.`,
+      }
 }

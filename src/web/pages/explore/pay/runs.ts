@@ -80,17 +80,25 @@ async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
  * What lets Permit2 take the amount of a payment, and no more: the one that is under way, or a new one that is not built yet. `held` when another
  * tab has it.
  */
-export async function openAllowance(visit: Visit, payment: PaymentOrder): Promise<PaymentRun | 'held'> {
+export async function openAllowance(
+  visit: Visit,
+  payment: PaymentOrder,
+): Promise<PaymentRun | 'held'> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === payment.network)
   if (!network) throw new Error(`${payment.network} is not configured.`)
   const reach = () => behindAllowance(network)
-  const open = (await listAllowances(visit)).find(({ state }) => !isTerminal(state) && !isPaid(state))
+  const open = (await listAllowances(visit)).find(
+    ({ state }) => !isTerminal(state) && !isPaid(state),
+  )
   const resumed = open && (await runs.resume(open.id, reach))
   if (resumed) return resumed
   const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
   const id = `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`
-  return runs.begin({ ...same, id, createdAt: serverNow(), recipient: PERMIT2, deed: { kind: 'allow' } }, await reach())
+  return runs.begin(
+    { ...same, id, createdAt: serverNow(), recipient: PERMIT2, deed: { kind: 'allow' } },
+    await reach(),
+  )
 }
 
 async function behindAllowance(network: Network): Promise<Outside> {
@@ -114,10 +122,16 @@ export async function mayHavePaid(id: string): Promise<boolean> {
  * Has the wallet sign a proof, which moves nothing. I7: null while another tab has a request open in this wallet.
  * @throws WalletProblem
  */
-export async function signProof(network: Network, order: PaymentOrder, data: TypedData): Promise<string | null> {
+export async function signProof(
+  network: Network,
+  order: PaymentOrder,
+  data: TypedData,
+): Promise<string | null> {
   const { signTypedData } = await loadStack('evm')
   const { sender: address, walletName } = order
-  return askWallet({ family: 'evm', walletName }, () => signTypedData(network, { address, walletName }, data))
+  return askWallet({ family: 'evm', walletName }, () =>
+    signTypedData(network, { address, walletName }, data),
+  )
 }
 
 async function behind(visit: Visit): Promise<Outside> {
@@ -133,6 +147,9 @@ async function behind(visit: Visit): Promise<Outside> {
   const { buildHere } = await import('./build-here.ts')
   const service = buildHere(network, terms.memo)
   // The seller sends what it is given; until the signature is too old it may do so at any time, so the payment counts as outside.
-  const chain = visit.way === 'signed_transfer' ? { ...stack.chain, broadcast: () => Promise.resolve() } : stack.chain
+  const chain =
+    visit.way === 'signed_transfer'
+      ? { ...stack.chain, broadcast: () => Promise.resolve() }
+      : stack.chain
   return { service, chain, reader: stack.reader, wallet: stack.wallet }
 }

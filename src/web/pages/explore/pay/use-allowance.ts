@@ -51,7 +51,8 @@ export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
         }
         // What was allowed a moment ago is not asked for again because a node is late; what failed, only by the reader's word.
         const before = begun.current?.state()
-        if (before && isPaid(before) && late.current++ < LATE_LOOKS) return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
+        if (before && isPaid(before) && late.current++ < LATE_LOOKS)
+          return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
         if (before?.step === 'failed') return
         const opened = await openAllowance(visit, order)
         if (!current) return

@@ -67,7 +67,12 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
   const sendNow = useCallback(async (from: Visit) => {
     const result = await deliver(from, Date.now())
     setDelivered(result)
-    setVisit(await writeVisit({ ...from, deliveries: [...from.deliveries.slice(1 - KEPT_DELIVERIES), result.delivery] }))
+    setVisit(
+      await writeVisit({
+        ...from,
+        deliveries: [...from.deliveries.slice(1 - KEPT_DELIVERIES), result.delivery],
+      }),
+    )
   }, [])
 
   /** The header is in the journal before it is anywhere else. */
@@ -84,13 +89,21 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
   const readyName = next?.kind === 'ready' ? next.header.name : undefined
   useEffect(() => {
     if (!ready || !readyName) return
-    const timer = setTimeout(() => void work('sending', () => keepAndSend({ name: readyName, value: ready })))
+    const timer = setTimeout(
+      () => void work('sending', () => keepAndSend({ name: readyName, value: ready })),
+    )
     return () => clearTimeout(timer)
     // The header of a payment is one and the same, however often it is made.
   }, [ready, readyName, work, keepAndSend])
 
-  const waits = delivered?.delivery.outcome === 'pending' && !isServed(visit) && visit.deliveries.length < ASKED_BY_ITSELF
-  const waitMs = waits && delivered?.asked.kind === 'answered' ? retryAfter(delivered.asked.answer) * 1000 : undefined
+  const waits =
+    delivered?.delivery.outcome === 'pending' &&
+    !isServed(visit) &&
+    visit.deliveries.length < ASKED_BY_ITSELF
+  const waitMs =
+    waits && delivered?.asked.kind === 'answered'
+      ? retryAfter(delivered.asked.answer) * 1000
+      : undefined
   useEffect(() => {
     if (waitMs === undefined) return
     const timer = setTimeout(() => void work('sending', () => sendNow(visit)), waitMs)
@@ -104,7 +117,8 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
       const signature = await signProof(network, state.order, next.data).catch((error: unknown) => {
         throw walletProblem(error, walletName)
       })
-      if (signature === null) throw new Error(t`${walletName} is asking in another tab. Answer there first.`)
+      if (signature === null)
+        throw new Error(t`${walletName} is asking in another tab. Answer there first.`)
       await keepAndSend(headerOfProof(visit, state, signature))
     })
 
@@ -117,6 +131,9 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
     signing: working === 'signing',
     trouble,
     sign,
-    send: (via) => void work('sending', () => sendNow(via ? { ...visit, request: { ...visit.request, via } } : visit)),
+    send: (via) =>
+      void work('sending', () =>
+        sendNow(via ? { ...visit, request: { ...visit.request, via } } : visit),
+      ),
   }
 }

@@ -52,9 +52,13 @@ function open(): Promise<IDBPDatabase<Schema>> {
   }))
 }
 
-type Store = { index(name: 'updatedAt'): { getAll(): Promise<Visit[]> }; delete(key: string): Promise<void> }
+type Store = {
+  index(name: 'updatedAt'): { getAll(): Promise<Visit[]> }
+  delete(key: string): Promise<void>
+}
 
 async function prune(store: Store): Promise<void> {
   const served = (await store.index('updatedAt').getAll()).filter(isServed)
-  for (const { id } of served.slice(0, Math.max(0, served.length - KEPT_SERVED))) await store.delete(id)
+  for (const { id } of served.slice(0, Math.max(0, served.length - KEPT_SERVED)))
+    await store.delete(id)
 }

@@ -13,7 +13,9 @@ import { mimeTypeOf, readBody, type ShownBody } from './body.ts'
 import { JsonTree } from './JsonTree.tsx'
 
 // Reading a page takes a parser of HTML; few answers are pages.
-const HtmlView = lazy(() => import('../html/HtmlView.tsx').then((module) => ({ default: module.HtmlView })))
+const HtmlView = lazy(() =>
+  import('../html/HtmlView.tsx').then((module) => ({ default: module.HtmlView })),
+)
 
 export type AnswerCardProps = {
   answer: Answer
@@ -68,7 +70,13 @@ function BodyView({ shown, url }: { shown: ShownBody; url: string }) {
         </p>
       )
     case 'image':
-      return <img alt={t`The picture the server sent`} className="max-h-120 max-w-full rounded-lg border border-line" src={shown.src} />
+      return (
+        <img
+          alt={t`The picture the server sent`}
+          className="max-h-120 max-w-full rounded-lg border border-line"
+          src={shown.src}
+        />
+      )
     case 'binary':
       return (
         <p className="text-sm text-muted">
@@ -77,7 +85,12 @@ function BodyView({ shown, url }: { shown: ShownBody; url: string }) {
       )
     case 'json':
       return (
-        <div aria-label={t`The answer`} className="max-h-120 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]" role="region" tabIndex={0}>
+        <div
+          aria-label={t`The answer`}
+          className="max-h-120 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]"
+          role="region"
+          tabIndex={0}
+        >
           <JsonTree value={shown.value} />
         </div>
       )
@@ -107,7 +120,11 @@ function PageView({ text, url }: { text: string; url: string }) {
       {look === 'source' ? (
         <SourceView text={text} />
       ) : (
-        <div aria-label={t`The answer`} className="rounded-lg border border-line px-4 py-5 sm:px-8 sm:py-6" role="region">
+        <div
+          aria-label={t`The answer`}
+          className="rounded-lg border border-line px-4 py-5 sm:px-8 sm:py-6"
+          role="region"
+        >
           <Suspense fallback={<Spinner />}>
             <HtmlView html={text} url={url} />
           </Suspense>
@@ -120,7 +137,12 @@ function PageView({ text, url }: { text: string; url: string }) {
 function SourceView({ text }: { text: string }) {
   const { t } = useLingui()
   return (
-    <div aria-label={t`The answer`} className="max-h-120 overflow-auto rounded-lg bg-sunken px-4 py-3" role="region" tabIndex={0}>
+    <div
+      aria-label={t`The answer`}
+      className="max-h-120 overflow-auto rounded-lg bg-sunken px-4 py-3"
+      role="region"
+      tabIndex={0}
+    >
       <UntrustedText className="block text-sm break-words whitespace-pre-wrap" text={text} />
     </div>
   )
@@ -160,7 +182,9 @@ function toneOf(status: number): Tone {
 /** A name of our own, and a type that no browser opens by itself. */
 function save(answer: Answer): void {
   const ending = /^[a-z]+\/([a-z0-9]{1,8})/.exec(mimeTypeOf(answer))?.[1] ?? 'bin'
-  const url = URL.createObjectURL(new Blob([Uint8Array.from(answer.body)], { type: 'application/octet-stream' }))
+  const url = URL.createObjectURL(
+    new Blob([Uint8Array.from(answer.body)], { type: 'application/octet-stream' }),
+  )
   const link = document.createElement('a')
   link.href = url
   link.download = `answer.${ending === 'plain' ? 'txt' : ending}`

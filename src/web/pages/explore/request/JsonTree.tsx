@@ -9,7 +9,15 @@ const OPEN_DEPTH = 2
 const OPEN_ITEMS = 30
 
 /** Foreign JSON as a tree that opens and closes; every text of it is text. */
-export function JsonTree({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+export function JsonTree({
+  value,
+  name,
+  depth = 0,
+}: {
+  value: unknown
+  name?: string
+  depth?: number
+}) {
   const { t } = useLingui()
   if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) {
     return (
@@ -20,7 +28,9 @@ export function JsonTree({ value, name, depth = 0 }: { value: unknown; name?: st
     )
   }
   const list = Array.isArray(value)
-  const entries = list ? value.map((item: unknown, index): [string, unknown] => [String(index), item]) : Object.entries(value)
+  const entries = list
+    ? value.map((item: unknown, index): [string, unknown] => [String(index), item])
+    : Object.entries(value)
   const count = entries.length
   if (count === 0) {
     return (
@@ -30,11 +40,17 @@ export function JsonTree({ value, name, depth = 0 }: { value: unknown; name?: st
       </div>
     )
   }
-  const size = list ? t`${plural(count, { one: '# entry', other: '# entries' })}` : t`${plural(count, { one: '# field', other: '# fields' })}`
+  const size = list
+    ? t`${plural(count, { one: '# entry', other: '# entries' })}`
+    : t`${plural(count, { one: '# field', other: '# fields' })}`
   return (
     <details className="group/node" open={depth < OPEN_DEPTH && count <= OPEN_ITEMS}>
       <summary className="flex cursor-pointer items-center gap-1 rounded-sm">
-        <Icon className="shrink-0 text-muted transition-transform [[open]>summary>&]:rotate-90" name="chevronRight" size={14} />
+        <Icon
+          className="shrink-0 text-muted transition-transform [[open]>summary>&]:rotate-90"
+          name="chevronRight"
+          size={14}
+        />
         {name !== undefined && <Name text={name} />}
         <span className="font-sans text-xs text-muted">{size}</span>
       </summary>
@@ -52,6 +68,16 @@ function Name({ text }: { text: string }) {
 }
 
 function Leaf({ value }: { value: unknown }) {
-  if (typeof value === 'string') return <UntrustedText className="min-w-0 break-all whitespace-pre-wrap" text={value === '' ? '""' : value} />
-  return <span className="min-w-0 break-all text-accent">{value instanceof LosslessNumber ? value.value : String(value)}</span>
+  if (typeof value === 'string')
+    return (
+      <UntrustedText
+        className="min-w-0 break-all whitespace-pre-wrap"
+        text={value === '' ? '""' : value}
+      />
+    )
+  return (
+    <span className="min-w-0 break-all text-accent">
+      {value instanceof LosslessNumber ? value.value : String(value)}
+    </span>
+  )
 }

@@ -25,7 +25,13 @@ export type UnansweredCardProps = {
 }
 
 /** Why there is nothing to show, who can put it right, and the way around. */
-export function UnansweredCard({ unanswered, request, paid, onRetry, onRelay }: UnansweredCardProps) {
+export function UnansweredCard({
+  unanswered,
+  request,
+  paid,
+  onRetry,
+  onRelay,
+}: UnansweredCardProps) {
   const { relay } = useConfig()
   const { title, body } = useWords(unanswered, new URL(request.url).host)
   const around = request.via === 'direct' && relay !== 'off'
@@ -35,7 +41,10 @@ export function UnansweredCard({ unanswered, request, paid, onRetry, onRelay }: 
       {unanswered.detail && <p className="mt-2 text-sm">{unanswered.detail}</p>}
       {paid && (
         <p className="mt-2 text-sm font-medium">
-          <Trans>Your payment may have been used all the same. Asking again sends the same one, never a second.</Trans>
+          <Trans>
+            Your payment may have been used all the same. Asking again sends the same one, never a
+            second.
+          </Trans>
         </p>
       )}
       <div className="mt-4 flex flex-wrap gap-2">
@@ -45,7 +54,11 @@ export function UnansweredCard({ unanswered, request, paid, onRetry, onRelay }: 
             <Trans>Ask through the relay</Trans>
           </Button>
         )}
-        <Button icon={<Icon name="refresh" />} onClick={onRetry} variant={around || unanswered.signIn ? 'secondary' : 'primary'}>
+        <Button
+          icon={<Icon name="refresh" />}
+          onClick={onRetry}
+          variant={around || unanswered.signIn ? 'secondary' : 'primary'}
+        >
           <Trans>Ask again</Trans>
         </Button>
       </div>
@@ -82,21 +95,43 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
     case 'cors':
       return {
         title: <Trans>The server does not let pages read its answer</Trans>,
-        body: <Trans>{host} is there, but its answer is hidden from this page (CORS). The relay can read it for you.</Trans>,
+        body: (
+          <Trans>
+            {host} is there, but its answer is hidden from this page (CORS). The relay can read it
+            for you.
+          </Trans>
+        ),
       }
     case 'policy':
       return {
         title: <Trans>This page may not ask that server</Trans>,
-        body: <Trans>The policy of this site does not list {host}. The relay can ask in your place.</Trans>,
+        body: (
+          <Trans>
+            The policy of this site does not list {host}. The relay can ask in your place.
+          </Trans>
+        ),
       }
     case 'too_large':
-      return { title: <Trans>The answer is too large to be shown</Trans>, body: <Trans>It is larger than half a megabyte.</Trans> }
+      return {
+        title: <Trans>The answer is too large to be shown</Trans>,
+        body: <Trans>It is larger than half a megabyte.</Trans>,
+      }
     case 'relay':
       return {
         title: <Trans>The relay could not ask that server</Trans>,
-        body: <Trans>It asks public servers over https only, waits a minute, and passes on half a megabyte at most.</Trans>,
+        body: (
+          <Trans>
+            It asks public servers over https only, waits a minute, and passes on half a megabyte at
+            most.
+          </Trans>
+        ),
       }
     case 'silent':
-      return { title: <Trans>No answer</Trans>, body: <Trans>Nobody answered at {host}. Check the address, or try again in a moment.</Trans> }
+      return {
+        title: <Trans>No answer</Trans>,
+        body: (
+          <Trans>Nobody answered at {host}. Check the address, or try again in a moment.</Trans>
+        ),
+      }
   }
 }

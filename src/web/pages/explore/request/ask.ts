@@ -7,7 +7,12 @@ import { decodeBase64 } from '#x402/header.ts'
 import type { ResourceRequest } from './request.ts'
 
 /** A server's answer, as data: nothing of it is ever run. */
-export type Answer = { status: number; headers: readonly (readonly [name: string, value: string])[]; body: Uint8Array; ms: number }
+export type Answer = {
+  status: number
+  headers: readonly (readonly [name: string, value: string])[]
+  body: Uint8Array
+  ms: number
+}
 
 /**
  * Why there is no answer: `cors`, the server is there and does not let pages read it; `policy`, this page's own rules; `silent`, nobody
@@ -30,24 +35,41 @@ const PROBE_WITHIN_MS = 5_000
 /** Asks once. Whatever happens is an answer of this function; what was sent with a payment may have been used all the same. */
 export async function ask(request: ResourceRequest, payment?: PaymentHeader): Promise<Asked> {
   const started = performance.now()
-  const sent = payment ? { ...request, headers: [...request.headers, [payment.name, payment.value] as const] } : request
+  const sent = payment
+    ? { ...request, headers: [...request.headers, [payment.name, payment.value] as const] }
+    : request
   const asked = request.via === 'relay' ? await askProxy(sent) : await askDirectly(sent)
-  return asked.kind === 'answered' ? { kind: 'answered', answer: { ...asked.answer, ms: Math.round(performance.now() - started) } } : asked
+  return asked.kind === 'answered'
+    ? { kind: 'answered', answer: { ...asked.answer, ms: Math.round(performance.now() - started) } }
+    : asked
 }
 
 async function askProxy({ method, url, headers, body }: ResourceRequest): Promise<Asked> {
   try {
     const pairs = headers.map(([name, value]): [string, string] => [name, value])
-    const reply = await callProxy('relay', { body: { method, url, headers: pairs, ...(body !== null && { body }) } }, { timeoutMs: WITHIN_MS })
+    const reply = await callProxy(
+      'relay',
+      { body: { method, url, headers: pairs, ...(body !== null && { body }) } },
+      { timeoutMs: WITHIN_MS },
+    )
     if (!reply.answered) return { kind: 'unanswered', cause: 'relay' }
     const bytes = reply.body === '' ? new Uint8Array() : decodeBase64(reply.body)
-    if (!bytes) return { kind: 'unanswered', cause: 'relay', detail: t`The proxy passed on something unreadable.` }
-    return { kind: 'answered', answer: { status: reply.status, headers: reply.headers, body: bytes, ms: 0 } }
+    if (!bytes)
+      return {
+        kind: 'unanswered',
+        cause: 'relay',
+        detail: t`The proxy passed on something unreadable.`,
+      }
+    return {
+      kind: 'answered',
+      answer: { status: reply.status, headers: reply.headers, body: bytes, ms: 0 },
+    }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { body: words } = describeError(error)
     const fields = Object.values(error.details).filter((text) => typeof text === 'string')
-    const detail = error.code === 'INVALID_PARAMETERS' && fields.length > 0 ? fields.join(' ') : words
+    const detail =
+      error.code === 'INVALID_PARAMETERS' && fields.length > 0 ? fields.join(' ') : words
     return { kind: 'unanswered', cause: 'relay', detail, signIn: error.code === 'UNAUTHORIZED' }
   }
 }
@@ -67,9 +89,13 @@ async function askDirectly({ method, url, headers, body }: ResourceRequest): Pro
     })
     const bytes = await readBody(response)
     if (!bytes) return { kind: 'unanswered', cause: 'too_large' }
-    return { kind: 'answered', answer: { status: response.status, headers: [...response.headers], body: bytes, ms: 0 } }
+    return {
+      kind: 'answered',
+      answer: { status: response.status, headers: [...response.headers], body: bytes, ms: 0 },
+    }
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'TimeoutError') return { kind: 'unanswered', cause: 'silent' }
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      return { kind: 'unanswered', cause: 'silent' }
     if (refusal.refused()) return { kind: 'unanswered', cause: 'policy' }
     return { kind: 'unanswered', cause: (await isThere(url)) ? 'cors' : 'silent' }
   } finally {
@@ -121,8 +147,12 @@ function watchPolicy(url: string): { refused: () => boolean; stop: () => void } 
   const { origin } = new URL(url)
   let refused = false
   const hear = (event: SecurityPolicyViolationEvent) => {
-    if (event.effectiveDirective === 'connect-src' && event.blockedURI.startsWith(origin)) refused = true
+    if (event.effectiveDirective === 'connect-src' && event.blockedURI.startsWith(origin))
+      refused = true
   }
   document.addEventListener('securitypolicyviolation', hear)
-  return { refused: () => refused, stop: () => document.removeEventListener('securitypolicyviolation', hear) }
+  return {
+    refused: () => refused,
+    stop: () => document.removeEventListener('securitypolicyviolation', hear),
+  }
 }

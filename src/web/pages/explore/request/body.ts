@@ -24,7 +24,8 @@ export function mimeTypeOf(answer: Pick<Answer, 'headers'>): string {
 export function readBody(answer: Answer): ShownBody {
   if (answer.body.length === 0) return { kind: 'empty' }
   const mimeType = mimeTypeOf(answer)
-  if (IMAGE.test(mimeType)) return { kind: 'image', src: `data:${mimeType};base64,${encodeBase64(answer.body)}` }
+  if (IMAGE.test(mimeType))
+    return { kind: 'image', src: `data:${mimeType};base64,${encodeBase64(answer.body)}` }
   const text = readText(answer.body, charsetOf(answer))
   if (text === undefined || text.length > MAX_TEXT) return { kind: 'binary' }
   if (mimeType === '' || mimeType.endsWith('json')) {
@@ -38,7 +39,9 @@ export function readBody(answer: Answer): ShownBody {
 }
 
 function charsetOf(answer: Pick<Answer, 'headers'>): string {
-  return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(answer, 'content-type') ?? '')?.[1] ?? 'utf-8'
+  return (
+    /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(answer, 'content-type') ?? '')?.[1] ?? 'utf-8'
+  )
 }
 
 /** Text in the writing its sender names, without the bytes that no text has. */

@@ -31,16 +31,24 @@ export type Challenge = {
 }
 
 /** Where a 402's terms should be and what stands there instead. */
-export type NoChallenge = { problems: readonly { version: Version; problem: 'absent' | 'unreadable'; detail?: string }[] }
+export type NoChallenge = {
+  problems: readonly { version: Version; problem: 'absent' | 'unreadable'; detail?: string }[]
+}
 
 const MAX_CHALLENGE = 64 * 1024
 
 const Body = v.object({ error: v.optional(v.string()), accepts: v.array(v.unknown()) })
 const V1 = v.object({ ...Body.entries, x402Version: v.literal(1) })
-const V2 = v.object({ ...Body.entries, x402Version: v.literal(2), resource: v.optional(ResourceInfo) })
+const V2 = v.object({
+  ...Body.entries,
+  x402Version: v.literal(2),
+  resource: v.optional(ResourceInfo),
+})
 
 /** `meant`: it names a list of offers, so it wants to be a challenge. */
-type Read = { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> } | { problem: 'absent' | 'unreadable'; detail?: string; meant?: boolean }
+type Read =
+  | { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> }
+  | { problem: 'absent' | 'unreadable'; detail?: string; meant?: boolean }
 
 export function readChallenge(answer: Answer): Challenge | NoChallenge {
   const read: Record<Version, Read> = { 2: readHeader(answer), 1: readBody(answer) }
@@ -59,9 +67,17 @@ export function readChallenge(answer: Answer): Challenge | NoChallenge {
     raw[version] = one.value
     error ??= one.value.error ?? null
     if ('resource' in one.value) resource ??= one.value.resource ?? null
-    for (const entry of one.value.accepts) addOffer({ offers, unreadable }, { version, entry, resource })
+    for (const entry of one.value.accepts)
+      addOffer({ offers, unreadable }, { version, entry, resource })
   }
-  return { versions, error, resource: resource ?? offers[0]?.terms.resource ?? null, offers, unreadable, raw }
+  return {
+    versions,
+    error,
+    resource: resource ?? offers[0]?.terms.resource ?? null,
+    offers,
+    unreadable,
+    raw,
+  }
 }
 
 export function isChallenge(read: Challenge | NoChallenge): read is Challenge {
@@ -70,7 +86,9 @@ export function isChallenge(read: Challenge | NoChallenge): read is Challenge {
 
 /** The value of a header; several are one, as HTTP has it. */
 export function headerOf(answer: Pick<Answer, 'headers'>, name: string): string | undefined {
-  const values = answer.headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value)
+  const values = answer.headers
+    .filter(([each]) => each.toLowerCase() === name)
+    .map(([, value]) => value)
   return values.length === 0 ? undefined : values.join(', ')
 }
 
@@ -105,12 +123,23 @@ function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
 }
 
 function toProblem(version: Version, read: Read): NoChallenge['problems'] {
-  return 'value' in read ? [] : [{ version, problem: read.problem, ...(read.detail !== undefined && { detail: read.detail }) }]
+  return 'value' in read
+    ? []
+    : [
+        {
+          version,
+          problem: read.problem,
+          ...(read.detail !== undefined && { detail: read.detail }),
+        },
+      ]
 }
 
 type Found = { offers: Offer[]; unreadable: Unreadable[] }
 
-function addOffer({ offers, unreadable }: Found, { version, entry, resource }: { version: Version; entry: unknown; resource: ResourceInfo | null }): void {
+function addOffer(
+  { offers, unreadable }: Found,
+  { version, entry, resource }: { version: Version; entry: unknown; resource: ResourceInfo | null },
+): void {
   try {
     const terms = readOrder(version, entry, version === 2 ? (resource ?? undefined) : undefined)
     const known = offers.find((offer) => !(version in offer.entries) && isSame(offer.terms, terms))
@@ -124,10 +153,20 @@ function addOffer({ offers, unreadable }: Found, { version, entry, resource }: {
 
 /** The same way to pay, told in another version. */
 export function isSame(a: Terms, b: Terms): boolean {
-  return isSameWay(a, b) && a.amountAtomic === b.amountAtomic && a.memo === b.memo && a.resource.url === b.resource.url
+  return (
+    isSameWay(a, b) &&
+    a.amountAtomic === b.amountAtomic &&
+    a.memo === b.memo &&
+    a.resource.url === b.resource.url
+  )
 }
 
 /** The same way to pay, at whatever price. */
 export function isSameWay(a: Terms, b: Terms): boolean {
-  return a.network === b.network && a.asset.toLowerCase() === b.asset.toLowerCase() && a.payTo === b.payTo && a.method === b.method
+  return (
+    a.network === b.network &&
+    a.asset.toLowerCase() === b.asset.toLowerCase() &&
+    a.payTo === b.payTo &&
+    a.method === b.method
+  )
 }

@@ -4,11 +4,22 @@ import { readSettlement, retryAfter } from '../pay/deliver.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readRequest, type RequestFields } from './request.ts'
 
-const fields: RequestFields = { method: 'GET', url: 'https://shop.example/a', headers: '', body: '', via: 'direct' }
+const fields: RequestFields = {
+  method: 'GET',
+  url: 'https://shop.example/a',
+  headers: '',
+  body: '',
+  via: 'direct',
+}
 
 describe('the form', () => {
   test('becomes a request', () => {
-    const read = readRequest({ ...fields, method: 'POST', headers: ' Accept : application/json \n\nX-One:1', body: '{}' })
+    const read = readRequest({
+      ...fields,
+      method: 'POST',
+      headers: ' Accept : application/json \n\nX-One:1',
+      body: '{}',
+    })
     expect(read).toEqual({
       ok: true,
       request: {
@@ -52,7 +63,12 @@ describe('an answer’s body', () => {
     ['JSON', 'application/json; charset=utf-8', '{"a":1}', 'json'],
     ['broken JSON', 'application/json', '{', 'text'],
     ['a page, to be read', 'text/html; charset=utf-8', '<p>Words</p>', 'page'],
-    ['a page in an older writing', 'text/html; charset=iso-8859-1', Uint8Array.of(60, 112, 62, 233), 'page'],
+    [
+      'a page in an older writing',
+      'text/html; charset=iso-8859-1',
+      Uint8Array.of(60, 112, 62, 233),
+      'page',
+    ],
     ['a picture', 'image/png', Uint8Array.of(1, 2), 'image'],
     ['a drawing, as a picture', 'image/svg+xml', '<svg onload="alert(1)"/>', 'image'],
     ['bytes that are no text', 'application/octet-stream', Uint8Array.of(255, 254), 'binary'],
@@ -63,8 +79,16 @@ describe('an answer’s body', () => {
 })
 
 test('a settlement is read from either header, and nonsense is none', () => {
-  const value = encodeHeader({ success: false, errorReason: 'settlement_pending', transaction: '0xab', network: 'eip155:1' })
-  expect(readSettlement({ headers: [['X-Payment-Response', value]] })).toMatchObject({ success: false, errorReason: 'settlement_pending' })
+  const value = encodeHeader({
+    success: false,
+    errorReason: 'settlement_pending',
+    transaction: '0xab',
+    network: 'eip155:1',
+  })
+  expect(readSettlement({ headers: [['X-Payment-Response', value]] })).toMatchObject({
+    success: false,
+    errorReason: 'settlement_pending',
+  })
   expect(readSettlement({ headers: [['payment-response', 'nonsense']] })).toBeNull()
   expect(readSettlement({ headers: [] })).toBeNull()
 })

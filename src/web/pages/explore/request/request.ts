@@ -13,9 +13,17 @@ export type ResourceRequest = {
 }
 
 /** The form as it was typed; headers are lines of `Name: value`. */
-export type RequestFields = { method: Method; url: string; headers: string; body: string; via: ResourceRequest['via'] }
+export type RequestFields = {
+  method: Method
+  url: string
+  headers: string
+  body: string
+  via: ResourceRequest['via']
+}
 
-export type ReadRequest = { ok: true; request: ResourceRequest } | { ok: false; problems: Partial<Record<'url' | 'headers' | 'body', string>> }
+export type ReadRequest =
+  | { ok: true; request: ResourceRequest }
+  | { ok: false; problems: Partial<Record<'url' | 'headers' | 'body', string>> }
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/
 const VALUE = /^[\x20-\x7e\t]{0,8192}$/
@@ -25,14 +33,26 @@ const OWN = new Set(['x-payment', 'payment-signature'])
 export function readRequest({ method, url, headers, body, via }: RequestFields): ReadRequest {
   const problems: Partial<Record<'url' | 'headers' | 'body', string>> = {}
   const address = URL.parse(url.trim())
-  if (!address || !/^https?:$/.test(address.protocol)) problems.url = t`Enter an address that begins with https://.`
-  else if (address.username || address.password) problems.url = t`An address with a user name or a password is not asked.`
+  if (!address || !/^https?:$/.test(address.protocol))
+    problems.url = t`Enter an address that begins with https://.`
+  else if (address.username || address.password)
+    problems.url = t`An address with a user name or a password is not asked.`
   const read = readHeaders(headers)
   if (typeof read === 'string') problems.headers = read
   const empty = method === 'GET' || method === 'HEAD'
   if (empty && body !== '') problems.body = t`A ${method} request has no body.`
-  if (typeof read === 'string' || !address || Object.keys(problems).length > 0) return { ok: false, problems }
-  return { ok: true, request: { method, url: address.href, headers: read, body: empty || body === '' ? null : body, via } }
+  if (typeof read === 'string' || !address || Object.keys(problems).length > 0)
+    return { ok: false, problems }
+  return {
+    ok: true,
+    request: {
+      method,
+      url: address.href,
+      headers: read,
+      body: empty || body === '' ? null : body,
+      via,
+    },
+  }
 }
 
 /** The headers of some lines, or what is wrong with one of them. */
@@ -46,10 +66,13 @@ function readHeaders(text: string): [string, string][] | string {
   for (const line of lines) {
     const colon = line.indexOf(':')
     const [name, value] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
-    if (colon < 1 || !NAME.test(name)) return t`Write one header in each line, for example Accept: application/json.`
-    if (!VALUE.test(value)) return t`The value of ${name} holds a character that a header cannot carry.`
+    if (colon < 1 || !NAME.test(name))
+      return t`Write one header in each line, for example Accept: application/json.`
+    if (!VALUE.test(value))
+      return t`The value of ${name} holds a character that a header cannot carry.`
     if (OWN.has(name.toLowerCase())) return t`${name} is added by this page when you pay.`
-    if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase())) return t`${name} stands there twice.`
+    if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
+      return t`${name} stands there twice.`
     headers.push([name, value])
   }
   return headers

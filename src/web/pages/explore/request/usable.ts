@@ -2,15 +2,34 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import type { PaymentOrder as Terms } from '#x402/client/order.ts'
-import { EIP3009_METHOD, methodsOf, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, TOKEN_TRANSFER_METHOD, TXID_METHOD } from '#x402/methods.ts'
+import {
+  EIP3009_METHOD,
+  methodsOf,
+  NATIVE_TRANSFER_METHOD,
+  PERMIT2_METHOD,
+  TOKEN_TRANSFER_METHOD,
+  TXID_METHOD,
+} from '#x402/methods.ts'
 
 /** How this browser pays a server's terms. */
-export type Way = 'transaction_then_proof' | 'signed_transfer' | 'sponsored' | 'transaction' | 'authorization' | 'permit'
+export type Way =
+  | 'transaction_then_proof'
+  | 'signed_transfer'
+  | 'sponsored'
+  | 'transaction'
+  | 'authorization'
+  | 'permit'
 
 /** Why an offer cannot be paid here, or that it can. */
 export type Usable =
   | { ok: true; way: Way; network: Network; asset: Asset }
-  | { ok: false; reason: UnusableReason; network: Network | undefined; asset: Asset | undefined; detail?: string }
+  | {
+      ok: false
+      reason: UnusableReason
+      network: Network | undefined
+      asset: Asset | undefined
+      detail?: string
+    }
 
 export const UNUSABLE = {
   network: msg`This desk is not set up for this network.`,
@@ -45,26 +64,44 @@ export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
     if (solana && terms.feePayer !== null) return no('sponsor')
     return { ok: true, way: solana ? 'transaction' : 'transaction_then_proof', network, asset }
   }
-  if (asset.native && method === NATIVE_TRANSFER_METHOD) return { ok: true, way: terms.feePayer === null ? 'signed_transfer' : 'sponsored', network, asset }
-  if (solana && method === TOKEN_TRANSFER_METHOD) return terms.feePayer === null ? no('no_sponsor') : { ok: true, way: 'sponsored', network, asset }
+  if (asset.native && method === NATIVE_TRANSFER_METHOD)
+    return {
+      ok: true,
+      way: terms.feePayer === null ? 'signed_transfer' : 'sponsored',
+      network,
+      asset,
+    }
+  if (solana && method === TOKEN_TRANSFER_METHOD)
+    return terms.feePayer === null
+      ? no('no_sponsor')
+      : { ok: true, way: 'sponsored', network, asset }
   if (asset.native || solana) return no('method')
   if (method === PERMIT2_METHOD) return { ok: true, way: 'permit', network, asset }
   if (method !== EIP3009_METHOD) return no('method')
-  return typeof terms.extra.name === 'string' && typeof terms.extra.version === 'string' ? { ok: true, way: 'authorization', network, asset } : no('no_domain')
+  return typeof terms.extra.name === 'string' && typeof terms.extra.version === 'string'
+    ? { ok: true, way: 'authorization', network, asset }
+    : no('no_domain')
 }
 
 /** The payer pays the network for these; for the others the seller does. */
-const PAYS_FEE: ReadonlySet<Way> = new Set(['transaction_then_proof', 'signed_transfer', 'transaction'])
+const PAYS_FEE: ReadonlySet<Way> = new Set([
+  'transaction_then_proof',
+  'signed_transfer',
+  'transaction',
+])
 
 /** Judges an offer for an account and what it holds; unknown balances do not stand in the way, the review reads them again. */
 export function judgeFor(terms: Terms, usable: Usable, holdings: Holdings | undefined): Usable {
   if (!usable.ok || !holdings) return usable
   const { network, asset, way } = usable
   if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }
-  if (way === 'sponsored' && terms.feePayer === holdings.address) return { ok: false, reason: 'own_sponsor', network, asset }
+  if (way === 'sponsored' && terms.feePayer === holdings.address)
+    return { ok: false, reason: 'own_sponsor', network, asset }
   const held = holdings.balance(asset)
-  if (held !== undefined && held < terms.amountAtomic) return { ok: false, reason: 'short', network, asset }
+  if (held !== undefined && held < terms.amountAtomic)
+    return { ok: false, reason: 'short', network, asset }
   // Native currency pays its own fee on top.
-  if (asset.native && PAYS_FEE.has(way) && held !== undefined && held === terms.amountAtomic) return { ok: false, reason: 'short_fee', network, asset }
+  if (asset.native && PAYS_FEE.has(way) && held !== undefined && held === terms.amountAtomic)
+    return { ok: false, reason: 'short_fee', network, asset }
   return usable
 }

@@ -30,13 +30,17 @@ import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 export function Undelivered() {
   return (
     <>
-      <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('overview', {})}>
+      <Link
+        className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')}
+        to={pathTo('overview', {})}
+      >
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
         subtitle={
           <Trans>
-            These customers paid, and the connection to your server closed before it was told. If your server sends the same proof again, it is told then.
+            These customers paid, and the connection to your server closed before it was told. If
+            your server sends the same proof again, it is told then.
           </Trans>
         }
         title={<Trans>Undelivered payments</Trans>}
@@ -53,7 +57,12 @@ function Payments() {
   if (!data) {
     if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
     return (
-      <div aria-busy="true" aria-label={t`Loading undelivered payments`} className="grid gap-4" role="status">
+      <div
+        aria-busy="true"
+        aria-label={t`Loading undelivered payments`}
+        className="grid gap-4"
+        role="status"
+      >
         <Skeleton className="h-40 rounded-xl" />
         <Skeleton className="h-40 rounded-xl" />
       </div>
@@ -73,7 +82,11 @@ function Payments() {
       ) : (
         <ul className="grid gap-4">
           {payments.map((payment) => (
-            <PaymentItem key={payment.paymentId} onChanged={() => void refetch()} payment={payment} />
+            <PaymentItem
+              key={payment.paymentId}
+              onChanged={() => void refetch()}
+              payment={payment}
+            />
           ))}
         </ul>
       )}
@@ -88,7 +101,13 @@ function Payments() {
   )
 }
 
-function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onChanged: () => void }) {
+function PaymentItem({
+  payment,
+  onChanged,
+}: {
+  payment: UndeliveredPayment
+  onChanged: () => void
+}) {
   const { t } = useLingui()
   const network = useNetwork(payment.network)
   const [busy, setBusy] = useState(false)
@@ -97,7 +116,11 @@ function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onCh
 
   async function reopen() {
     try {
-      await call('undeliveredReopen', { params: { paymentId }, body: {} }, { idempotencyKey: crypto.randomUUID() })
+      await call(
+        'undeliveredReopen',
+        { params: { paymentId }, body: {} },
+        { idempotencyKey: crypto.randomUUID() },
+      )
       onChanged()
     } catch (error) {
       toast(inOne(describeError(error)), { tone: 'bad' })
@@ -108,7 +131,11 @@ function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onCh
     setBusy(true)
     setProblem(undefined)
     try {
-      await call('undeliveredClose', { params: { paymentId }, body: {} }, { idempotencyKey: crypto.randomUUID() })
+      await call(
+        'undeliveredClose',
+        { params: { paymentId }, body: {} },
+        { idempotencyKey: crypto.randomUUID() },
+      )
       onChanged()
       toast(t`Marked as delivered.`, { undo: () => void reopen() })
     } catch (error) {
@@ -122,7 +149,12 @@ function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onCh
       <Card>
         <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
           <h2 className="text-base font-semibold">
-            <Amount atomic={payment.amountAtomic} decimals={payment.decimals} exact symbol={payment.symbol} />
+            <Amount
+              atomic={payment.amountAtomic}
+              decimals={payment.decimals}
+              exact
+              symbol={payment.symbol}
+            />
           </h2>
           <Time at={payment.timestamp} className="text-sm text-muted" />
         </div>
@@ -138,7 +170,11 @@ function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onCh
           <Fact name={t`Network`}>{network?.name ?? payment.network}</Fact>
           {payment.refund.state === 'partial' && (
             <Fact name={t`Refunded`}>
-              <Amount atomic={payment.refund.refundedAtomic} decimals={payment.decimals} symbol={payment.symbol} />
+              <Amount
+                atomic={payment.refund.refundedAtomic}
+                decimals={payment.decimals}
+                symbol={payment.symbol}
+              />
             </Fact>
           )}
         </Facts>
@@ -146,7 +182,10 @@ function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onCh
           <Button busy={busy} onClick={() => void close()} size="sm">
             <Trans>Mark as delivered</Trans>
           </Button>
-          <Link className={buttonClass({ size: 'sm' })} to={pathTo('payment', { params: { paymentId } })}>
+          <Link
+            className={buttonClass({ size: 'sm' })}
+            to={pathTo('payment', { params: { paymentId } })}
+          >
             <Trans>Payment and refund</Trans>
           </Link>
         </div>

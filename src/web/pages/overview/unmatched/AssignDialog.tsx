@@ -20,7 +20,11 @@ export type Assignment = { transfer: UnmatchedTransfer; candidate: Candidate }
 type AssignDialogProps = { assignment: Assignment; onAssigned: () => void; onClose: () => void }
 
 /** Says what assigning does, and what it does not, before it is done. */
-export function AssignDialog({ assignment: { transfer, candidate }, onAssigned, onClose }: AssignDialogProps) {
+export function AssignDialog({
+  assignment: { transfer, candidate },
+  onAssigned,
+  onClose,
+}: AssignDialogProps) {
   const { t } = useLingui()
   const [note, setNote] = useState('')
   const [busy, setBusy] = useState(false)
@@ -31,7 +35,11 @@ export function AssignDialog({ assignment: { transfer, candidate }, onAssigned, 
     setProblem(undefined)
     try {
       const body = { paymentId: candidate.paymentId, ...(note.trim() && { note: note.trim() }) }
-      await call('unmatchedAssign', { params: { transferId: transfer.transferId }, body }, { idempotencyKey: crypto.randomUUID() })
+      await call(
+        'unmatchedAssign',
+        { params: { transferId: transfer.transferId }, body },
+        { idempotencyKey: crypto.randomUUID() },
+      )
       announce(t`Assigned.`)
       onAssigned()
       onClose()
@@ -59,12 +67,18 @@ export function AssignDialog({ assignment: { transfer, candidate }, onAssigned, 
     >
       <Banner role="note" tone="warn">
         <Trans>
-          This is your decision and it is recorded as yours. It fulfils nothing: the order stays unpaid, and nothing is delivered by it. You can undo it.
+          This is your decision and it is recorded as yours. It fulfils nothing: the order stays
+          unpaid, and nothing is delivered by it. You can undo it.
         </Trans>
       </Banner>
       <Facts className="mt-4">
         <Fact name={t`Amount`}>
-          <Amount atomic={transfer.amountAtomic} decimals={transfer.decimals} exact symbol={transfer.symbol} />
+          <Amount
+            atomic={transfer.amountAtomic}
+            decimals={transfer.decimals}
+            exact
+            symbol={transfer.symbol}
+          />
         </Fact>
         <Fact name={t`From`} long>
           <Address full value={transfer.sender} />
@@ -74,8 +88,17 @@ export function AssignDialog({ assignment: { transfer, candidate }, onAssigned, 
         </Fact>
       </Facts>
       <div className="mt-4">
-        <Field hint={<Trans>Why you think so. Only your side sees it.</Trans>} label={<Trans>Note</Trans>} optional>
-          <TextArea maxLength={1000} onChange={(event) => setNote(event.target.value)} rows={2} value={note} />
+        <Field
+          hint={<Trans>Why you think so. Only your side sees it.</Trans>}
+          label={<Trans>Note</Trans>}
+          optional
+        >
+          <TextArea
+            maxLength={1000}
+            onChange={(event) => setNote(event.target.value)}
+            rows={2}
+            value={note}
+          />
         </Field>
       </div>
       {problem && (

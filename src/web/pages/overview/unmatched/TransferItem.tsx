@@ -22,7 +22,11 @@ import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { purposeOf } from '../../../payment-view/describe-row.ts'
 import type { Candidate } from './AssignDialog.tsx'
 
-type TransferItemProps = { transfer: UnmatchedTransfer; onAssign: (candidate: Candidate) => void; onChanged: () => void }
+type TransferItemProps = {
+  transfer: UnmatchedTransfer
+  onAssign: (candidate: Candidate) => void
+  onChanged: () => void
+}
 
 /** One transfer, the orders that it fits, and what the merchant can do about it. */
 export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProps) {
@@ -34,20 +38,36 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
       <Card>
         <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
           <h2 className="text-base font-semibold">
-            <Amount atomic={transfer.amountAtomic} decimals={transfer.decimals} exact symbol={transfer.symbol} />
+            <Amount
+              atomic={transfer.amountAtomic}
+              decimals={transfer.decimals}
+              exact
+              symbol={transfer.symbol}
+            />
           </h2>
           <Time at={transfer.timestamp} className="text-sm text-muted" />
         </div>
         <Facts className="mt-3">
           <Fact name={t`From`} long>
-            <Address copy full href={network && explorerLink(network, 'address', transfer.sender)} value={transfer.sender} />
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'address', transfer.sender)}
+              value={transfer.sender}
+            />
           </Fact>
           <Fact name={t`To`} long>
             <Address full value={transfer.recipient} />
           </Fact>
           <Fact name={t`Network`}>{network?.name ?? transfer.network}</Fact>
           <Fact name={t`Transaction`} long>
-            <Address copy full href={network && explorerLink(network, 'tx', transfer.signature)} noun="transaction" value={transfer.signature} />
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'tx', transfer.signature)}
+              noun="transaction"
+              value={transfer.signature}
+            />
           </Fact>
         </Facts>
         {assigned ? (
@@ -58,7 +78,9 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
               <Trans>Orders it fits</Trans>
             </h3>
             <p className="mt-1 text-sm text-muted">
-              <Trans>Ask the payer to sign on the page of the order, or assign the payment yourself.</Trans>
+              <Trans>
+                Ask the payer to sign on the page of the order, or assign the payment yourself.
+              </Trans>
             </p>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
@@ -67,7 +89,11 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
             ) : (
               <ul className="mt-2 grid gap-3">
                 {candidates.map((candidate) => (
-                  <CandidateRow candidate={candidate} key={candidate.paymentId} onAssign={() => onAssign(candidate)} />
+                  <CandidateRow
+                    candidate={candidate}
+                    key={candidate.paymentId}
+                    onAssign={() => onAssign(candidate)}
+                  />
                 ))}
               </ul>
             )}
@@ -100,7 +126,11 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        <CopyButton label={t`Copy the link for the payer`} text value={new URL(hrefOf(path), location.href).href} />
+        <CopyButton
+          label={t`Copy the link for the payer`}
+          text
+          value={new URL(hrefOf(path), location.href).href}
+        />
         <Button onClick={onAssign} size="sm">
           <Trans>Assign</Trans>
         </Button>
@@ -109,7 +139,11 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
   )
 }
 
-type AssignedProps = { assigned: NonNullable<UnmatchedTransfer['assigned']>; transferId: string; onChanged: () => void }
+type AssignedProps = {
+  assigned: NonNullable<UnmatchedTransfer['assigned']>
+  transferId: string
+  onChanged: () => void
+}
 
 function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
   const { t } = useLingui()
@@ -117,7 +151,10 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
   const [problem, setProblem] = useState<string>()
   const { paymentId, by, at, note } = assigned
   const order = (
-    <Link className="underline decoration-edge underline-offset-4" to={pathTo('payment', { params: { paymentId } })}>
+    <Link
+      className="underline decoration-edge underline-offset-4"
+      to={pathTo('payment', { params: { paymentId } })}
+    >
       <Address noun="payment id" value={paymentId} />
     </Link>
   )
@@ -127,7 +164,11 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
     setBusy(true)
     setProblem(undefined)
     try {
-      await call('unmatchedUnassign', { params: { transferId }, body: {} }, { idempotencyKey: crypto.randomUUID() })
+      await call(
+        'unmatchedUnassign',
+        { params: { transferId }, body: {} },
+        { idempotencyKey: crypto.randomUUID() },
+      )
       announce(t`The assignment is undone.`)
       onChanged()
     } catch (error) {

@@ -20,11 +20,19 @@ import { TransferItem } from './TransferItem.tsx'
 export function Unmatched() {
   return (
     <>
-      <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('overview', {})}>
+      <Link
+        className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')}
+        to={pathTo('overview', {})}
+      >
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
-        subtitle={<Trans>This money is in your wallets. It fits an order, and nothing shows that the order’s payer sent it.</Trans>}
+        subtitle={
+          <Trans>
+            This money is in your wallets. It fits an order, and nothing shows that the order’s
+            payer sent it.
+          </Trans>
+        }
         title={<Trans>Unmatched payments</Trans>}
       />
       <Transfers />
@@ -40,7 +48,12 @@ function Transfers() {
   if (!data) {
     if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
     return (
-      <div aria-busy="true" aria-label={t`Loading unmatched payments`} className="grid gap-4" role="status">
+      <div
+        aria-busy="true"
+        aria-label={t`Loading unmatched payments`}
+        className="grid gap-4"
+        role="status"
+      >
         <Skeleton className="h-40 rounded-xl" />
         <Skeleton className="h-40 rounded-xl" />
       </div>
@@ -76,7 +89,13 @@ function Transfers() {
           </Trans>
         </p>
       )}
-      {assignment && <AssignDialog assignment={assignment} onAssigned={() => void refetch()} onClose={() => setAssignment(undefined)} />}
+      {assignment && (
+        <AssignDialog
+          assignment={assignment}
+          onAssigned={() => void refetch()}
+          onClose={() => setAssignment(undefined)}
+        />
+      )}
     </>
   )
 }

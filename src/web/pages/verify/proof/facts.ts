@@ -55,13 +55,24 @@ export function factsOf(payment: PaymentPayload): Facts {
     amountAtomic: terms ? BigInt(terms.requirements.amount) : (own.amountAtomic ?? null),
     payer: own.payer ?? null,
     resource: terms?.resource ?? null,
-    memo: own.memo ?? textOf(terms?.requirements.extra.memo) ?? textOf(terms?.requirements.extra.paymentId),
+    memo:
+      own.memo ??
+      textOf(terms?.requirements.extra.memo) ??
+      textOf(terms?.requirements.extra.paymentId),
     transaction: own.transaction ?? null,
     body,
   }
 }
 
-type Said = { method?: string; asset?: string; payTo?: string; amountAtomic?: bigint; payer?: string | null; memo?: string; transaction?: string | null }
+type Said = {
+  method?: string
+  asset?: string
+  payTo?: string
+  amountAtomic?: bigint
+  payer?: string | null
+  memo?: string
+  transaction?: string | null
+}
 
 /** What the payload tells by itself, beside the terms that a payer says it accepted. */
 function saidBy(body: Body): Said {
@@ -76,10 +87,20 @@ function saidBy(body: Body): Said {
     }
     case 'permit': {
       const { from, permitted, witness } = body.proof.permit2Authorization
-      return { payer: from, payTo: witness.to, amountAtomic: permitted.amount, asset: permitted.token }
+      return {
+        payer: from,
+        payTo: witness.to,
+        amountAtomic: permitted.amount,
+        asset: permitted.token,
+      }
     }
     case 'evm':
-      return { payer: body.facts.sender, payTo: body.facts.to, amountAtomic: body.facts.valueAtomic, transaction: body.facts.hash }
+      return {
+        payer: body.facts.sender,
+        payTo: body.facts.to,
+        amountAtomic: body.facts.valueAtomic,
+        transaction: body.facts.hash,
+      }
     case 'solana':
       return saidBySolana(body.facts)
     case 'unreadable':
@@ -92,13 +113,26 @@ function saidBySolana({ operations, signature }: SolanaFacts): Said {
   const common = { transaction: signature, ...(memo !== undefined && { memo }) }
   const token = operations.find((operation) => operation.kind === 'token_transfer')
   // A transfer names token accounts, never whose they are: the payee is what the reader expects.
-  if (token) return { ...common, method: TOKEN_TRANSFER_METHOD, asset: token.mint, amountAtomic: token.amountAtomic, payer: token.authority }
+  if (token)
+    return {
+      ...common,
+      method: TOKEN_TRANSFER_METHOD,
+      asset: token.mint,
+      amountAtomic: token.amountAtomic,
+      payer: token.authority,
+    }
   const transfer = operations.find((operation) => operation.kind === 'transfer')
-  return transfer ? { ...common, payTo: transfer.to, amountAtomic: transfer.lamports, payer: transfer.from } : common
+  return transfer
+    ? { ...common, payTo: transfer.to, amountAtomic: transfer.lamports, payer: transfer.from }
+    : common
 }
 
-function termsOf(payment: PaymentPayload, body: Body): { requirements: Requirements; resource: string | null } | undefined {
-  if (payment.x402Version === 2) return { requirements: payment.accepted, resource: payment.resource?.url ?? null }
+function termsOf(
+  payment: PaymentPayload,
+  body: Body,
+): { requirements: Requirements; resource: string | null } | undefined {
+  if (payment.x402Version === 2)
+    return { requirements: payment.accepted, resource: payment.resource?.url ?? null }
   if (body.kind !== 'txid' || !body.proof.offer) return undefined
   const { requirements, resource } = fromV1(body.proof.offer)
   return { requirements, resource: resource.url }
@@ -106,21 +140,38 @@ function termsOf(payment: PaymentPayload, body: Body): { requirements: Requireme
 
 function readBody(payment: PaymentPayload): Body {
   const { payload } = payment
-  if ('authorization' in payload) return read(Eip3009Payload, payload, (proof) => ({ kind: 'authorization', proof }))
-  if ('permit2Authorization' in payload) return read(Permit2Payload, payload, (proof) => ({ kind: 'permit', proof }))
-  if ('signedTransaction' in payload) return read(SignedTransactionPayload, payload, ({ signedTransaction }) => readEvm(signedTransaction))
-  if (payload.format === 'solana-memo') return read(MemoPayload, payload, (proof) => ({ kind: 'memo', proof }))
-  if ('txRef' in payload) return read(TxidPayload, payload, (proof) => ({ kind: 'txid', proof, terms: payment.x402Version === 2 ? payment.accepted : null }))
+  if ('authorization' in payload)
+    return read(Eip3009Payload, payload, (proof) => ({ kind: 'authorization', proof }))
+  if ('permit2Authorization' in payload)
+    return read(Permit2Payload, payload, (proof) => ({ kind: 'permit', proof }))
+  if ('signedTransaction' in payload)
+    return read(SignedTransactionPayload, payload, ({ signedTransaction }) =>
+      readEvm(signedTransaction),
+    )
+  if (payload.format === 'solana-memo')
+    return read(MemoPayload, payload, (proof) => ({ kind: 'memo', proof }))
+  if ('txRef' in payload)
+    return read(TxidPayload, payload, (proof) => ({
+      kind: 'txid',
+      proof,
+      terms: payment.x402Version === 2 ? payment.accepted : null,
+    }))
   if ('transaction' in payload) {
     return read(NativeTransferPayload, payload, ({ transaction }) => {
       const facts = decodeTransaction(transaction)
-      return facts.ok ? { kind: 'solana', facts, bytes: transaction } : { kind: 'unreadable', at: 'payload.transaction', problem: facts.problem }
+      return facts.ok
+        ? { kind: 'solana', facts, bytes: transaction }
+        : { kind: 'unreadable', at: 'payload.transaction', problem: facts.problem }
     })
   }
   return { kind: 'unreadable', at: 'payload', problem: 'Its kind is not one that this page reads.' }
 }
 
-function read<S extends v.GenericSchema>(schema: S, payload: unknown, then: (proof: v.InferOutput<S>) => Body): Body {
+function read<S extends v.GenericSchema>(
+  schema: S,
+  payload: unknown,
+  then: (proof: v.InferOutput<S>) => Body,
+): Body {
   const result = v.safeParse(schema, payload)
   if (result.success) return then(result.output)
   const [issue] = result.issues
@@ -129,10 +180,15 @@ function read<S extends v.GenericSchema>(schema: S, payload: unknown, then: (pro
 }
 
 function readEvm(text: string): Body {
-  const bytes = Uint8Array.from(text.slice(2).match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  const bytes = Uint8Array.from(text.slice(2).match(/../g) ?? [], (pair) =>
+    Number.parseInt(pair, 16),
+  )
   const facts = decodeEvm(bytes)
-  if (!facts.ok) return { kind: 'unreadable', at: 'payload.signedTransaction', problem: facts.problem }
-  return facts.sender === null ? { kind: 'unreadable', at: 'payload.signedTransaction', problem: 'It carries no signature.' } : { kind: 'evm', facts, bytes }
+  if (!facts.ok)
+    return { kind: 'unreadable', at: 'payload.signedTransaction', problem: facts.problem }
+  return facts.sender === null
+    ? { kind: 'unreadable', at: 'payload.signedTransaction', problem: 'It carries no signature.' }
+    : { kind: 'evm', facts, bytes }
 }
 
 function normal(address: string | undefined): string | null {

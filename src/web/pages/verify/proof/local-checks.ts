@@ -1,4 +1,13 @@
-import { MAX_TIME_MS, addressFact, amountFact, fact, networkFact, signedTime, textFact, type CheckFact } from '#contract/facts.ts'
+import {
+  MAX_TIME_MS,
+  addressFact,
+  amountFact,
+  fact,
+  networkFact,
+  signedTime,
+  textFact,
+  type CheckFact,
+} from '#contract/facts.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import { checkNativeTransfer, type TransferRule } from '#chains/solana/native-transfer.ts'
 import { checkTokenPayment, type TokenRule } from '#chains/solana/token-payment.ts'
@@ -40,22 +49,38 @@ const RULES: Readonly<Record<TransferRule | TokenRule, KnownReason>> = {
 }
 
 /** Everything a proof can be held against without asking anybody. `now`: Unix milliseconds. */
-export async function checkLocally(facts: Facts, payment: PaymentPayload, { expected, now }: { expected: Expected; now: number }): Promise<Check[]> {
+export async function checkLocally(
+  facts: Facts,
+  payment: PaymentPayload,
+  { expected, now }: { expected: Expected; now: number },
+): Promise<Check[]> {
   const { network, asset, wallet, amountAtomic, resource } = expected
   const methods = methodsOf(network.network, asset)
   const named = facts.asset === null ? undefined : findAsset(network, facts.asset)
   const method = facts.method ?? methods[0]
   const checks: Check[] = [
-    { ...local('format', true, 'malformed'), expected: fact('x402_payment'), got: { code: 'version', params: { version: facts.version } } },
+    {
+      ...local('format', true, 'malformed'),
+      expected: fact('x402_payment'),
+      got: { code: 'version', params: { version: facts.version } },
+    },
     equal('scheme', [EXACT_SCHEME, facts.scheme, textFact], 'unsupported_scheme'),
-    equal('network', [network.network, facts.network ?? facts.networkName, networkFact], 'network_mismatch'),
+    equal(
+      'network',
+      [network.network, facts.network ?? facts.networkName, networkFact],
+      'network_mismatch',
+    ),
     {
       ...local('method', methods.includes(method), 'unsupported_method'),
       expected: { code: 'one_of', params: { values: [...methods] } },
       got: textFact(method ?? ''),
     },
-    ...(facts.asset === null ? [] : [equal('asset', [asset.address, named?.address ?? facts.asset], 'asset_mismatch')]),
-    ...(facts.payTo === null ? [] : [equal('recipient', [wallet, facts.payTo], 'recipient_mismatch')]),
+    ...(facts.asset === null
+      ? []
+      : [equal('asset', [asset.address, named?.address ?? facts.asset], 'asset_mismatch')]),
+    ...(facts.payTo === null
+      ? []
+      : [equal('recipient', [wallet, facts.payTo], 'recipient_mismatch')]),
     ...(facts.amountAtomic === null ? [] : [amountCheck(asset, amountAtomic, facts.amountAtomic)]),
     ...(resource === null ? [] : [resourceCheck(facts, resource)]),
   ]
@@ -64,11 +89,22 @@ export async function checkLocally(facts: Facts, payment: PaymentPayload, { expe
 
 /** Some proofs of version 1 name no resource: what binds them is found out by whoever knows what was asked. */
 function resourceCheck(facts: Facts, resource: string): Check {
-  if (facts.resource !== null) return equal('resource', [resource, facts.resource, textFact], 'resource_mismatch')
-  return { name: 'resource', source: 'local', state: 'open', expected: textFact(resource), got: fact('not_named') }
+  if (facts.resource !== null)
+    return equal('resource', [resource, facts.resource, textFact], 'resource_mismatch')
+  return {
+    name: 'resource',
+    source: 'local',
+    state: 'open',
+    expected: textFact(resource),
+    got: fact('not_named'),
+  }
 }
 
-async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now }: { expected: Expected; now: number }): Promise<Check[]> {
+async function checkBody(
+  facts: Facts,
+  payment: PaymentPayload,
+  { expected, now }: { expected: Expected; now: number },
+): Promise<Check[]> {
   const { body } = facts
   switch (body.kind) {
     case 'unreadable':
@@ -91,8 +127,21 @@ async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now 
       const { wallet: payTo, amountAtomic, asset, memo } = expected
       const sponsor = sponsorOf(facts, body.facts.feePayer)
       const rows = asset.native
-        ? checkNativeTransfer(body.facts, { payTo, lamports: amountAtomic, memo: memo ?? facts.memo ?? 'a memo', sponsor })
-        : checkTokenPayment(body.facts, { payTo, mint: asset.address, symbol: asset.symbol, decimals: asset.decimals, amountAtomic, memo, sponsor })
+        ? checkNativeTransfer(body.facts, {
+            payTo,
+            lamports: amountAtomic,
+            memo: memo ?? facts.memo ?? 'a memo',
+            sponsor,
+          })
+        : checkTokenPayment(body.facts, {
+            payTo,
+            mint: asset.address,
+            symbol: asset.symbol,
+            decimals: asset.decimals,
+            amountAtomic,
+            memo,
+            sponsor,
+          })
       return rows.map(({ rule, ok, ...row }) => ({ ...local(rule, ok, RULES[rule]), ...row }))
     }
     case 'txid': {
@@ -109,14 +158,22 @@ async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now 
     case 'evm': {
       const { sender, chainId, data, to } = body.facts
       return [
-        equal('chain', [expected.network.network, `eip155:${chainId}`, networkFact], 'network_mismatch'),
+        equal(
+          'chain',
+          [expected.network.network, `eip155:${chainId}`, networkFact],
+          'network_mismatch',
+        ),
         equal('transfer_to', [expected.wallet, to], 'recipient_mismatch'),
         {
           ...local('plain_transfer', data === '0x', 'unexpected_instruction'),
           expected: fact('plain_transfer'),
           got: fact(data === '0x' ? 'plain_transfer' : 'any_call'),
         },
-        { ...local('signature', sender !== null, 'invalid_signature'), expected: fact('payer'), got: signerFact(sender) },
+        {
+          ...local('signature', sender !== null, 'invalid_signature'),
+          expected: fact('payer'),
+          got: signerFact(sender),
+        },
       ]
     }
     case 'permit': {
@@ -124,7 +181,11 @@ async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now 
       const { from, spender, witness, deadline } = body.proof.permit2Authorization
       const signer = recoverPermit(body.proof, expected)
       return [
-        { ...local('signature', signer === from, 'invalid_signature'), expected: addressFact(from), got: signerFact(signer) },
+        {
+          ...local('signature', signer === from, 'invalid_signature'),
+          expected: addressFact(from),
+          got: signerFact(signer),
+        },
         equal('spender', [EXACT_PERMIT2_PROXY, spender], 'recipient_mismatch'),
         windowCheck({ validAfter: witness.validAfter, validBefore: deadline }, now),
       ]
@@ -135,18 +196,34 @@ async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now 
       const signer = recoverAuthorization(payment, body.proof, expected)
       const signature: Check =
         signer === null
-          ? { name: 'signature', source: 'local', state: 'open', expected: addressFact(from), got: fact('token_name_missing') }
-          : { ...local('signature', signer === from, 'invalid_signature'), expected: addressFact(from), got: signerFact(signer) }
+          ? {
+              name: 'signature',
+              source: 'local',
+              state: 'open',
+              expected: addressFact(from),
+              got: fact('token_name_missing'),
+            }
+          : {
+              ...local('signature', signer === from, 'invalid_signature'),
+              expected: addressFact(from),
+              got: signerFact(signer),
+            }
       return [signature, windowCheck(window, now)]
     }
   }
 }
 
-function windowCheck({ validAfter, validBefore }: { validAfter: bigint; validBefore: bigint }, now: number): Check {
+function windowCheck(
+  { validAfter, validBefore }: { validAfter: bigint; validBefore: bigint },
+  now: number,
+): Check {
   const seconds = BigInt(Math.floor(now / 1000))
   return {
     ...local('window', seconds > validAfter && seconds < validBefore, 'outside_window'),
-    expected: { code: 'window', params: { from: signedTime(validAfter) ?? MAX_TIME_MS, to: signedTime(validBefore) } },
+    expected: {
+      code: 'window',
+      params: { from: signedTime(validAfter) ?? MAX_TIME_MS, to: signedTime(validBefore) },
+    },
     got: { code: 'time', params: { at: Number(seconds) * 1000 } },
   }
 }
@@ -161,16 +238,28 @@ function signerFact(signer: string | null | undefined): CheckFact {
 }
 
 function amountCheck(asset: Asset, expected: bigint, got: bigint): Check {
-  return { ...local('amount', expected === got, 'amount_mismatch'), expected: amountFact(expected, asset), got: amountFact(got, asset) }
+  return {
+    ...local('amount', expected === got, 'amount_mismatch'),
+    expected: amountFact(expected, asset),
+    got: amountFact(got, asset),
+  }
 }
 
-function local(name: string, ok: boolean, reason: KnownReason): Pick<Check, 'name' | 'source' | 'state' | 'reason'> {
+function local(
+  name: string,
+  ok: boolean,
+  reason: KnownReason,
+): Pick<Check, 'name' | 'source' | 'state' | 'reason'> {
   return { name, source: 'local', state: ok ? 'ok' : 'bad', ...(!ok && { reason }) }
 }
 
 type Compared = readonly [expected: string, got: string, factOf?: (value: string) => CheckFact]
 
 /** Two texts that must be the same: addresses, where `factOf` is left out. */
-function equal(name: string, [expected, got, factOf = addressFact]: Compared, reason: KnownReason): Check {
+function equal(
+  name: string,
+  [expected, got, factOf = addressFact]: Compared,
+  reason: KnownReason,
+): Check {
   return { ...local(name, expected === got, reason), expected: factOf(expected), got: factOf(got) }
 }

@@ -13,7 +13,11 @@ import type { Expected } from './local-checks.ts'
 
 type Typed = Parameters<typeof hashTypedData>[0]
 
-export async function recoverProof(payment: PaymentPayload, proof: TxidPayload, expected: Expected): Promise<string | undefined> {
+export async function recoverProof(
+  payment: PaymentPayload,
+  proof: TxidPayload,
+  expected: Expected,
+): Promise<string | undefined> {
   const { network, wallet, amountAtomic } = expected
   const terms = { network: network.network, from: proof.from, payTo: wallet, amountAtomic }
   const data = payment.x402Version === 2 ? ofV2(payment, proof, terms) : ofV1(proof, terms)
@@ -27,16 +31,26 @@ export async function recoverProof(payment: PaymentPayload, proof: TxidPayload, 
 
 type Terms = { network: string; from: string; payTo: string; amountAtomic: bigint }
 
-function ofV2(payment: Extract<PaymentPayload, { x402Version: 2 }>, proof: TxidPayload, terms: Terms): unknown {
+function ofV2(
+  payment: Extract<PaymentPayload, { x402Version: 2 }>,
+  proof: TxidPayload,
+  terms: Terms,
+): unknown {
   const { asset, maxTimeoutSeconds } = payment.accepted
-  return proofTypedData({ ...terms, asset, maxTimeoutSeconds, resource: payment.resource ?? {} }, proof.txRef)
+  return proofTypedData(
+    { ...terms, asset, maxTimeoutSeconds, resource: payment.resource ?? {} },
+    proof.txRef,
+  )
 }
 
 function ofV1(proof: TxidPayload, terms: Terms): unknown {
   if (!proof.offer) return undefined
   const { requirements, resource } = fromV1(proof.offer)
   const { asset, maxTimeoutSeconds, network: networkName } = requirements
-  return offerProofTypedData({ ...terms, networkName, asset, maxTimeoutSeconds, resource }, proof.txRef)
+  return offerProofTypedData(
+    { ...terms, networkName, asset, maxTimeoutSeconds, resource },
+    proof.txRef,
+  )
 }
 
 /** Null: the proof does not say how the token names itself, so no signature can be read from it alone. */
@@ -48,17 +62,28 @@ export function recoverAuthorization(
   if (payment.x402Version !== 2) return null
   const { name, version } = payment.accepted.extra
   if (typeof name !== 'string' || typeof version !== 'string') return null
-  const domain = { name, version, chainId: chainIdOf(network.network), verifyingContract: asset.address as `0x${string}` }
+  const domain = {
+    name,
+    version,
+    chainId: chainIdOf(network.network),
+    verifyingContract: asset.address as `0x${string}`,
+  }
   return signerOf({ domain, message: authorization }, hexToBytes(signature))
 }
 
 /** A permit as it is signed, on the network that is expected. */
-export function permitOf({ permit2Authorization }: Permit2Payload, { network }: Pick<Expected, 'network'>): TokenPermit {
+export function permitOf(
+  { permit2Authorization }: Permit2Payload,
+  { network }: Pick<Expected, 'network'>,
+): TokenPermit {
   const { from, permitted, spender, nonce, deadline, witness } = permit2Authorization
   const chain = { chainId: chainIdOf(network.network), verifyingContract: PERMIT2 } as const
   return { ...chain, from, ...permitted, spender, nonce, deadline, ...witness }
 }
 
-export function recoverPermit(proof: Permit2Payload, expected: Pick<Expected, 'network'>): string | undefined {
+export function recoverPermit(
+  proof: Permit2Payload,
+  expected: Pick<Expected, 'network'>,
+): string | undefined {
   return permitSignerOf(permitOf(proof, expected), hexToBytes(proof.signature))
 }

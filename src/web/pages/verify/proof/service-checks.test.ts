@@ -6,14 +6,24 @@ const check = { name: 'paid_amount', source: 'chain', ok: true, expected: '5', g
 const amount = amountFact(5n, { symbol: 'ETH', decimals: 18 })
 
 test('a check of the service is read by its facts', () => {
-  expect(toCheck({ ...check, expectedFact: amount, gotFact: amount }, undefined)).toMatchObject({ expected: amount, got: amount })
+  expect(toCheck({ ...check, expectedFact: amount, gotFact: amount }, undefined)).toMatchObject({
+    expected: amount,
+    got: amount,
+  })
 })
 
 test('an older service sends sentences alone: they are shown as they came', () => {
-  expect(toCheck({ ...check, got: 'an earlier wording' }, undefined)).toMatchObject({ expected: textFact('5'), got: textFact('an earlier wording') })
+  expect(toCheck({ ...check, got: 'an earlier wording' }, undefined)).toMatchObject({
+    expected: textFact('5'),
+    got: textFact('an earlier wording'),
+  })
 })
 
 test('a code of a newer service, or one with other parameters, is shown by its sentence', () => {
-  const newer = { ...check, expectedFact: { code: 'invented', params: {} }, gotFact: { code: 'amount', params: {} } }
+  const newer = {
+    ...check,
+    expectedFact: { code: 'invented', params: {} },
+    gotFact: { code: 'amount', params: {} },
+  }
   expect(toCheck(newer, undefined)).toMatchObject({ expected: textFact('5'), got: textFact('5') })
 })

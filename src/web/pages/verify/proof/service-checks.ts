@@ -28,20 +28,44 @@ export type ServiceView = {
   signIn: boolean
 }
 
-const NOTHING: ServiceView = { checks: [], vouched: false, settled: false, paymentId: null, already: false, undecided: null, signIn: false }
+const NOTHING: ServiceView = {
+  checks: [],
+  vouched: false,
+  settled: false,
+  paymentId: null,
+  already: false,
+  undecided: null,
+  signIn: false,
+}
 const SETTLEMENT_PENDING = 'settlement_pending'
 
 /** Asks whether a proof is good now. Nothing is used up: the same proof can be asked about any number of times. */
-export async function askWhetherGood(payment: PaymentPayload, expected: Expected): Promise<ServiceView> {
-  const body = { x402Version: payment.x402Version, paymentPayload: { ...payment }, paymentRequirements: { ...requirementsOf(payment, expected) } }
+export async function askWhetherGood(
+  payment: PaymentPayload,
+  expected: Expected,
+): Promise<ServiceView> {
+  const body = {
+    x402Version: payment.x402Version,
+    paymentPayload: { ...payment },
+    paymentRequirements: { ...requirementsOf(payment, expected) },
+  }
   try {
     const reply = await call('facilitatorVerify', { body }, { timeoutMs: 30_000 })
     const checks = (reply.extra?.checks ?? []).map((check) => toCheck(check, reply.invalidReason))
     if (reply.isValid) return { ...NOTHING, checks, vouched: true }
-    if (reply.invalidReason === SETTLEMENT_PENDING) return { ...NOTHING, checks, undecided: t`The service cannot tell yet. Ask again in a moment.` }
+    if (reply.invalidReason === SETTLEMENT_PENDING)
+      return {
+        ...NOTHING,
+        checks,
+        undecided: t`The service cannot tell yet. Ask again in a moment.`,
+      }
     // The service was asked about something it is not configured for: that says nothing of the proof.
-    if (!reply.extra && reply.invalidMessage !== undefined) return { ...NOTHING, undecided: reply.invalidMessage }
-    return { ...NOTHING, checks: withRefusal(checks, { reason: reply.invalidReason, message: reply.invalidMessage }) }
+    if (!reply.extra && reply.invalidMessage !== undefined)
+      return { ...NOTHING, undecided: reply.invalidMessage }
+    return {
+      ...NOTHING,
+      checks: withRefusal(checks, { reason: reply.invalidReason, message: reply.invalidMessage }),
+    }
   } catch (error) {
     return explain(error)
   }
@@ -50,10 +74,22 @@ export async function askWhetherGood(payment: PaymentPayload, expected: Expected
 export type Accepting = { facilitatorUrl: string | null; timeoutS: number }
 
 /** Accepts a proof: it is settled, written into the account, and used up. The key makes a repeated click the same acceptance. */
-export async function accept(header: string, expected: Expected, { facilitatorUrl, timeoutS }: Accepting): Promise<ServiceView> {
-  const body = { ...questionOf(header, expected), timeout: timeoutS, ...(facilitatorUrl !== null && { facilitatorUrl }) }
+export async function accept(
+  header: string,
+  expected: Expected,
+  { facilitatorUrl, timeoutS }: Accepting,
+): Promise<ServiceView> {
+  const body = {
+    ...questionOf(header, expected),
+    timeout: timeoutS,
+    ...(facilitatorUrl !== null && { facilitatorUrl }),
+  }
   try {
-    const reply = await call('paymentReceive', { body }, { timeoutMs: (timeoutS + 10) * 1000, idempotencyKey: crypto.randomUUID() })
+    const reply = await call(
+      'paymentReceive',
+      { body },
+      { timeoutMs: (timeoutS + 10) * 1000, idempotencyKey: crypto.randomUUID() },
+    )
     const checks = reply.checks.map((check) => toCheck(check, undefined))
     const { verified, paymentId, alreadyProcessed } = reply
     return {
@@ -71,7 +107,10 @@ export async function accept(header: string, expected: Expected, { facilitatorUr
 }
 
 /** What a proof is held against, as the service is asked. */
-export function questionOf(header: string, { network, asset, wallet, amountAtomic, resource, memo }: Expected) {
+export function questionOf(
+  header: string,
+  { network, asset, wallet, amountAtomic, resource, memo }: Expected,
+) {
   return {
     walletAddress: wallet,
     paymentProof: header,
@@ -84,7 +123,10 @@ export function questionOf(header: string, { network, asset, wallet, amountAtomi
 }
 
 /** The terms as they are expected; of the payer's words only what decides nothing. */
-function requirementsOf(payment: PaymentPayload, { network, asset, wallet, amountAtomic, resource, memo }: Expected): Record<string, unknown> {
+function requirementsOf(
+  payment: PaymentPayload,
+  { network, asset, wallet, amountAtomic, resource, memo }: Expected,
+): Record<string, unknown> {
   const accepted = payment.x402Version === 2 ? payment.accepted : undefined
   const method = methodOf(payment)
   const requirements: Requirements = {
@@ -100,16 +142,26 @@ function requirementsOf(payment: PaymentPayload, { network, asset, wallet, amoun
       ...(memo !== null && { memo }),
     },
   }
-  return payment.x402Version === 2 ? requirements : toV1(requirements, { url: resource ?? resourceOf(payment) })
+  return payment.x402Version === 2
+    ? requirements
+    : toV1(requirements, { url: resource ?? resourceOf(payment) })
 }
 
 /** A proof of version 1 may carry its offer; without an expectation its own resource stands. */
 function resourceOf(payment: PaymentPayload): string {
   const { offer } = payment.payload
-  return typeof offer === 'object' && offer !== null && 'resource' in offer && typeof offer.resource === 'string' ? offer.resource : ''
+  return typeof offer === 'object' &&
+    offer !== null &&
+    'resource' in offer &&
+    typeof offer.resource === 'string'
+    ? offer.resource
+    : ''
 }
 
-export function toCheck({ name, source, ok, expected, got, expectedFact, gotFact }: ProofCheck, reason: string | undefined): Check {
+export function toCheck(
+  { name, source, ok, expected, got, expectedFact, gotFact }: ProofCheck,
+  reason: string | undefined,
+): Check {
   return {
     name,
     source: whoSays(source),
@@ -121,7 +173,10 @@ export function toCheck({ name, source, ok, expected, got, expectedFact, gotFact
 }
 
 /** A refusal always shows, with a check of its own where the service names none. */
-function withRefusal(checks: readonly Check[], { reason, message }: { reason: string | undefined; message: string | undefined }): Check[] {
+function withRefusal(
+  checks: readonly Check[],
+  { reason, message }: { reason: string | undefined; message: string | undefined },
+): Check[] {
   if (checks.some(({ state }) => state === 'bad')) return [...checks]
   return [
     ...checks,
@@ -130,7 +185,10 @@ function withRefusal(checks: readonly Check[], { reason, message }: { reason: st
       source: 'record',
       state: 'bad',
       expected: fact('valid'),
-      got: message === undefined && reason === undefined ? fact('not_valid') : textFact(message ?? reason ?? ''),
+      got:
+        message === undefined && reason === undefined
+          ? fact('not_valid')
+          : textFact(message ?? reason ?? ''),
       reason: readReason(reason ?? 'unexpected'),
     },
   ]
@@ -141,12 +199,21 @@ function explain(error: unknown): ServiceView {
   if (error.code === 'INVALID_PAYMENT_PROOF') {
     const { reason, checks } = error.details
     const word = typeof reason === 'string' ? reason : 'unexpected'
-    const list = Array.isArray(checks) ? checks.flatMap((entry: unknown) => readCheck(entry, word)) : []
+    const list = Array.isArray(checks)
+      ? checks.flatMap((entry: unknown) => readCheck(entry, word))
+      : []
     return { ...NOTHING, checks: withRefusal(list, { reason: word, message: error.message }) }
   }
-  const fields = error.code === 'INVALID_PARAMETERS' ? Object.values(error.details).filter((text) => typeof text === 'string') : []
+  const fields =
+    error.code === 'INVALID_PARAMETERS'
+      ? Object.values(error.details).filter((text) => typeof text === 'string')
+      : []
   const words = describeError(error)
-  return { ...NOTHING, undecided: fields.length > 0 ? fields.join(' ') : inOne(words), signIn: words.action === 'sign_in' }
+  return {
+    ...NOTHING,
+    undecided: fields.length > 0 ? fields.join(' ') : inOne(words),
+    signIn: words.action === 'sign_in',
+  }
 }
 
 /** What the service reads from a proof or a record is its own word; what it reads from the chain is its node's. */
@@ -162,7 +229,8 @@ function readFact(value: unknown, sentence: string): CheckFact {
 }
 
 function readCheck(entry: unknown, reason: string): Check[] {
-  if (typeof entry !== 'object' || entry === null || !('name' in entry) || !('ok' in entry)) return []
+  if (typeof entry !== 'object' || entry === null || !('name' in entry) || !('ok' in entry))
+    return []
   const text = (name: string) => String(Reflect.get(entry, name) ?? '')
   return [
     {

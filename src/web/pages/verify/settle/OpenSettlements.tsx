@@ -23,7 +23,13 @@ export function OpenSettlements({ onOpen }: { onOpen: (id: string) => void }) {
     }
   }, [])
   return open.map(({ id, state: { order } }) => {
-    const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+    const amount = (
+      <Amount
+        atomic={order.amountAtomic}
+        decimals={order.asset.decimals}
+        symbol={order.asset.symbol}
+      />
+    )
     const wallet = <Address value={order.recipient} />
     return (
       <Banner

@@ -26,7 +26,8 @@ export function ResumedSettlement({ id, onLeave }: ResumedSettlementProps) {
     }
   }, [id])
   if (found === undefined) return <PageSkeleton />
-  if (typeof found === 'object') return <SettleFlow onDone={() => undefined} onLeave={onLeave} run={found} />
+  if (typeof found === 'object')
+    return <SettleFlow onDone={() => undefined} onLeave={onLeave} run={found} />
   return (
     <Banner
       action={
@@ -38,9 +39,14 @@ export function ResumedSettlement({ id, onLeave }: ResumedSettlementProps) {
       tone="warn"
     >
       {found === 'held' ? (
-        <Trans>This proof is being settled in another tab. Go on there, or close that tab to go on here.</Trans>
+        <Trans>
+          This proof is being settled in another tab. Go on there, or close that tab to go on here.
+        </Trans>
       ) : (
-        <Trans>This settlement is over, or this browser does not know it. Paste the proof to see what became of it.</Trans>
+        <Trans>
+          This settlement is over, or this browser does not know it. Paste the proof to see what
+          became of it.
+        </Trans>
       )}
     </Banner>
   )

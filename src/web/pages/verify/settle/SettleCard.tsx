@@ -13,7 +13,9 @@ import type { Expected } from '../proof/local-checks.ts'
 import { settleKindOf, walletOf, type SettleKind } from './kinds.ts'
 import { KINDS } from './words.ts'
 
-const SettleFlow = lazy(() => import('./SettleFlow.tsx').then((module) => ({ default: module.SettleFlow })))
+const SettleFlow = lazy(() =>
+  import('./SettleFlow.tsx').then((module) => ({ default: module.SettleFlow })),
+)
 
 export type SettleCardProps = {
   header: string
@@ -31,20 +33,31 @@ export type SettleCardProps = {
 export function SettleCard(props: SettleCardProps) {
   const { facts, expected, settled } = props
   const told = settleKindOf(facts, expected.wallet)
-  if (typeof told === 'string') return told !== 'acknowledge' || settled ? <Settling kind={settled ? 'acknowledge' : told} {...props} /> : null
+  if (typeof told === 'string')
+    return told !== 'acknowledge' || settled ? (
+      <Settling kind={settled ? 'acknowledge' : told} {...props} />
+    ) : null
   if (told.kind === 'unreadable' || settled) return null
   return (
     <Card title={<Trans>Settle it myself</Trans>}>
       <p className="text-sm text-muted">
         <Trans>
-          Only <Address copy value={told.sponsor} /> can settle it: the payer named that wallet for the network fee, and it has to sign last.
+          Only <Address copy value={told.sponsor} /> can settle it: the payer named that wallet for
+          the network fee, and it has to sign last.
         </Trans>
       </p>
     </Card>
   )
 }
 
-function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleCardProps & { kind: SettleKind }) {
+function Settling({
+  kind,
+  header,
+  facts,
+  expected,
+  onBegun,
+  onSettled,
+}: SettleCardProps & { kind: SettleKind }) {
   const { t } = useLingui()
   const account = useAccounts().find(({ family }) => family === familyOf(expected.network.network))
   const [run, setRun] = useState<PaymentRun>()
@@ -59,8 +72,15 @@ function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleC
     setTrouble(undefined)
     try {
       const { beginSettlement } = await import('./runs.ts')
-      const begun = await beginSettlement({ header, facts, expected }, kind, family === null ? '' : (account?.walletName ?? ''))
-      if (begun === 'held') return setTrouble(t`This proof is being settled in another tab. Go on there, or close that tab to go on here.`)
+      const begun = await beginSettlement(
+        { header, facts, expected },
+        kind,
+        family === null ? '' : (account?.walletName ?? ''),
+      )
+      if (begun === 'held')
+        return setTrouble(
+          t`This proof is being settled in another tab. Go on there, or close that tab to go on here.`,
+        )
       setRun(begun)
       onBegun(true)
       if (begun.state().step === 'draft') await begun.build()
@@ -96,7 +116,12 @@ function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleC
         </p>
       )}
       {account || family === null ? (
-        <Button busy={busy} disabled={!mine} icon={<Icon name={family === null ? 'arrowOut' : 'wallet'} />} onClick={() => void start()}>
+        <Button
+          busy={busy}
+          disabled={!mine}
+          icon={<Icon name={family === null ? 'arrowOut' : 'wallet'} />}
+          onClick={() => void start()}
+        >
           {t(button)}
         </Button>
       ) : (
@@ -111,5 +136,7 @@ function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleC
 /** A note on the chain settles nothing, and is no transaction of the payer's. */
 function landedOf(run: PaymentRun): string | undefined {
   const state = run.state()
-  return 'landed' in state && state.order.deed?.kind === 'settle' ? state.landed?.signature : undefined
+  return 'landed' in state && state.order.deed?.kind === 'settle'
+    ? state.landed?.signature
+    : undefined
 }

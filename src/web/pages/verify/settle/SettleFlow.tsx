@@ -31,7 +31,13 @@ export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
   const container = useStepFocus('sent' in state ? 'chain' : state.step)
   return (
     <div ref={container}>
-      <RunSteps onLeave={onLeave} onOther={onLeave} run={run} state={state} summary={<Summary order={state.order} />}>
+      <RunSteps
+        onLeave={onLeave}
+        onOther={onLeave}
+        run={run}
+        state={state}
+        summary={<Summary order={state.order} />}
+      >
         {'sent' in state && <Settled onLeave={onLeave} state={state} />}
       </RunSteps>
     </div>
@@ -47,7 +53,13 @@ function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
         landed && (
           <p className="mt-2 text-sm text-muted">
             <Trans>Transaction</Trans>{' '}
-            <Address copy full href={network && explorerLink(network, 'tx', landed.signature)} noun="transaction" value={landed.signature} />
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'tx', landed.signature)}
+              noun="transaction"
+              value={landed.signature}
+            />
           </p>
         )
       }
@@ -74,7 +86,10 @@ function Summary({ order }: { order: PaymentOrder }) {
           <Trans>You write a receipt on {networkName}</Trans>
         </p>
         <p className="mt-2 text-sm text-muted">
-          <Trans>It tells the payer and everybody that you have this payment. It moves nothing; you pay the network fee.</Trans>
+          <Trans>
+            It tells the payer and everybody that you have this payment. It moves nothing; you pay
+            the network fee.
+          </Trans>
         </p>
       </div>
     )
@@ -85,7 +100,13 @@ function Summary({ order }: { order: PaymentOrder }) {
       <p className="text-sm text-muted">
         <Trans>You collect</Trans>
       </p>
-      <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
+      <Amount
+        atomic={order.amountAtomic}
+        decimals={order.asset.decimals}
+        exact
+        size="xl"
+        symbol={order.asset.symbol}
+      />
       <p className="mt-2 text-sm text-muted">
         {deed?.kind === 'settle' && deed.way === 'broadcast' ? (
           <Trans>

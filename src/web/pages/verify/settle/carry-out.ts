@@ -19,9 +19,13 @@ import { messageBytes } from '../proof/message-bytes.ts'
 import type { Settlement } from './settlement.ts'
 
 /** Collecting what the payer of a token signed as a message: the payee makes the call, and pays the network. */
-export function carryOut({ facts, expected }: Settlement, stack: WalletStack): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
+export function carryOut(
+  { facts, expected }: Settlement,
+  stack: WalletStack,
+): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const { body } = facts
-  if (body.kind !== 'authorization' && body.kind !== 'permit') throw new TypeError('This proof carries no message to carry out.')
+  if (body.kind !== 'authorization' && body.kind !== 'permit')
+    throw new TypeError('This proof carries no message to carry out.')
   const authorization = authorizationOf(body, expected)
   return {
     wallet: stack.wallet,
@@ -31,20 +35,42 @@ export function carryOut({ facts, expected }: Settlement, stack: WalletStack): P
 }
 
 /** What the payer signed, as the contracts are called with it. */
-export function authorizationOf(body: Extract<Body, { kind: 'authorization' | 'permit' }>, { asset }: Pick<Expected, 'asset'>): Authorization {
+export function authorizationOf(
+  body: Extract<Body, { kind: 'authorization' | 'permit' }>,
+  { asset }: Pick<Expected, 'asset'>,
+): Authorization {
   if (body.kind === 'permit') {
     const { from, permitted, nonce, deadline, witness } = body.proof.permit2Authorization
     const { to, validAfter } = witness
-    const what = { token: permitted.token, from, to, amountAtomic: permitted.amount, nonce: toHex(nonce, { size: 32 }) }
-    return { method: 'permit2', ...what, validAfter, validBefore: deadline, signature: body.proof.signature }
+    const what = {
+      token: permitted.token,
+      from,
+      to,
+      amountAtomic: permitted.amount,
+      nonce: toHex(nonce, { size: 32 }),
+    }
+    return {
+      method: 'permit2',
+      ...what,
+      validAfter,
+      validBefore: deadline,
+      signature: body.proof.signature,
+    }
   }
   const { value, ...rest } = body.proof.authorization
-  return { method: 'eip3009', token: asset.address as Hex, ...rest, amountAtomic: value, signature: body.proof.signature }
+  return {
+    method: 'eip3009',
+    token: asset.address as Hex,
+    ...rest,
+    amountAtomic: value,
+    signature: body.proof.signature,
+  }
 }
 
 function readerOf(authorization: Authorization, { network }: Expected): TransactionReader {
   return {
-    match: (order, attempt, bytes) => matchSettlement(intentOf(order, attempt, nativeAsset(network)), authorization, bytes),
+    match: (order, attempt, bytes) =>
+      matchSettlement(intentOf(order, attempt, nativeAsset(network)), authorization, bytes),
     describe: (order) => describeSettlement(authorization, order.asset),
     nonce: (_order, bytes) => {
       const decoded = decodeTransaction(bytes)
@@ -66,8 +92,14 @@ function chainOf({ authorization, expected, signed }: Carrying, stack: WalletSta
     simulate: (order, bytes) => simulate(network, { payee: order.sender, bytes }),
     // Whoever carries it out, the payee has the tokens: what the payer signed is looked for, not the transaction.
     read: async (order, built, sent) => {
-      const reading = await watch.read({ ...order, sender: authorization.from }, { ...built, bytes: signed }, sent)
-      return reading.kind === 'absent' && sent.signature ? { kind: 'pending', at: reading.at, signature: sent.signature } : reading
+      const reading = await watch.read(
+        { ...order, sender: authorization.from },
+        { ...built, bytes: signed },
+        sent,
+      )
+      return reading.kind === 'absent' && sent.signature
+        ? { kind: 'pending', at: reading.at, signature: sent.signature }
+        : reading
     },
   }
 }
@@ -79,12 +111,16 @@ const Quantity = v.pipe(
 )
 
 /** The very call, tried out at the payee's own node, and whether the payee can pay the network for it. */
-async function simulate(network: Network, { payee, bytes }: { payee: string; bytes: Uint8Array }): Promise<Simulation> {
+async function simulate(
+  network: Network,
+  { payee, bytes }: { payee: string; bytes: Uint8Array },
+): Promise<Simulation> {
   const url = rpcUrlOf(network)
   const { symbol } = nativeAsset(network)
   try {
     const held = v.parse(Quantity, await callRpc(url, 'eth_getBalance', [payee, 'latest']))
-    if (held === 0n) return { state: 'failed', reason: t`your account holds no ${symbol} for the network fee.` }
+    if (held === 0n)
+      return { state: 'failed', reason: t`your account holds no ${symbol} for the network fee.` }
     const call = decodeTransaction(bytes)
     if (!call.ok) return { state: 'failed', reason: call.problem }
     const { to, data } = call
@@ -92,7 +128,10 @@ async function simulate(network: Network, { payee, bytes }: { payee: string; byt
     return { state: 'passed', changes: [] }
   } catch (error) {
     if (error instanceof RpcProblem && error.refused)
-      return { state: 'failed', reason: t`the token refuses it: the payer may hold too little, or has taken it back.` }
+      return {
+        state: 'failed',
+        reason: t`the token refuses it: the payer may hold too little, or has taken it back.`,
+      }
     return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
   }
 }

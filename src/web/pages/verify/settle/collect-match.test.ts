@@ -8,14 +8,25 @@ import { decodeLanded } from '#chains/solana/landed.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { moneyOf } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import { failing, solanaFacts, solanaIntent, solanaPayer, solanaStranger } from '#testing/chain-payments.ts'
+import {
+  failing,
+  solanaFacts,
+  solanaIntent,
+  solanaPayer,
+  solanaStranger,
+} from '#testing/chain-payments.ts'
 import { compareCoSigned, matchCollecting } from './collect-match.ts'
 
 /** The payee pays the network, and signs what the payer has signed. */
 const payee = Keypair.fromSeed(new Uint8Array(32).fill(7))
 const payTo = payee.publicKey.toBase58()
 const facts = { ...solanaFacts, unitLimit: 40_000, unitPriceMicroLamports: 1n }
-const payment: PaymentIntent = { ...solanaIntent, recipient: payTo, sponsor: payTo, maxFeeAtomic: 500_000n }
+const payment: PaymentIntent = {
+  ...solanaIntent,
+  recipient: payTo,
+  sponsor: payTo,
+  maxFeeAtomic: 500_000n,
+}
 
 function signed(bytes: Uint8Array, ...signers: Keypair[]): Uint8Array {
   const transaction = VersionedTransaction.deserialize(bytes)
@@ -30,12 +41,21 @@ const match = (bytes: Uint8Array, change: Partial<PaymentIntent> = {}, coSigned 
 
 test('the payer’s own transaction, lacking only the payee’s signature, is collected for no more than its fee', () => {
   expect(failing(match(proof))).toEqual([])
-  expect(match(proof).rows.find(({ field }) => field === 'fee')?.got).toEqual({ code: 'at_most', params: moneyOf(10_001n, NATIVE_SOL) })
+  expect(match(proof).rows.find(({ field }) => field === 'fee')?.got).toEqual({
+    code: 'at_most',
+    params: moneyOf(10_001n, NATIVE_SOL),
+  })
 })
 
 describe('is not signed by the payee', () => {
-  const elsewhere = signed(buildPayment({ ...payment, recipient: solanaStranger.publicKey.toBase58(), ...facts }), solanaPayer)
-  const dear = signed(buildPayment({ ...payment, ...facts, unitPriceMicroLamports: 900_000_000n }), solanaPayer)
+  const elsewhere = signed(
+    buildPayment({ ...payment, recipient: solanaStranger.publicKey.toBase58(), ...facts }),
+    solanaPayer,
+  )
+  const dear = signed(
+    buildPayment({ ...payment, ...facts, unitPriceMicroLamports: 900_000_000n }),
+    solanaPayer,
+  )
   test.each<[string, Uint8Array, string[]]>([
     ['a transaction that pays somebody else', elsewhere, ['recipient', 'instructions']],
     ['one that the payer has not signed', bare, ['signers']],
@@ -48,7 +68,11 @@ describe('is not signed by the payee', () => {
   test.each<[string, Partial<PaymentIntent>, string[]]>([
     ['of less than was expected', { amountAtomic: payment.amountAtomic + 1n }, ['amount']],
     ['for another order', { paymentId: 'another order' }, ['memo']],
-    ['of another payer than the proof says', { sender: solanaStranger.publicKey.toBase58() }, ['sender', 'signers']],
+    [
+      'of another payer than the proof says',
+      { sender: solanaStranger.publicKey.toBase58() },
+      ['sender', 'signers'],
+    ],
   ])('a payment %s', (_, change, fields) => {
     expect(failing(match(proof, change))).toEqual(fields)
   })
@@ -61,7 +85,11 @@ test('what the wallet gives back is the same message, with every signature good'
   expect(compareCoSigned(proof, done)).toEqual({ ok: true, signature: decoded.signature })
   expect(compareCoSigned(proof, proof)).toEqual({ ok: false, difference: 'signature' })
   // A guard that the wallet adds voids the payer's signature.
-  const other = signed(buildPayment({ ...payment, ...facts, unitLimit: 41_000 }), solanaPayer, payee)
+  const other = signed(
+    buildPayment({ ...payment, ...facts, unitLimit: 41_000 }),
+    solanaPayer,
+    payee,
+  )
   expect(compareCoSigned(proof, other)).toEqual({ ok: false, difference: 'message' })
 })
 
@@ -70,7 +98,10 @@ test('once it landed it is the payment that was expected', () => {
   const landed = decodeLanded({
     slot: 9,
     meta: { err: null, fee: 10_001 },
-    transaction: { message: done.message, signatures: done.signatures.map((bytes) => bs58.encode(bytes)) },
+    transaction: {
+      message: done.message,
+      signatures: done.signatures.map((bytes) => bs58.encode(bytes)),
+    },
   })
   if (!landed.ok) throw new Error(landed.problem)
   expect(failing(compareLanded(payment, landed))).toEqual([])
@@ -79,7 +110,11 @@ test('once it landed it is the payment that was expected', () => {
 test('what the payer has signed wholly is only sent', () => {
   const { sponsor: _, ...own } = payment
   const whole = signed(buildPayment({ ...own, ...facts }), solanaPayer)
-  expect(failing(matchCollecting({ payment: own, proof: whole, coSigned: false }, whole, {}))).toEqual([])
+  expect(
+    failing(matchCollecting({ payment: own, proof: whole, coSigned: false }, whole, {})),
+  ).toEqual([])
   const unsigned = buildPayment({ ...own, ...facts })
-  expect(failing(matchCollecting({ payment: own, proof: whole, coSigned: false }, unsigned, {}))).toContain('signers')
+  expect(
+    failing(matchCollecting({ payment: own, proof: whole, coSigned: false }, unsigned, {})),
+  ).toContain('signers')
 })

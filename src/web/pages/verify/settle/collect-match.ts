@@ -19,7 +19,11 @@ export type Collecting = {
  * Compares what the service handed out for a settlement with what is expected and with the proof itself: it is the payer's very transaction, pays the
  * payee exactly this, and takes from a payee who signs it no more than the network's fee up to the cap.
  */
-export function matchCollecting({ payment, proof, coSigned }: Collecting, bytes: Uint8Array, options: MatchOptions): Match {
+export function matchCollecting(
+  { payment, proof, coSigned }: Collecting,
+  bytes: Uint8Array,
+  options: MatchOptions,
+): Match {
   const [decoded, own] = [decodeTransaction(bytes), decodeTransaction(proof)]
   const match = matchTransaction(payment, bytes, { ...options, allowGuards: true })
   if (!decoded.ok || !own.ok) return match
@@ -29,8 +33,10 @@ export function matchCollecting({ payment, proof, coSigned }: Collecting, bytes:
     .filter(({ field }) => field !== 'memo' || payment.paymentId !== '' || memos > 0)
     .map((row): MatchRow => {
       if (row.field === 'fee' && coSigned) return feeRow(payment, decoded)
-      if (row.field === 'signers' && row.ok) return signersRow(row, decoded, coSigned ? decoded.feePayer : undefined)
-      if (row.field === 'instructions' && row.ok && !sameBytes(decoded.message, own.message)) return { ...row, ok: false, got: fact('not_payers_transaction') }
+      if (row.field === 'signers' && row.ok)
+        return signersRow(row, decoded, coSigned ? decoded.feePayer : undefined)
+      if (row.field === 'instructions' && row.ok && !sameBytes(decoded.message, own.message))
+        return { ...row, ok: false, got: fact('not_payers_transaction') }
       return row
     })
   return { ...match, ok: rows.every(({ ok }) => ok), rows }
@@ -42,21 +48,43 @@ export function compareCoSigned(
   signed: Uint8Array,
 ): { ok: true; signature: string } | { ok: false; difference: 'message' | 'signature' } {
   const [before, after] = [decodeTransaction(reviewed), decodeTransaction(signed)]
-  if (!before.ok || !after.ok || !sameBytes(before.message, after.message)) return { ok: false, difference: 'message' }
-  const good = after.signers.every((signer, index) => verifySignature(after.signatures[index] ?? new Uint8Array(64), after.message, signer))
-  return good && after.signature !== null ? { ok: true, signature: after.signature } : { ok: false, difference: 'signature' }
+  if (!before.ok || !after.ok || !sameBytes(before.message, after.message))
+    return { ok: false, difference: 'message' }
+  const good = after.signers.every((signer, index) =>
+    verifySignature(after.signatures[index] ?? new Uint8Array(64), after.message, signer),
+  )
+  return good && after.signature !== null
+    ? { ok: true, signature: after.signature }
+    : { ok: false, difference: 'signature' }
 }
 
-function feeRow({ maxFeeAtomic }: PaymentIntent, { operations, feeBoundAtomic }: SolanaFacts): MatchRow {
+function feeRow(
+  { maxFeeAtomic }: PaymentIntent,
+  { operations, feeBoundAtomic }: SolanaFacts,
+): MatchRow {
   const prices = operations.filter((operation) => operation.kind === 'fee_price')
   const capped = prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
-  return { field: 'fee', ok: capped && feeBoundAtomic <= maxFeeAtomic, expected: atMostSol(maxFeeAtomic), got: atMostSol(feeBoundAtomic) }
+  return {
+    field: 'fee',
+    ok: capped && feeBoundAtomic <= maxFeeAtomic,
+    expected: atMostSol(maxFeeAtomic),
+    got: atMostSol(feeBoundAtomic),
+  }
 }
 
 /** All who must sign have, but for the one who is about to. */
-function signersRow(row: MatchRow, { signers, signatures, message }: SolanaFacts, last: string | undefined): MatchRow {
-  const missing = signers.filter((signer, index) => signer !== last && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
-  return missing.length === 0 ? row : { ...row, ok: false, got: { code: 'missing_signatures', params: { signers, missing } } }
+function signersRow(
+  row: MatchRow,
+  { signers, signatures, message }: SolanaFacts,
+  last: string | undefined,
+): MatchRow {
+  const missing = signers.filter(
+    (signer, index) =>
+      signer !== last && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer),
+  )
+  return missing.length === 0
+    ? row
+    : { ...row, ok: false, got: { code: 'missing_signatures', params: { signers, missing } } }
 }
 
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {

@@ -9,7 +9,11 @@ import { fact } from '#contract/facts.ts'
 import { nativeAsset } from '#contract/network.ts'
 import type { Built, PaymentOrder, Simulation } from '../../../payment-order/order.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
-import type { PaymentChain, PaymentWallet, TransactionReader } from '../../../payment-order/ports.ts'
+import type {
+  PaymentChain,
+  PaymentWallet,
+  TransactionReader,
+} from '../../../payment-order/ports.ts'
 import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletStack } from '../../../wallet/state/wallet-adapter.ts'
@@ -21,7 +25,10 @@ import type { Settlement } from './settlement.ts'
  * Collecting with a transaction that the payer has signed: the payee adds its signature where it pays the network, or only sends it. The chain is
  * asked for the payer's payment, whoever's transaction brings it there.
  */
-export function collect({ facts, expected }: Settlement, stack: WalletStack): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
+export function collect(
+  { facts, expected }: Settlement,
+  stack: WalletStack,
+): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const payer = payerOf(facts)
   const memo = expected.memo ?? facts.memo ?? ''
   /** The payment as its payer would have asked for it. */
@@ -30,10 +37,20 @@ export function collect({ facts, expected }: Settlement, stack: WalletStack): Pi
     const sponsor = sponsorOf(facts)
     return { ...same, sender: payer, ...(sponsor !== null && { sponsor }) }
   }
-  const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({ ...attempt, paymentId: memo })
+  const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({
+    ...attempt,
+    paymentId: memo,
+  })
   return facts.body.kind === 'evm'
-    ? { wallet: sender, reader: evmReader(facts.body.bytes, expected, asPayment), chain: evmChain(expected, stack, asPayment) }
-    : { wallet: coSigned(facts, expected.wallet) ? stack.wallet : sender, ...onSolana({ facts, stack, asPayment, asAttempt }) }
+    ? {
+        wallet: sender,
+        reader: evmReader(facts.body.bytes, expected, asPayment),
+        chain: evmChain(expected, stack, asPayment),
+      }
+    : {
+        wallet: coSigned(facts, expected.wallet) ? stack.wallet : sender,
+        ...onSolana({ facts, stack, asPayment, asAttempt }),
+      }
 }
 
 /** Nothing is left to be signed, so nobody is asked: what was reviewed goes on as it is. */
@@ -62,7 +79,10 @@ type OnSolana = {
   asAttempt: <A extends { paymentId: string }>(attempt: A) => A
 }
 
-function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): { reader: TransactionReader; chain: PaymentChain } {
+function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): {
+  reader: TransactionReader
+  chain: PaymentChain
+} {
   const { body } = facts
   if (body.kind !== 'solana') throw new TypeError('This proof carries no transaction of Solana.')
   const proof = body.bytes
@@ -86,25 +106,36 @@ function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): { reader: T
         return {
           ok: false,
           difference:
-            same.difference === 'message' ? t`it changed the payer’s transaction, which makes the payer’s signature void.` : t`a signature is missing.`,
+            same.difference === 'message'
+              ? t`it changed the payer’s transaction, which makes the payer’s signature void.`
+              : t`a signature is missing.`,
         }
       },
     },
     chain: {
       ...stack.chain,
       feeCap: async () => maxFeeAtomic(),
-      simulate: async (order, bytes) => asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
+      simulate: async (order, bytes) =>
+        asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
       read: (order, built, sent) => stack.chain.read(asPayment(order), asAttempt(built), sent),
     },
   }
 }
 
-function evmReader(proof: Uint8Array, { network }: Settlement['expected'], asPayment: OnSolana['asPayment']): TransactionReader {
+function evmReader(
+  proof: Uint8Array,
+  { network }: Settlement['expected'],
+  asPayment: OnSolana['asPayment'],
+): TransactionReader {
   return {
     match: (order, attempt, bytes) => {
-      const match = freeOfCharge(matchEvm(intentOf(asPayment(order), attempt, nativeAsset(network)), bytes))
+      const match = freeOfCharge(
+        matchEvm(intentOf(asPayment(order), attempt, nativeAsset(network)), bytes),
+      )
       const rows = match.rows.map((row): MatchRow =>
-        row.field === 'instructions' && bytesToHex(bytes) !== bytesToHex(proof) ? { ...row, ok: false, got: fact('not_payers_transaction') } : row,
+        row.field === 'instructions' && bytesToHex(bytes) !== bytesToHex(proof)
+          ? { ...row, ok: false, got: fact('not_payers_transaction') }
+          : row,
       )
       return { ...match, rows, ok: rows.every(({ ok }) => ok) }
     },
@@ -119,24 +150,36 @@ function evmReader(proof: Uint8Array, { network }: Settlement['expected'], asPay
     compareSigned: (_order, built: Built, signed) => {
       const decoded = decodeEvm(signed)
       const same = bytesToHex(built.bytes) === bytesToHex(signed)
-      return same && decoded.ok && decoded.hash !== null ? { ok: true, signature: decoded.hash } : { ok: false, difference: t`it is another transaction.` }
+      return same && decoded.ok && decoded.hash !== null
+        ? { ok: true, signature: decoded.hash }
+        : { ok: false, difference: t`it is another transaction.` }
     },
   }
 }
 
-function evmChain({ network }: Settlement['expected'], stack: WalletStack, asPayment: OnSolana['asPayment']): PaymentChain {
+function evmChain(
+  { network }: Settlement['expected'],
+  stack: WalletStack,
+  asPayment: OnSolana['asPayment'],
+): PaymentChain {
   return {
     ...stack.chain,
     feeCap: (order) => stack.chain.feeCap(asPayment(order)),
-    simulate: async (order, bytes) => asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
-    broadcast: async (_order, bytes) => void (await callRpc(rpcUrlOf(network), 'eth_sendRawTransaction', [bytesToHex(bytes)])),
+    simulate: async (order, bytes) =>
+      asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
+    broadcast: async (_order, bytes) =>
+      void (await callRpc(rpcUrlOf(network), 'eth_sendRawTransaction', [bytesToHex(bytes)])),
     read: (order, built, sent) => stack.chain.read(asPayment(order), built, sent),
   }
 }
 
 /** The payer pays the network: what it asks takes nothing from the payee. */
 function freeOfCharge(match: Match): Match {
-  const rows = match.rows.map((row): MatchRow => (row.field === 'fee' ? { ...row, ok: true, expected: fact('nothing'), got: fact('nothing') } : row))
+  const rows = match.rows.map((row): MatchRow =>
+    row.field === 'fee'
+      ? { ...row, ok: true, expected: fact('nothing'), got: fact('nothing') }
+      : row,
+  )
   return { ...match, rows, ok: rows.every(({ ok }) => ok) }
 }
 

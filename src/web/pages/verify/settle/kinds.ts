@@ -18,7 +18,10 @@ export type Unsettled =
   { kind: 'other_sponsor'; sponsor: string } | { kind: 'unreadable' }
 
 /** What is left to do for a proof, told by its bytes alone. */
-export function settleKindOf({ body }: Pick<Facts, 'body'>, wallet: string): SettleKind | Unsettled {
+export function settleKindOf(
+  { body }: Pick<Facts, 'body'>,
+  wallet: string,
+): SettleKind | Unsettled {
   switch (body.kind) {
     case 'authorization':
     case 'permit':
@@ -30,7 +33,9 @@ export function settleKindOf({ body }: Pick<Facts, 'body'>, wallet: string): Set
       return 'acknowledge'
     case 'solana':
       if (body.facts.form === 'signed') return 'broadcast'
-      return body.facts.feePayer === wallet ? 'co_sign' : { kind: 'other_sponsor', sponsor: body.facts.feePayer }
+      return body.facts.feePayer === wallet
+        ? 'co_sign'
+        : { kind: 'other_sponsor', sponsor: body.facts.feePayer }
     case 'unreadable':
       return { kind: 'unreadable' }
   }

@@ -17,10 +17,22 @@ const journal = openJournal(SETTLEMENTS)
 const runs = new TabRuns(journal)
 
 /** The settlement of a proof: the one that is under way, or a new one that is not built yet; `held` when another tab has it. */
-export async function beginSettlement(settlement: Settlement, kind: SettleKind, walletName: string): Promise<PaymentRun | 'held'> {
-  const open = (await journal.listOpen()).find(({ state }) => isOpen(state) && isOf(state.order.deed, settlement.header, kind))
+export async function beginSettlement(
+  settlement: Settlement,
+  kind: SettleKind,
+  walletName: string,
+): Promise<PaymentRun | 'held'> {
+  const open = (await journal.listOpen()).find(
+    ({ state }) => isOpen(state) && isOf(state.order.deed, settlement.header, kind),
+  )
   if (open) return (await resumeSettlement(open.id)) ?? 'held'
-  const order = orderOf({ ...settlement, kind, walletName, id: crypto.randomUUID(), now: serverNow() })
+  const order = orderOf({
+    ...settlement,
+    kind,
+    walletName,
+    id: crypto.randomUUID(),
+    now: serverNow(),
+  })
   return runs.begin(order, await behind(settlement, kind))
 }
 
@@ -31,7 +43,10 @@ export function resumeSettlement(id: string): Promise<PaymentRun | 'held' | unde
     const { deed } = order
     if (!isOpen(state) || !deed || !('proof' in deed)) return undefined
     const { networks } = await queryClient.ensureQueryData(configQuery)
-    return behind(settlementOf(order, networks), deed.kind === 'acknowledge' ? 'acknowledge' : deed.way)
+    return behind(
+      settlementOf(order, networks),
+      deed.kind === 'acknowledge' ? 'acknowledge' : deed.way,
+    )
   })
 }
 
@@ -44,7 +59,11 @@ function isOpen(state: JournalEntry['state']): boolean {
   return !isTerminal(state) && !isPaid(state) && state.step !== 'draft'
 }
 
-function isOf(deed: JournalEntry['state']['order']['deed'], header: string, kind: SettleKind): boolean {
+function isOf(
+  deed: JournalEntry['state']['order']['deed'],
+  header: string,
+  kind: SettleKind,
+): boolean {
   if (!deed || !('proof' in deed) || deed.proof !== header) return false
   return (deed.kind === 'acknowledge') === (kind === 'acknowledge')
 }

@@ -26,18 +26,25 @@ export function settleService({ header, expected }: Settlement): PaymentService 
   return {
     build: async (order, key) => {
       const question = { body: questionOf(header, expected) }
-      const reply = await askPatiently(() => call('transactionReceive', question, { idempotencyKey: key, timeoutMs: 45_000 }))
+      const reply = await askPatiently(() =>
+        call('transactionReceive', question, { idempotencyKey: key, timeoutMs: 45_000 }),
+      )
       const bytes = decodeBase64(reply.transaction)
       const other = judge(order, reply)
       if (other || !bytes) throw new NotThat(other ?? 'other_payment')
       const { lastValidBlockHeight, expiresAt } = reply
-      const paymentId = order.deed?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
+      const paymentId =
+        order.deed?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
       return { paymentId, bytes, lastValidBlockHeight, expiresAt }
     },
     report: async (paymentId, signature) => {
       // A note is nobody's payment: the service watches for none.
       if (paymentId.startsWith(RECEIPT)) return
-      await call('transactionSubmitted', { body: { paymentId, signature } }, { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` })
+      await call(
+        'transactionSubmitted',
+        { body: { paymentId, signature } },
+        { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` },
+      )
     },
     explain,
   }
@@ -51,11 +58,18 @@ function receiptText(paymentId: string): string {
 }
 
 /** Why a reply is of no use for an order; undefined when it is what was asked for. */
-function judge({ deed, sender }: PaymentOrder, { settlement, signer }: Reply): TroubleName | undefined {
-  if (deed?.kind === 'acknowledge') return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
+function judge(
+  { deed, sender }: PaymentOrder,
+  { settlement, signer }: Reply,
+): TroubleName | undefined {
+  if (deed?.kind === 'acknowledge')
+    return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
   if (settlement === 'already_settled') return 'already_settled'
   const wanted = deed?.kind === 'settle' && deed.way === 'broadcast' ? 'broadcast_only' : 'required'
-  return settlement === wanted && (wanted === 'broadcast_only' ? signer === null : signer === sender) ? undefined : 'other_payment'
+  return settlement === wanted &&
+    (wanted === 'broadcast_only' ? signer === null : signer === sender)
+    ? undefined
+    : 'other_payment'
 }
 
 function explain(error: unknown): Trouble {

@@ -12,7 +12,13 @@ import { orderOf, settlementOf } from './settlement.ts'
 
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const WETH: Asset = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false }
+const WETH: Asset = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'WETH',
+  name: 'Wrapped Ether',
+  decimals: 18,
+  native: false,
+}
 const network: Network = {
   network: 'eip155:31337',
   name: 'Chain',
@@ -25,7 +31,15 @@ const network: Network = {
 const header = encodeHeader({
   x402Version: 2,
   resource: { url: 'https://shop.example/a' },
-  accepted: { scheme: 'exact', network: network.network, amount: '7', asset: WETH.address, payTo: PAYEE, maxTimeoutSeconds: 60, extra: {} },
+  accepted: {
+    scheme: 'exact',
+    network: network.network,
+    amount: '7',
+    asset: WETH.address,
+    payTo: PAYEE,
+    maxTimeoutSeconds: 60,
+    extra: {},
+  },
   payload: {
     signature: `0x${'11'.repeat(65)}`,
     permit2Authorization: {
@@ -41,7 +55,14 @@ const header = encodeHeader({
 const decoded = decodePayload(header)
 if (!decoded.ok) throw new Error(decoded.problem)
 const facts = factsOf(decoded.payload)
-const expected = { network, asset: WETH, wallet: PAYEE, amountAtomic: 7n, resource: null, memo: null }
+const expected = {
+  network,
+  asset: WETH,
+  wallet: PAYEE,
+  amountAtomic: 7n,
+  resource: null,
+  memo: null,
+}
 const begin = { header, facts, expected, walletName: 'W', id: 'one', now: 1 }
 
 const bodyOf = (body: unknown) => ({ body: body as Body })
@@ -52,9 +73,24 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
   ['a signed transaction of EVM', 'evm', {}, 'broadcast'],
   ['a transfer on the chain', 'txid', {}, 'acknowledge'],
   ['a memo on the chain', 'memo', {}, 'acknowledge'],
-  ['a transfer that lacks the payee’s signature', 'solana', { facts: { form: 'partial', feePayer: PAYEE } }, 'co_sign'],
-  ['a transfer that lacks another’s', 'solana', { facts: { form: 'partial', feePayer: PAYER } }, { kind: 'other_sponsor', sponsor: PAYER }],
-  ['a transfer that lacks nothing', 'solana', { facts: { form: 'signed', feePayer: PAYER } }, 'broadcast'],
+  [
+    'a transfer that lacks the payee’s signature',
+    'solana',
+    { facts: { form: 'partial', feePayer: PAYEE } },
+    'co_sign',
+  ],
+  [
+    'a transfer that lacks another’s',
+    'solana',
+    { facts: { form: 'partial', feePayer: PAYER } },
+    { kind: 'other_sponsor', sponsor: PAYER },
+  ],
+  [
+    'a transfer that lacks nothing',
+    'solana',
+    { facts: { form: 'signed', feePayer: PAYER } },
+    'broadcast',
+  ],
   ['nothing that can be read', 'unreadable', {}, { kind: 'unreadable' }],
 ])('%s says what is left to do', (_, kind, rest, todo) => {
   expect(settleKindOf(bodyOf({ kind, ...(rest as object) }), PAYEE)).toEqual(todo)
@@ -62,25 +98,42 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
 
 test('an order holds all that a reload needs to go on with it', () => {
   const order = orderOf({ ...begin, kind: 'carry_out' })
-  expect(order).toMatchObject({ sender: PAYEE, recipient: PAYEE, amountAtomic: 7n, asset: WETH, deed: { kind: 'settle', way: 'carry_out' } })
+  expect(order).toMatchObject({
+    sender: PAYEE,
+    recipient: PAYEE,
+    amountAtomic: 7n,
+    asset: WETH,
+    deed: { kind: 'settle', way: 'carry_out' },
+  })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
 
 test('a receipt is told to the payer, moves nothing, and remembers what it is for', () => {
   const order = orderOf({ ...begin, kind: 'acknowledge' })
-  expect(order).toMatchObject({ sender: PAYEE, recipient: PAYER, amountAtomic: 0n, asset: NATIVE_ETH, deed: { kind: 'acknowledge' } })
+  expect(order).toMatchObject({
+    sender: PAYEE,
+    recipient: PAYER,
+    amountAtomic: 0n,
+    asset: NATIVE_ETH,
+    deed: { kind: 'acknowledge' },
+  })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
 
 test('only what somebody else has signed wholly needs no wallet', () => {
   expect(needsWallet(orderOf({ ...begin, kind: 'broadcast' }))).toBe(false)
-  for (const kind of ['carry_out', 'co_sign', 'acknowledge'] as const) expect(needsWallet(orderOf({ ...begin, kind }))).toBe(true)
+  for (const kind of ['carry_out', 'co_sign', 'acknowledge'] as const)
+    expect(needsWallet(orderOf({ ...begin, kind }))).toBe(true)
 })
 
 test('the proof is kept while it is open, and no longer', () => {
   const building = reduce(startPayment(orderOf({ ...begin, kind: 'carry_out' })), { type: 'build' })
   const entry = journalEntry(undefined, building, 1)
-  expect(JSON.stringify(entry.state.order.deed, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).toContain(header)
+  expect(
+    JSON.stringify(entry.state.order.deed, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ),
+  ).toContain(header)
   const over = journalEntry(entry, reduce(building, { type: 'cancel' }), 2)
   expect(over.state.order.deed).toMatchObject({ kind: 'settle', proof: '' })
   expect(() => settlementOf(over.state.order, [network])).toThrow(/not kept/)

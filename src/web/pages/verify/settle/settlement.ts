@@ -13,27 +13,60 @@ export type SettleOrder = PaymentOrder & { deed: Extract<Deed, Asked> }
 export type Begin = Settlement & { kind: SettleKind; walletName: string; id: string; now: number }
 
 /** The order by which the payment machine settles a proof, or acknowledges it. */
-export function orderOf({ header, facts, expected, kind, walletName, id, now }: Begin): SettleOrder {
+export function orderOf({
+  header,
+  facts,
+  expected,
+  kind,
+  walletName,
+  id,
+  now,
+}: Begin): SettleOrder {
   const { network, asset, wallet, amountAtomic, resource, memo } = expected
   const asked: Asked = { proof: header, asset: asset.address, amountAtomic, resource, memo }
-  const common = { id, createdAt: now, network: network.network, sender: wallet, walletName, ...(resource !== null && { resource }) }
+  const common = {
+    id,
+    createdAt: now,
+    network: network.network,
+    sender: wallet,
+    walletName,
+    ...(resource !== null && { resource }),
+  }
   if (kind === 'acknowledge') {
     const told = facts.payer ?? wallet
-    return { ...common, asset: nativeAsset(network), recipient: told, amountAtomic: 0n, deed: { kind: 'acknowledge', ...asked } }
+    return {
+      ...common,
+      asset: nativeAsset(network),
+      recipient: told,
+      amountAtomic: 0n,
+      deed: { kind: 'acknowledge', ...asked },
+    }
   }
   // On EVM the wallet of the payee sends; what the payer has signed wholly is sent from here.
   const signed = kind === 'broadcast' ? { signedOnly: true as const } : {}
-  return { ...common, asset, recipient: wallet, amountAtomic, ...signed, deed: { kind: 'settle', way: kind, ...asked } }
+  return {
+    ...common,
+    asset,
+    recipient: wallet,
+    amountAtomic,
+    ...signed,
+    deed: { kind: 'settle', way: kind, ...asked },
+  }
 }
 
 /** The settlement of an order that the journal kept. @throws Error when its proof or its asset is gone */
 export function settlementOf(order: PaymentOrder, networks: readonly Network[]): Settlement {
   const { deed } = order
   const network = networks.find((each) => each.network === order.network)
-  if (!deed || !('proof' in deed) || !network) throw new Error(`${order.id} is no settlement on a network of this desk.`)
+  if (!deed || !('proof' in deed) || !network)
+    throw new Error(`${order.id} is no settlement on a network of this desk.`)
   const decoded = decodePayload(deed.proof)
   const asset = findAsset(network, deed.asset)
   if (!decoded.ok || !asset) throw new Error('The proof of this settlement is not kept any more.')
   const { amountAtomic, resource, memo } = deed
-  return { header: deed.proof, facts: factsOf(decoded.payload), expected: { network, asset, wallet: order.sender, amountAtomic, resource, memo } }
+  return {
+    header: deed.proof,
+    facts: factsOf(decoded.payload),
+    expected: { network, asset, wallet: order.sender, amountAtomic, resource, memo },
+  }
 }

@@ -5,7 +5,12 @@ import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import type { SettleKind } from './kinds.ts'
 
 /** What the payee is about to do, before anything is prepared. */
-export const KINDS: Readonly<Record<SettleKind, { title: MessageDescriptor; body: MessageDescriptor; button: MessageDescriptor }>> = {
+export const KINDS: Readonly<
+  Record<
+    SettleKind,
+    { title: MessageDescriptor; body: MessageDescriptor; button: MessageDescriptor }
+  >
+> = {
   carry_out: {
     title: msg`Settle it myself`,
     body: msg`You send the payer’s authorization yourself and pay the network fee. It needs your wallet, and no facilitator.`,
@@ -38,9 +43,21 @@ function collectProgress(state: Outgoing): Progress {
   switch (state.step) {
     case 'confirmed':
     case 'finalized':
-      return { title: t`Collected`, body: t`What the payer signed was carried out. The money is yours.`, tone: 'good', icon: 'checkDouble', working: false }
+      return {
+        title: t`Collected`,
+        body: t`What the payer signed was carried out. The money is yours.`,
+        tone: 'good',
+        icon: 'checkDouble',
+        working: false,
+      }
     case 'rolled_back':
-      return { title: t`Taken back by the network`, body: t`The block with it is gone. It may land again.`, tone: 'bad', icon: 'back', working: true }
+      return {
+        title: t`Taken back by the network`,
+        body: t`The block with it is gone. It may land again.`,
+        tone: 'bad',
+        icon: 'back',
+        working: true,
+      }
     case 'failed':
       return state.reason === 'other'
         ? {
@@ -69,7 +86,13 @@ function collectProgress(state: Outgoing): Progress {
         working: true,
       }
     default:
-      return { title: t`On its way`, body: t`Your node is watched until what the payer signed is carried out.`, tone: 'info', icon: 'hourglass', working: true }
+      return {
+        title: t`On its way`,
+        body: t`Your node is watched until what the payer signed is carried out.`,
+        tone: 'info',
+        icon: 'hourglass',
+        working: true,
+      }
   }
 }
 
@@ -77,7 +100,13 @@ function noteProgress(state: Outgoing): Progress {
   switch (state.step) {
     case 'confirmed':
     case 'finalized':
-      return { title: t`Acknowledged`, body: t`Your receipt stands on the chain.`, tone: 'good', icon: 'checkDouble', working: false }
+      return {
+        title: t`Acknowledged`,
+        body: t`Your receipt stands on the chain.`,
+        tone: 'good',
+        icon: 'checkDouble',
+        working: false,
+      }
     case 'failed':
       return {
         title: t`The receipt did not land`,
@@ -87,6 +116,12 @@ function noteProgress(state: Outgoing): Progress {
         working: false,
       }
     default:
-      return { title: t`On its way`, body: t`Your node is watched until the receipt is in a block.`, tone: 'info', icon: 'hourglass', working: true }
+      return {
+        title: t`On its way`,
+        body: t`Your node is watched until the receipt is in a block.`,
+        tone: 'info',
+        icon: 'hourglass',
+        working: true,
+      }
   }
 }
