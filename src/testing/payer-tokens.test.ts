@@ -3,6 +3,7 @@ import { createPublicClient, http, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
+import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Built, PaymentOrder } from '#web/payment-order/order.ts'
@@ -132,7 +133,7 @@ test('on EVM a trial run shows the token on both sides and the fee, and the paym
   expect(match.ok).toBe(true)
   expect(evmReader([network]).describe(order, built, built.bytes)[2]).toMatchObject({
     kind: 'token_transfer',
-    facts: { to: PAYEE, amount: '2.5 USDC' },
+    facts: { to: addressFact(PAYEE), amount: amountFact(2_500_000n, usdc) },
   })
   const chain = chainOf(network)
   expect(await chain.feeCap(order)).toBe(15_000_000_000_000_000n)

@@ -36,23 +36,22 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     })),
 }
 
-/** Catalogs a page needs beside its own and the desk's. */
-const words: Partial<Record<RouteName, readonly string[]>> = {
-  overview: ['payment-view'],
-  payments: ['payment-view'],
-  payment: ['payment-view', 'paying'],
-  checkout: ['paying'],
-  developers: ['paying'],
-  explore: ['paying'],
-  verify: ['paying', 'payment-view'],
+/** The catalogs of a page, beside the one that every page shows. `pages.test.ts` derives them from the imports. */
+export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
+  overview: ['overview', 'payment-view'],
+  checkout: ['checkout', 'paying'],
   payLink: ['checkout', 'paying'],
+  links: ['links', 'paying'],
+  payments: ['payments', 'payment-view'],
+  payment: ['payment', 'payment-view', 'paying'],
+  developers: ['developers', 'paying'],
+  verify: ['verify', 'paying'],
+  explore: ['explore', 'paying'],
+  settings: ['settings'],
 }
 
 async function load(name: RouteName): Promise<{ default: ComponentType }> {
-  const [page] = await Promise.all([
-    loaders[name](),
-    ...[name, ...(words[name] ?? [])].map(loadMessages),
-  ])
+  const [page] = await Promise.all([loaders[name](), ...CATALOGS[name].map(loadMessages)])
   return page
 }
 
