@@ -36,7 +36,7 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     })),
 }
 
-/** Catalogs a page needs beside its own and the desk's. */
+/** Catalogs a page needs besides its own and `desk`. */
 const words: Partial<Record<RouteName, readonly string[]>> = {
   overview: ['payment-view'],
   payments: ['payment-view'],
@@ -66,14 +66,14 @@ export function pageOf(name: RouteName): LazyExoticComponent<ComponentType> {
   return page
 }
 
-/** A failed load is not remembered: the next try asks the network again. */
+/** A failed load is not cached: the next attempt fetches again. */
 export function forgetPage(name: RouteName): void {
   pages.delete(name)
 }
 
-/** Starts to fetch a page's code while the reader is still on the way to it. */
+/** Starts to fetch a page's code before the reader opens it. */
 export function preloadPage(path: string): void {
   const match = matchPath(path.split('?')[0] ?? path, '')
-  // What fails here fails again, visibly, when the page is opened.
+  // A failure here happens again, visibly, when the page is opened.
   if (match) load(match.name).catch(() => undefined)
 }
