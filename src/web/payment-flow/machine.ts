@@ -353,7 +353,10 @@ function land(state: Outgoing, reading: Extract<Reading, { kind: 'landed' }>): P
   return { ...out, step: 'submitted', landed, outcome }
 }
 
-/** I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid one both times. */
+/**
+ * I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid
+ * one both times.
+ */
 function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
   const over =
