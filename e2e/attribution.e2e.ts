@@ -10,14 +10,16 @@ import { randomUuid } from './random.ts'
 import { signIn } from './seller.ts'
 import { oneOf, startingWith, text, textLike } from './text.ts'
 
-/** Whatever the wallet and the payer do: one confirmed payment, of the order that the payer paid. */
+/**
+ * No matter what the wallet and the payer do: one confirmed payment, for the order that was paid.
+ */
 
 const ASKED = text('Confirm this payment is yours. Free.')
 const UNCONFIRMED = 'Sent, not confirmed to be yours'
 
 type Row = { paymentId: string; status: string }
 
-/** What the merchant's ledger holds of a payer. */
+/** The payments from a payer in the merchant's ledger. */
 async function paymentsFrom(net: Devnet, sender: string): Promise<Row[]> {
   const answer = await fetch(`${net.urls.service}/payments?wallets=${sender}`, {
     headers: { Authorization: `Bearer ${net.apiKeys.operator}` },
@@ -51,7 +53,7 @@ async function paymentIdOn(page: Page): Promise<string> {
   return id
 }
 
-/** Another visitor has the very same payment built before: it must stay unpaid. */
+/** Another visitor built the very same payment earlier: it must stay unpaid. */
 async function plantTwin(
   net: Devnet,
   chains: Chains,
@@ -156,7 +158,8 @@ for (const signedIn of [false, true]) {
     await using still = await holdStill(chains)
     await signButton(page, 'MetaMask').click()
     await expect(page.getByRole('heading', { name: text('On its way') })).toBeVisible()
-    // The service has recognised the first transaction by its fees: its nonce names the order from here on.
+    // The service has recognised the first transaction by its fees: from here on its nonce
+    // identifies the order.
     await until(
       async () =>
         (await paymentsFrom(net, ethereum.address)).some(({ status }) => status === 'pending'),

@@ -5,7 +5,10 @@ import { randomUuid } from './random.ts'
 import { paymentRows, signIn, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
-/** What pages say while what they need is away, at the edge of the browser: nothing of ours answers for the desk. */
+/**
+ * What pages say while a dependency is unreachable, simulated in the browser: no server of ours
+ * responds.
+ */
 
 const AWAY = /ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/
 const LIST = '**/api/payments?**'
@@ -38,7 +41,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await expect(paymentRows(page).first()).toBeVisible()
 
   await awayUntilPressed(page)
-  // The rows further down are read when the reader comes near them.
+  // The rows further down are read when the reader scrolls near them.
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   const old = page.getByRole('status').filter({
     hasText: textLike('{reason}. This is from <0/>.', {
@@ -47,7 +50,8 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   })
   await expect(old).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: old, with a warning')
-  // Pressed where it is: at the top of the list, the rows that could not be read are not asked for, and the warning goes by itself.
+  // Clicked without scrolling: at the top of the list, the rows that could not be read are not
+  // requested, and the warning disappears by itself.
   await old.getByRole('button', { name: text('Try again') }).dispatchEvent('click')
   await expect(old).toHaveCount(0)
 
@@ -66,7 +70,10 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   ).toHaveCount(0)
 })
 
-/** Lists cannot be read until the reader presses something: a page that came back by itself before would have no button left. */
+/**
+ * Lists cannot be read until the reader presses something: a page that recovered earlier would have
+ * no button left.
+ */
 async function awayUntilPressed(page: Page): Promise<void> {
   await page.unroute(LIST)
   const mark = `data-pressed-${randomUuid()}`

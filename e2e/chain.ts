@@ -17,7 +17,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '#devnet/network.ts'
 import { randomKeypair, randomPrivateKey } from './random.ts'
 
-/** What the tests ask and do to the two chains directly, past every program of ours. */
+/** What the tests ask and do on the two chains directly, bypassing our programs. */
 export type Chains = { evm: PublicClient; anvil: TestClient; solana: Connection }
 
 export function openChains(net: Pick<Devnet, 'evm' | 'solana'>): Chains {
@@ -31,7 +31,7 @@ export function openChains(net: Pick<Devnet, 'evm' | 'solana'>): Chains {
   }
 }
 
-/** A new account that holds this much ether. */
+/** A new account with this much ether. */
 export async function fundEthereum(
   { anvil }: Chains,
   ether: string,
@@ -42,7 +42,7 @@ export async function fundEthereum(
   return { address, privateKey }
 }
 
-/** A new account that holds this much SOL. */
+/** A new account with this much SOL. */
 export async function fundSolana({ solana }: Chains, sol: number): Promise<Keypair> {
   const account = randomKeypair()
   if (sol === 0) return account
@@ -54,12 +54,12 @@ export async function fundSolana({ solana }: Chains, sol: number): Promise<Keypa
   return account
 }
 
-/** Transactions this account has sent, by its nonce. */
+/** Number of transactions this account has sent, by its nonce. */
 export function countSent({ evm }: Chains, address: Address): Promise<number> {
   return evm.getTransactionCount({ address })
 }
 
-/** Signatures of what touched this account successfully. */
+/** Signatures of the successful transactions of this account. */
 export async function signaturesOf({ solana }: Chains, account: PublicKey): Promise<string[]> {
   const found = await solana.getSignaturesForAddress(account)
   return found.filter(({ err }) => err === null).map(({ signature }) => signature)
@@ -74,7 +74,7 @@ export async function transferOf(
   return { from: getAddress(from), to: to && getAddress(to), value, status }
 }
 
-/** Polls until it holds; says what it waited for when it never does. */
+/** Polls until it is true; on timeout the error says what it waited for. */
 export async function until(
   holds: () => Promise<boolean>,
   what: string,
@@ -88,8 +88,9 @@ export async function until(
 }
 
 /**
- * Puts a program where the mainnet has Lighthouse, which the embedded chain lacks. It is the memo program's code: it accepts any text,
- * so what a guard asserts is not tried out, only that a payment with one lands.
+ * Installs a program at the address of mainnet's Lighthouse, which the embedded chain lacks. It is
+ * the memo program's code: it accepts any text, so a guard's assertion is not tested, only that a
+ * payment with one lands.
  */
 export async function installGuardProgram({ solana }: Chains, guard: string): Promise<void> {
   const memo = await solana.getAccountInfo(
@@ -111,7 +112,7 @@ export async function installGuardProgram({ solana }: Chains, guard: string): Pr
   if (!response.ok) throw new Error(`The guard program could not be installed: ${response.status}`)
 }
 
-/** Sends USDC of the demo buyer's to an account, in a transaction of its own. */
+/** Sends USDC of the demo buyer's to an account, in a separate transaction. */
 export async function giveUsdc(
   { evm }: Chains,
   net: Pick<Devnet, 'evm' | 'wallets'>,
@@ -145,7 +146,7 @@ export type StillChain = {
   [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** Ethereum makes no block by itself until this is disposed. */
+/** Ethereum mines no block by itself until this is disposed. */
 export async function holdStill({ anvil, evm }: Chains): Promise<StillChain> {
   await anvil.setIntervalMining({ interval: 0 })
   return {

@@ -4,19 +4,19 @@ import { oneOf, text } from './text.ts'
 /** What a person does on the checkout, in their words. Locators are roles and labels only. */
 
 export type Asked = { network: string; to: string; amount: string }
-/** The wallets of the tests' own making; the devnet's demo wallet is asked through its sheet. */
+/** The tests' own wallets; the devnet's demo wallet is asked through its sheet. */
 export type WalletName = 'MetaMask' | 'Phantom'
 
 const FAMILIES = { MetaMask: 'Ethereum', Phantom: 'Solana' } as const
 
-/** Opens the checkout with its fields filled in from the address, the way a link of a seller does. */
+/** Opens the checkout with its fields prefilled from the URL, as a seller's link does. */
 export async function openCheckout(page: Page, asked: Asked): Promise<void> {
   await page.goto(`/pay?${new URLSearchParams(asked).toString()}`)
   await expect(page.getByLabel(text('Amount'))).toHaveValue(asked.amount)
   await expect(page.getByLabel(text('To'), { exact: true })).toHaveValue(asked.to)
 }
 
-/** From the form's button when nobody is connected there yet. */
+/** From the form's button when no wallet is connected yet. */
 export async function connectOnForm(page: Page, wallet: WalletName): Promise<void> {
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await chooseWallet(page, wallet)
@@ -42,7 +42,7 @@ async function chooseWallet(page: Page, wallet: WalletName): Promise<void> {
   await expect(dialog).toBeHidden()
 }
 
-/** Submits the form and waits until everything about the transaction was compared and tried out. */
+/** Submits the form and waits until everything about the transaction was compared and simulated. */
 export async function review(page: Page, wallet: WalletName): Promise<void> {
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, wallet)
@@ -73,7 +73,7 @@ export async function expectPaid(page: Page): Promise<void> {
   })
 }
 
-/** The whole way from a connected form to the receipt. */
+/** The whole flow from the checkout link to the receipt. */
 export async function pay(page: Page, wallet: WalletName, asked: Asked): Promise<void> {
   await openCheckout(page, asked)
   await connectOnForm(page, wallet)

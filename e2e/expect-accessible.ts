@@ -8,19 +8,24 @@ const PHONE = { width: 390, height: 844 }
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /**
- * Nothing for axe to find in this state, in either theme, and no page is wider than the phone, whatever the addresses in it are. Leaves the page
- * as wide as it was, in the light.
+ * axe finds nothing in this state, in either theme, and the page is never wider than the phone,
+ * regardless of the addresses in it. Restores the page's size; the theme is light
+ * afterwards.
  */
 export async function expectAccessible(page: Page, state: State): Promise<void> {
   const before = page.viewportSize() ?? DESK
-  // Either theme at one of the two sizes, by turns: what is around all states is read in all four.
+  // Each theme at one of the two sizes, alternating: the parts that all states share are checked in
+  // all four combinations.
   const [bright, dark] = STATES.indexOf(state) % 2 === 0 ? [DESK, PHONE] : [PHONE, DESK]
   await expectNothingFound(page, { state, size: dark, colorScheme: 'dark' })
   await expectNothingFound(page, { state, size: bright, colorScheme: 'light' })
   await page.setViewportSize(before)
 }
 
-/** Colours change over some frames, and axe would read one of those between. Waiting for them can hang: a page nobody looks at may draw no frame. */
+/**
+ * Colours change over some frames, and axe would read an intermediate one. Waiting for them can
+ * hang: a hidden page may draw no frame.
+ */
 async function finishTransitions(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const animation of document.getAnimations())
@@ -43,7 +48,10 @@ async function expectNothingFound(page: Page, { state, size, colorScheme }: Look
   ).toBeLessThanOrEqual(size.width)
 }
 
-/** The script of axe stays in the page until the next load. Our pages have no frames of other origins, so one run in the page reads everything. */
+/**
+ * The axe script stays in the page until the next load. Our pages have no frames of other origins,
+ * so one run in the page reads everything.
+ */
 async function findViolations(page: Page): Promise<string[]> {
   const loaded = await page.evaluate(() => 'axe' in window)
   const builder = new AxeBuilder({ page, ...(loaded && { axeSource: ';' }) }).setLegacyMode()
@@ -61,8 +69,8 @@ function widthOf(page: Page): Promise<number> {
 }
 
 /**
- * How wide the page is when each address and hash in its text is as wide as one can be: `W` is the widest letter of base58, `D` of hex. The text
- * is put back before the page runs again.
+ * The page's width when each address and hash in its text is as wide as possible: `W` is the widest
+ * letter of base58, `D` of hex. The text is restored before the page runs again.
  */
 function widthWithWidestCodes(page: Page): Promise<number> {
   return page.evaluate(() => {

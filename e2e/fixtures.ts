@@ -8,7 +8,7 @@ import { randomKeypair, randomPrivateKey, startRandom } from './random.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 import { SolanaWallet } from './wallets/solana.ts'
 
-/** A person at a browser of their own, with both wallets installed. */
+/** A person with a separate browser, with both wallets installed. */
 export type Person = {
   context: BrowserContext
   page: Page
@@ -21,21 +21,23 @@ export type Funds = { ether?: string; sol?: number }
 type Keys = { privateKeys: readonly Hex[]; secretKeys: readonly Uint8Array[] }
 
 type Fixtures = {
-  /** Starts the random values of the story. */
+  /** Seeds the random values of the story. */
   random: undefined
   chains: Chains
-  /** What the pages' consoles said that no test announced. */
+  /** The pages' console errors, and the patterns that a test announced. */
   errors: { expected: RegExp[]; unexpected: string[] }
-  /** Announces an error the test provokes; every other one on a page's console fails the test. */
+  /**
+   * Announces an error that the test provokes; any other error on a page's console fails the test.
+   */
   expectError: (pattern: RegExp) => void
-  /** A browser of its own, watched. */
+  /** A separate browser, with its console watched. */
   newBrowser: () => Promise<BrowserContext>
   open: (keys: Keys) => Promise<Person>
-  /** Someone without any wallet of their own: they have the demo wallet only. */
+  /** Someone without a wallet: they have only the demo wallet. */
   visitor: () => Promise<Page>
   /** A new person whose first accounts hold these funds; their second accounts are empty. */
   buyer: (funds?: Funds) => Promise<Person>
-  /** The person the demo seller's wallets belong to. */
+  /** The owner of the demo seller's wallets. */
   seller: () => Promise<Person>
 }
 

@@ -4,7 +4,10 @@ import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { text } from './text.ts'
 
-/** The reader's language and way of writing figures. `pseudo` is English in brackets: text without them is not in the catalogs. */
+/**
+ * The reader's language and number format. `pseudo` is English in brackets: text without them is
+ * not in the catalogs.
+ */
 
 const speak = (context: BrowserContext, language: string) =>
   context.addInitScript(
@@ -12,13 +15,15 @@ const speak = (context: BrowserContext, language: string) =>
     language,
   )
 
-/** Names, addresses, figures, and what a person or another program wrote, are not the page's own words. */
+/**
+ * Names, addresses, figures, and text by a person or another program are not the page's own words.
+ */
 const FOREIGN =
   /^[\W\d_]*$|^(MetaMask|Phantom|Solflare|Ethereum|Solana|Paydesk|Demo wallet|Local|W?ETH|SOL|USDC|UTC|ISO 8601|English|Español|简体中文|GET|POST|PUT|PATCH|DELETE|HEAD|JSON|CSV|cURL)\b/
 
 const IDENTIFIER = /^(0x|pay_|lnk_|https?:)|[1-9A-HJ-NP-Za-km-z]{32}|…/
 
-/** Pieces of text in view, and names that only a screen reader tells, that no catalog gave. */
+/** Visible text, and names only for screen readers, that came from no catalog. */
 async function plainTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found = new Set<string>()
@@ -45,7 +50,7 @@ async function plainTexts(page: Page): Promise<string[]> {
   })
 }
 
-/** `written`: what people wrote who set this desk up. */
+/** `written`: texts by the people who set this dashboard up. */
 async function expectTranslated(
   page: Page,
   where: string,

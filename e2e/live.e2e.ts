@@ -33,7 +33,8 @@ test('two tabs share one stream; when its tab closes the other reads on, and nei
 
   await shop.page.close()
   await expect.poll(() => streams.length).toBe(2)
-  // It reads on behind what it heard, so the list is not read anew and still nothing is missing.
+  // It resumes after the last event it received, so the list is not read again and still nothing is
+  // missing.
   expect(streams[1]).toEqual({ page: second, after: expect.stringMatching(/^\d+$/) as unknown })
   await pay(other.page, 'MetaMask', onEthereum(net, '0.0342'))
   await expect(
@@ -63,7 +64,7 @@ test('who signed out in another tab is told why the page asks to sign in again',
   ).toBeVisible()
   await expect(shop.page.getByRole('table')).toHaveCount(0)
   await expectAccessible(shop.page, 'payments: session ended')
-  // Whoever pressed the button knows.
+  // The tab where the sign-out was pressed shows no notice.
   await expect(
     second.getByText(
       text('Your session has ended: its time ran out, or you signed out elsewhere.'),

@@ -40,7 +40,7 @@ test('a desk that is asked too often pauses, counts down and goes on by itself; 
   await expectReviewed(page, 'MetaMask')
   await expect(countdown).toHaveCount(0)
 
-  // From here the chain is asked, not the desk: a pause in the middle of a payment holds nothing up.
+  // From here the chain is asked, not the proxy: a pause in the middle of a payment delays nothing.
   const again = await useUpActions(desk, net)
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)

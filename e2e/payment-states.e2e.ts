@@ -6,7 +6,10 @@ import { onEthereum } from './orders.ts'
 import { paymentRows, signIn, signInByApi } from './seller.ts'
 import { oneOf, text } from './text.ts'
 
-/** Where a payment can stand, each in its own words, on a chain that is held still, goes on block by block, and takes blocks back. */
+/**
+ * The states of a payment, each in its own words, on a chain that stands still, advances block by
+ * block, and is reorganized.
+ */
 
 test('a payment says where it stands: on its way, late, counted, confirmed, and taken back by the network', async ({
   net,
@@ -35,7 +38,7 @@ test('a payment says where it stands: on its way, late, counted, confirmed, and 
   ).toBeVisible()
   await expectAccessible(page, 'payment: on its way')
 
-  // The same answer, eleven minutes older.
+  // The same response, eleven minutes older.
   await page.route('**/api/payment/status/**', async (route) => {
     const response = await route.fetch()
     const text = (await response.text()).replace(
@@ -54,7 +57,7 @@ test('a payment says where it stands: on its way, late, counted, confirmed, and 
     ),
   ).toBeVisible()
   await expectAccessible(page, 'payment: takes long')
-  // An answer on its way is let through first: ended in between, it would fail the story.
+  // A pending response is let through first: aborting it would fail the story.
   await page.unrouteAll({ behavior: 'wait' })
   await page.reload()
 

@@ -40,7 +40,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
     .getByRole('link', { name: 'Lost sales' })
   await expect(view).toHaveAttribute('aria-current', 'page')
 
-  // Of what goes, what takes its place has the focus.
+  // When a filter is removed, the control that takes its place gets the focus.
   const filters = page.getByRole('search').getByRole('list', { name: text('Filters that are set') })
   await filters
     .getByRole('button', { name: /remove/ })
@@ -162,7 +162,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await page.keyboard.press('Escape')
   await expect(bar).toHaveCount(0)
 
-  // By label and by books: in the address, exactly those, and the file holds what the list shows.
+  // By label and by books: in the URL, exactly those, and the file contains what the list shows.
   await page.getByRole('button', { name: text('Any label') }).click()
   await page.getByLabel(text('Label'), { exact: true }).selectOption('=rent')
   await page.getByLabel(text('In the books')).selectOption('yes')
@@ -226,7 +226,7 @@ test('a payment is sent back through the same review, and never more than was re
   await page.getByRole('link', { name: text('Send back') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
 
-  // More than was received is refused, whatever the form says.
+  // More than was received is refused, no matter what the form says.
   await page.getByLabel(text('Amount')).fill('0.0418')
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expect(page.getByText(/Expected at most 0\.0417 ETH/)).toBeVisible()

@@ -12,11 +12,12 @@ export default defineConfig({
   testMatch: '*.e2e.ts',
   metadata: { seed },
   outputDir: '../test-results/e2e',
-  // Each has a devnet and a browser of its own, which mostly wait: for blocks, and for a page to say so.
+  // Each has a separate devnet and browser, which mostly wait: for blocks, and for a page to show
+  // them.
   workers: 2,
   retries: 0,
   forbidOnly: true,
-  // Pages are read by axe on the way, which takes its time where others compute too.
+  // axe checks pages during a story, which is slow when other processes compete for the processor.
   reportSlowTests: null,
   timeout: 120_000,
   expect: { timeout: 15_000 },
@@ -26,14 +27,15 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     locale: 'en-US',
     timezoneId: 'UTC',
-    // Without its film: drawing one in software takes more of the processor than the pages do.
+    // Without screenshots: rendering them in software takes more of the processor than the pages
+    // do.
     trace: { mode: 'retain-on-failure', screenshots: false },
     screenshot: 'only-on-failure',
     actionTimeout: 15_000,
     launchOptions: {
       executablePath,
       args: [
-        // Chromium refuses its sandbox to root; the pages here are our own.
+        // Chromium refuses to run its sandbox as root; the pages here are our own.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         '--disable-background-networking',
         '--disable-component-update',

@@ -7,8 +7,10 @@ import { scenes } from './scenes.ts'
 import { text } from './text.ts'
 
 /**
- * `npm run screenshots`: every page and main state, on a desk and on a phone, light and dark, from a devnet of its own with its history and its demo
- * wallet. Those that the README shows stand in e2e/screenshots; all others in test-results/screenshots. Names as arguments draw only those scenes.
+ * `npm run screenshots`: every page and main state, at desktop and phone sizes, light and dark,
+ * from a separate devnet with its history and its demo wallet. Those in the README are saved in
+ * e2e/screenshots; all others in test-results/screenshots. Names as arguments limit it to those
+ * scenes.
  */
 
 const README = new Map([
@@ -22,10 +24,10 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 
-/** Lists go on for ever. */
+/** Lists have no end. */
 const TALLEST = 2_400
 
-/** A browser without a graphics card draws a tall page anew at every change of its window. */
+/** A browser without a graphics card redraws a tall page whenever its window changes. */
 const PATIENCE_MS = 120_000
 
 const wanted = process.argv.slice(2)
@@ -71,7 +73,7 @@ async function open(from: Browser): Promise<Page> {
   return context.newPage()
 }
 
-/** Without what passes by: a note of what just happened, or a ring of focus. */
+/** Without anything transient: a toast, or a focus ring. */
 async function draw(page: Page, name: string): Promise<void> {
   await page.evaluate(
     () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
@@ -90,7 +92,8 @@ async function draw(page: Page, name: string): Promise<void> {
           animations: 'disabled',
           timeout: PATIENCE_MS,
         })
-      // As tall as what is on it: what sticks to the window's edges would otherwise stand in the middle of the picture.
+      // As tall as the content: elements fixed to the window's edges would otherwise appear in the
+      // middle of the picture.
       const height = await page.evaluate(() => document.documentElement.scrollHeight)
       await page.setViewportSize({
         width: size.width,
@@ -107,7 +110,7 @@ async function draw(page: Page, name: string): Promise<void> {
   }
 }
 
-/** A list draws the rows that came into sight a few at a time. */
+/** A list draws the rows that came into view a few at a time. */
 function rowsAreDrawn(): boolean {
   const last = [...document.querySelectorAll('[data-payment-row]')].at(-1)
   const list = last?.closest('tbody, ul')

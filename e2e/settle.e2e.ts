@@ -19,7 +19,7 @@ import { randomBytes, randomPrivateKey, randomUuid } from './random.ts'
 import { signIn } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
-/** A payee settles alone what payers signed, each in its own way, and never twice. */
+/** A payee alone settles what payers signed, for each kind of proof, and never twice. */
 
 const URL = 'https://shop.example/a'
 const LAMPORTS = 20_000_000n
@@ -32,7 +32,10 @@ async function checkOnly(page: Page, proof: string): Promise<void> {
 const collected = (page: Page) =>
   expect(page.getByRole('heading', { name: text('Collected') })).toBeVisible({ timeout: 45_000 })
 
-/** SOL to the seller that the payer signed. `sponsor`: who pays the network and has yet to sign. */
+/**
+ * SOL to the seller that the payer signed. `sponsor`: the account that pays the network fee and has
+ * yet to sign.
+ */
 async function signedTransfer(
   net: Devnet,
   chains: Chains,
@@ -58,7 +61,7 @@ async function signedTransfer(
   return transaction.serialize()
 }
 
-/** The buyer of the devnet lets Permit2 take WETH, and signs for one payment. */
+/** The devnet's buyer lets Permit2 take WETH, and signs for one payment. */
 async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<string> {
   const payer = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const token = net.evm.tokens.WETH?.address as Address
@@ -115,7 +118,7 @@ async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<
   })
 }
 
-/** Somebody pays the seller in ether, and proves a payment of what they claim. */
+/** A payer pays the seller in ether, and proves a payment of the claimed amount. */
 async function provePaid(
   net: Devnet,
   chains: Chains,
@@ -191,7 +194,7 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   await expectAccessible(page, 'verify: collected')
   expect(person.ethereum.sent).toHaveLength(1)
   expect((await held()) - before).toBe(amount)
-  // Its end is told once, and nothing is left to go on with.
+  // Its outcome is shown once, and nothing is left to resume.
   await page.goto('/verify')
   await expect(page.getByText(text('A settlement from this browser is not finished'))).toHaveCount(
     0,
@@ -275,7 +278,7 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   await tabTo(signButton(page, 'Phantom'))
   await page.keyboard.press('Enter')
   await collected(page)
-  // The proof names no transaction; the one it became is known here.
+  // The proof names no transaction; this page knows the one it became.
   await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({
     timeout: 30_000,
   })

@@ -69,10 +69,11 @@ test('when more was missed than the proxy can repeat, everything is read again',
 
   let readings = 0
   page.on('request', (request) => {
-    // Not among what a stream that opens has read anew by itself.
+    // Opening a stream does not by itself reload this.
     if (new URL(request.url()).pathname === '/api/config') readings++
   })
-  // The proxy's own stream is held back until the list stands; the next attempt is a minute away, so nothing else can refresh it.
+  // The proxy's own stream is held back until the list is shown; the next attempt is a minute away,
+  // so nothing else can refresh it.
   const listed = Promise.withResolvers<void>()
   await page.route('**/api/events', async (route) => {
     await listed.promise

@@ -9,7 +9,10 @@ import { randomUuid } from './random.ts'
 
 export type StandardDesk = { web: string; bff: string; [Symbol.asyncDispose](): Promise<void> }
 
-/** Another desk in front of the same service and chains, with a key of the standard plan: 100 requests a minute. */
+/**
+ * Another dashboard in front of the same service and chains, with a key of the standard plan: 100
+ * requests a minute.
+ */
 export async function startStandardDesk(net: Devnet): Promise<StandardDesk> {
   await using stack = new AsyncDisposableStack()
   const [webPort, bffPort] = [await freePort(), await freePort()]
@@ -47,8 +50,9 @@ export async function startStandardDesk(net: Devnet): Promise<StandardDesk> {
 }
 
 /**
- * Another page of the same address uses up what it may do in a minute, and goes on taking whatever comes back until it is stopped: with real
- * requests, which the service refuses because nobody pays themselves.
+ * Another page at the same address uses up what it may do in a minute, and keeps using any
+ * allowance that refills until it is stopped: with real requests, which the service refuses because
+ * nobody pays themselves.
  * @returns once a request was refused for asking too often
  */
 export async function useUpActions(

@@ -2,8 +2,9 @@ import { setupI18n } from '@lingui/core'
 import { readMessages } from '#testing/interface-messages.ts'
 
 /**
- * The texts of the interface, as its English catalogs in src/web/locales/en have them. A story names a text by its message, with the names of its
- * values in braces: where the wording changes, one search finds each use, and a text that no catalog has fails at once.
+ * The texts of the interface, from its English catalogs in src/web/locales/en. A story names a text
+ * by its message, with the names of its values in braces: when the wording changes, one search
+ * finds each use, and a text that no catalog has fails at once.
  */
 
 type Values = Readonly<Record<string, string | number>>
@@ -11,7 +12,7 @@ type Values = Readonly<Record<string, string | number>>
 const messages = readMessages()
 const i18n = setupI18n({ locale: 'en', messages: { en: {} } })
 
-/** What stands for a value that a story does not name. A character that no text contains. */
+/** A placeholder for a value that a story does not give. A character that no text contains. */
 const ANY = '\u0000'
 
 /**
@@ -31,19 +32,20 @@ export function text(message: string, values: Values = {}): string {
 }
 
 /**
- * Matches a text whatever values the story leaves out. Without anchors, as a string in a locator has none.
+ * Matches a text with any values for those the story omits. Without anchors, as a string in a
+ * locator has none.
  * @throws when no catalog has the message
  */
 export function textLike(message: string, values: Values = {}): RegExp {
   return new RegExp(patternOf(message, values))
 }
 
-/** Matches what begins with a text: a row by its heading, a name with figures behind it. */
+/** Matches what begins with a text: a row by its heading, a name followed by figures. */
 export function startingWith(message: string, values: Values = {}): RegExp {
   return new RegExp(`^${patternOf(message, values)}`)
 }
 
-/** Matches the whole of one of these texts, with the same values in each. */
+/** Matches exactly one of these texts, with the same values in each. */
 export function oneOf(wanted: readonly string[], values: Values = {}): RegExp {
   const patterns = wanted.map((message) =>
     patternOf(
@@ -71,7 +73,8 @@ function render(message: string, values: Values): string {
   if (unknown.length > 0)
     throw new Error(`The text "${message}" has no value ${unknown.join(', ')}.`)
   const rest = Object.fromEntries(namesIn(message).map((name) => [name, ANY]))
-  // Elements inside of a text are numbered tags in its message: a reader sees their content, and of an empty one what the page puts there.
+  // Elements inside a text are numbered tags in its message: a reader sees their content; an empty
+  // one is filled by the page.
   return i18n
     ._({ id: message, message, values: { ...rest, ...values } })
     .replaceAll(/<\d+\/>/g, ANY)

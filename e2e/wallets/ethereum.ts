@@ -36,21 +36,22 @@ type Transfer = Pick<TransactionRequestEIP1559, 'to' | 'value' | 'data'>
 export type EthereumWalletOptions = { privateKeys: readonly Hex[]; rpcUrl: string; chainId: number }
 
 /**
- * A wallet with real keys that behaves as MetaMask does: knows no account before it is connected, sets nonce and gas itself, and the fees where it is
- * told to, broadcasts by itself, answers with nothing but the hash, and refuses to sign without sending.
+ * A wallet with real keys that behaves like MetaMask: reveals no account before it is connected,
+ * sets nonce and gas itself, and fees if told to, broadcasts by itself, returns only the hash, and
+ * refuses to sign without sending.
  */
 export class EthereumWallet {
   connecting: Approval = 'approve'
   signing: Approval = 'approve'
-  /** Whether it takes the fees of the page, or others. */
+  /** Whether it keeps the page's fees, or sets others. */
   fees: 'keep' | 'replace' = 'keep'
-  /** Changes what is sent behind the page's back. */
+  /** Changes what is sent without telling the page. */
   mutate: ((transfer: Transfer) => Transfer) | undefined
-  /** Runs after the wallet broadcast and before the page hears of it. */
+  /** Runs after the wallet broadcast and before the page learns of it. */
   afterBroadcast: ((hash: Hex) => Promise<void>) | undefined
   /** Runs when the approval window opens. */
   onApproval: (() => Promise<void>) | undefined
-  /** The chain the wallet is on; a foreign one is known to it, the application's is not. */
+  /** The wallet's current chain; it knows a foreign one, but not the application's. */
   chainId: number
   readonly requests: string[] = []
   readonly sent: Hex[] = []
@@ -110,26 +111,35 @@ export class EthereumWallet {
     })
   }
 
-  /** The person picks another account in the wallet; the page hears of it only when `tell` is set, as some wallets delay the event. */
+  /**
+   * The person selects another account in the wallet; the page learns of it only when `tell` is
+   * set, as some wallets delay the event.
+   */
   async switchAccount(index: number, tell = true): Promise<void> {
     this.#selected = index
     if (tell) await this.#emit('accountsChanged', [this.address])
   }
 
-  /** Puts the wallet on a chain of its own and makes it forget the application's, as it is for whoever never added a local network. */
+  /**
+   * Puts the wallet on another chain and makes it forget the application's, as for a person who
+   * never added a local network.
+   */
   forgetChain(): void {
     this.chainId = 1
     this.#known.clear()
     this.#known.add(1)
   }
 
-  /** The wallet locks itself or takes its permission back; the page hears of it only when `tell` is set. */
+  /**
+   * The wallet locks itself or revokes its permission; the page learns of it only when `tell` is
+   * set.
+   */
   async lock(tell = true): Promise<void> {
     this.#connected = false
     if (tell) await this.#emit('accountsChanged', [])
   }
 
-  /** What the person signs outside of any page, with the chosen account. */
+  /** What the person signs outside of any page, with the selected account. */
   signMessage(message: string): Promise<Hex> {
     return this.#account.signMessage({ message })
   }
@@ -192,7 +202,7 @@ export class EthereumWallet {
     }
   }
 
-  /** The code of an unknown chain comes wrapped, the way the mobile MetaMask wraps it. */
+  /** The error code of an unknown chain comes wrapped, as in the mobile MetaMask. */
   async #switchChain(chainId: number): Promise<null> {
     if (!this.#known.has(chainId)) {
       const message = `Unrecognized chain ID "${numberToHex(chainId)}". Try adding the chain using wallet_addEthereumChain first.`
@@ -238,7 +248,10 @@ export class EthereumWallet {
     return hash
   }
 
-  /** The person speeds the last payment up in the wallet: the same nonce and meaning, higher fees, another hash. */
+  /**
+   * The person speeds up the last payment in the wallet: the same nonce and meaning, higher fees,
+   * another hash.
+   */
   async speedUp(): Promise<Hex> {
     const last = this.sent.at(-1)
     if (!last) throw new Error('The wallet sent nothing.')
@@ -265,7 +278,7 @@ export class EthereumWallet {
     return this.#account.signMessage({ message: isHex(message) ? { raw: message } : message })
   }
 
-  /** As MetaMask does: the domain must be of the chain the wallet is on. */
+  /** As in MetaMask: the domain must be of the wallet's current chain. */
   async #signTypedData(from: string, text: string): Promise<Hex> {
     this.#requireAccount(from)
     const data = parseTypedData(text)
@@ -290,12 +303,12 @@ export class EthereumWallet {
 
   async #read(method: string, params: readonly unknown[]): Promise<unknown> {
     const client = createPublicClient({ transport: http(this.#rpcUrl) })
-    // The page may read anything through its wallet; the chain itself refuses what it does not know.
+    // The page may read anything through its wallet; the chain itself refuses unknown methods.
     return client.transport.request({ method, params })
   }
 }
 
-/** The wallet's own types stand in every request; what is signed leaves them out. */
+/** The wallet's own types are part of every request; the signed data omits them. */
 function parseTypedData(text: string): TypedDataDefinition {
   const { types, ...data } = JSON.parse(text) as TypedDataDefinition & {
     types: Record<string, unknown>

@@ -24,21 +24,21 @@ const SignMessage = v.object({ address: v.string(), message: v.string() })
 const Connect = v.object({ silent: v.boolean() })
 
 /**
- * A wallet with real keys that behaves as Phantom does: signs without sending, may add guards of its own to what it signs,
- * and reconnects silently only where it was connected before.
+ * A wallet with real keys that behaves like Phantom: signs without sending, may add its own guards
+ * to what it signs, and reconnects silently only if it was connected before.
  */
 export class SolanaWallet {
   connecting: Approval = 'approve'
   signing: Approval = 'approve'
-  /** Changes what is signed behind the page's back. */
+  /** Changes what is signed without telling the page. */
   mutate: ((message: TransactionMessage) => TransactionMessage) | undefined
-  /** Adds the balance guard Phantom adds to what it signs. */
+  /** Adds the balance guard that Phantom adds to what it signs. */
   addGuards = false
   /** Runs after the wallet signed and before the page gets the bytes. */
   afterSigning: ((transaction: VersionedTransaction) => Promise<void>) | undefined
   /** Runs when the approval window opens. */
   onApproval: (() => Promise<void>) | undefined
-  /** Times it opened a window to be connected; a silent question opens none. */
+  /** How often it opened a window to connect; a silent request opens none. */
   windows = 0
   /** The chain the page named at each signature. */
   readonly chains: (string | null)[] = []
@@ -76,12 +76,15 @@ export class SolanaWallet {
     })
   }
 
-  /** It forgets the page, as it does when it is locked; the page hears nothing. */
+  /** It forgets the page, as when it is locked; the page is not told. */
   lock(): void {
     this.#connected = false
   }
 
-  /** The person picks another account in the wallet; the page hears of it only when `tell` is set. */
+  /**
+   * The person selects another account in the wallet; the page learns of it only when `tell` is
+   * set.
+   */
   async switchAccount(index: number, tell = true): Promise<void> {
     this.#selected = index
     if (!tell) return
@@ -142,7 +145,9 @@ export class SolanaWallet {
     return Buffer.from(changed.serialize()).toString('base64')
   }
 
-  /** What this wallet makes of a transaction; the very same bytes unless the test says otherwise. */
+  /**
+   * What this wallet makes of a transaction; the very same bytes unless the test says otherwise.
+   */
   #change(asked: VersionedTransaction): VersionedTransaction {
     if (!this.mutate && !this.addGuards) return asked
     let message = TransactionMessage.decompile(asked.message)
@@ -167,7 +172,10 @@ export class SolanaWallet {
   }
 }
 
-/** Lighthouse `AssertAccountInfo`: the payer keeps at least some lamports. Discriminator 5, log level 0, assertion 0 (lamports), value, operator 4 (at least). */
+/**
+ * Lighthouse `AssertAccountInfo`: the payer keeps at least some lamports. Discriminator 5, log
+ * level 0, assertion 0 (lamports), value, operator 4 (at least).
+ */
 function balanceGuard(payer: PublicKey): TransactionInstruction {
   const data = Buffer.alloc(12)
   data.writeUInt8(5, 0)

@@ -21,12 +21,12 @@ const TIMEOUT_MS = 20_000
 
 let proxyUrl: string | undefined
 
-/** Says where the proxy is; once, before the first call. */
+/** Sets the proxy's address; once, before the first call. */
 export function configureClient(url: string): void {
   proxyUrl = url.replace(/\/$/, '')
 }
 
-/** The proxy's address of a path. */
+/** The proxy's URL for a path. */
 export function proxyAddress(path: string): string {
   if (proxyUrl === undefined) throw new Error('The client was used before config.json was read.')
   return `${proxyUrl}${path}`
@@ -40,7 +40,7 @@ export type CallOptions = {
   confirmation?: string
   /** What the reader's wallet signed for this request; sent as `X-Approval`. */
   approval?: string
-  /** For the few calls that wait for a chain or for another site. */
+  /** For the few calls that wait for a chain or another site. */
   timeoutMs?: number
 }
 
@@ -73,7 +73,7 @@ type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends 
   : { body?: undefined }
 type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
 
-/** Calls one of the proxy's own endpoints. Same promises as `call`. */
+/** Calls one of the proxy's own endpoints. Same guarantees as `call`. */
 export async function callProxy<K extends BrowserEndpointName>(
   name: K,
   request: Body<K>,
@@ -92,7 +92,10 @@ export async function callProxy<K extends BrowserEndpointName>(
   )
 }
 
-/** What only pages with payments ask is a file of its own, so that the first page of a stranger does without it. */
+/**
+ * Tables that only payment pages need are in a separate chunk: a new visitor's first page does not
+ * load it.
+ */
 async function loadTables(): Promise<{
   endpoints: typeof endpoints
   browserEndpoints: typeof browserEndpoints
@@ -110,7 +113,7 @@ async function loadTables(): Promise<{
 
 type Parts = { params?: unknown; query?: unknown; body?: unknown }
 
-/** What does not fit its schema is the proxy's fault, never the reader's. */
+/** A response that does not fit its schema is the proxy's fault, never the reader's. */
 function read<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value)
   if (!result.success)
@@ -122,7 +125,8 @@ async function exchange(
   { method, path, body }: { method: string; path: string; body: unknown },
   options: CallOptions,
 ): Promise<unknown> {
-  // Asking during a pause is one more refusal. What a person does is not held back: the proxy keeps a budget for it.
+  // A request during a pause would only be refused again. User actions are not held back: the proxy
+  // keeps a separate budget for them.
   if (method === 'GET') await pauseOver(options.signal)
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
   let response: Response

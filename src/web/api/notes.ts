@@ -3,7 +3,7 @@ import type { PaymentNote } from '#contract/note-endpoints.ts'
 import { callProxy, type CallOptions } from './client.ts'
 import { queryClient } from './query-client.ts'
 
-/** What the reader's side wrote beside payments. The proxy keeps it. */
+/** What the reader's side wrote about payments. The proxy stores it. */
 
 export type NoteChange = {
   addLabels?: string[]
@@ -12,7 +12,7 @@ export type NoteChange = {
   reconciled?: boolean
 }
 
-/** As many as the proxy takes at once; a session that does not run the desk writes fewer. */
+/** The proxy's limit per call; a session that is not the operator's writes fewer. */
 export const MOST_AT_ONCE = 500
 
 export function notesQuery(paymentIds: readonly string[]) {
@@ -39,7 +39,10 @@ export async function readNotes(
   return new Map(notes.map((note) => [note.paymentId, note]))
 }
 
-/** Changes what is named on all of them, in as many calls as it takes. @throws ApiError; what was written before it stays */
+/**
+ * Applies the change to all of the payments, in as many calls as needed. @throws ApiError; what was
+ * written before it stays
+ */
 export async function writeNotes(
   paymentIds: readonly string[],
   change: NoteChange,

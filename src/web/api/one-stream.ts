@@ -2,11 +2,12 @@ import * as v from 'valibot'
 import { Beat } from '#contract/event.ts'
 
 /**
- * One event stream for all tabs of a browser. The tab that holds the lock reads it and tells the others over a channel; when it closes,
- * the next in line reads on behind the last event that it heard of itself.
+ * One event stream for all tabs of a browser. The tab that holds the lock reads it and forwards
+ * events over a channel; when it closes, the next tab in the queue resumes after the last event
+ * that it received.
  */
 
-/** What of `EventSource` is used. */
+/** The part of `EventSource` that is used. */
 export type Source = {
   readonly readyState: number
   addEventListener(type: 'open' | 'error', listener: () => void): void
@@ -18,25 +19,25 @@ export type Source = {
 }
 
 export type Listener = {
-  /** From here on everything is heard; what was read before may have missed something. */
+  /** From here on no event is missed; earlier readings may have missed some. */
   live(): void
   lost(): void
   payment(data: string): void
-  /** More was missed than the proxy can repeat. */
+  /** More was missed than the proxy can replay. */
   reset(): void
-  /** The proxy turned the stream away: perhaps nobody is signed in any more. */
+  /** The proxy refused the stream: the session may have ended. */
   refused(): void
 }
 
 export type OneStreamParts = {
-  /** Of the lock and the channel. Tabs of other readers have another one. */
+  /** Of the lock and the channel. Tabs of other readers use another name. */
   name: string
-  /** `after`: the event to read on behind. */
+  /** `after`: the event to resume after. */
   open: (after: string | undefined) => Source
   listener: Listener
-  /** Undefined where the browser has none (no secure context): then every tab reads for itself. */
+  /** Undefined if the browser has none (no secure context): then every tab opens its own stream. */
   locks: Pick<LockManager, 'request'> | undefined
-  /** Whether someone looks at this tab. */
+  /** Whether this tab is visible. */
   visible: () => boolean
 }
 
@@ -49,9 +50,15 @@ type News =
 
 const CLOSED = 2
 const MAX_BACKOFF_MS = 30_000
-/** The proxy says something every 15 s. A connection that is silent for this long is dead, whatever the browser thinks of it. */
+/**
+ * The proxy sends something every 15 s. A connection silent for this long is dead, even if the
+ * browser reports it open.
+ */
 export const SILENT_MS = 40_000
-/** Questions that a reading tab may leave unanswered: a tab that the system froze answers none, and holds on to its lock. */
+/**
+ * Pings that the leading tab may leave unanswered: a tab frozen by the system answers none and
+ * keeps its lock.
+ */
 const UNANSWERED = 2
 
 export class OneStream {
@@ -95,7 +102,7 @@ export class OneStream {
     this.#channel.close()
   }
 
-  /** Stands in line for the lock, or takes it from a tab that does not answer. */
+  /** Queues for the lock, or steals it from a tab that does not answer. */
   #queue(steal: boolean): void {
     this.#unanswered = 0
     const { locks, name } = this.#parts
@@ -108,7 +115,7 @@ export class OneStream {
       })
     const { signal } = this.#stop
     locks.request(name, steal ? { steal } : { signal }, hold).catch(() => {
-      // Taken by a tab that got no answer from here: this one was frozen, and stands in line again.
+      // Stolen by a tab that got no answer from here: this tab was frozen, and queues again.
       if (signal.aborted || !this.#leads) return
       this.#drop()
       this.#queue(false)
@@ -134,7 +141,8 @@ export class OneStream {
     const after = this.#position
     const source = this.#parts.open(after)
     const mine = () => this.#source === source
-    // Behind a known event nothing is missed; the first stream of all begins somewhere after what the pages read.
+    // After a known event nothing is missed; the very first stream starts some time after the pages
+    // were read.
     let missed = after === undefined
     this.#source = source
     this.#heardAt = Date.now()
@@ -147,7 +155,8 @@ export class OneStream {
       source.addEventListener(kind, ({ lastEventId: id, data }) => {
         if (!mine()) return
         this.#heardAt = Date.now()
-        // An open connection is not enough: the proxy says whether the service behind it tells of payments.
+        // An open connection is not enough: the proxy reports whether the service behind it sends
+        // payment events.
         if (kind === 'beat') {
           const live = hearsPayments(data)
           this.#tell({ kind: 'state', live, missed: live && missed, id })
@@ -191,7 +200,8 @@ export class OneStream {
       return
     }
     this.#unanswered = 0
-    // Two tabs lead for a moment when one was frozen; the one that has the lock reads for itself.
+    // Two tabs lead for a moment after one was frozen; the one that has the lock reads its own
+    // stream.
     if (!this.#leads) this.#take(news)
   }
 

@@ -3,12 +3,16 @@ import { pauseOver } from './pause.ts'
 
 const WAIT_MS = 1_000
 const WAITS = 5
-/** Far more than a desk in use asks for; a proxy that only ever says no is told as such. */
+/**
+ * Far more than a dashboard in normal use needs; a proxy that only ever refuses is reported as
+ * such.
+ */
 const PAUSES = 30
 
 /**
- * Asks until there is an answer, for requests whose idempotency key makes them safe to repeat: a request of ours that is still running elsewhere
- * (a reload in the middle) is waited for, never raced, and a pause that the proxy asks for is sat out.
+ * Retries until there is an answer, for requests whose idempotency key makes them safe to repeat:
+ * if the same request is still running elsewhere (a reload in the middle), this waits for it and
+ * never races it. It also waits out a pause that the proxy asks for.
  * @throws ApiError
  */
 export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {

@@ -1,12 +1,18 @@
 import { useSyncExternalStore } from 'react'
 
-/** What is left of the desk's plan at the service, as the latest answer told it. Times are Unix milliseconds. */
+/**
+ * What is left of the merchant's plan at the service, from the latest response. Times are Unix
+ * milliseconds.
+ */
 export type Quota = { limit: number; remaining: number; resetAt: number; readAt: number }
 
 let quota: Quota | undefined
 const listeners = new Set<() => void>()
 
-/** Reads the rate-limit headers of an answer; one without them says nothing. `X-RateLimit-Reset` is in Unix seconds. */
+/**
+ * Reads the rate-limit headers of a response; without them nothing changes. `X-RateLimit-Reset` is
+ * in Unix seconds.
+ */
 export function noteQuota(headers: Headers, readAt = Date.now()): void {
   const read = (name: string) => Number(headers.get(name) ?? Number.NaN)
   const [limit, remaining, reset] = [
@@ -24,7 +30,7 @@ export function noteQuota(headers: Headers, readAt = Date.now()): void {
   for (const listener of listeners) listener()
 }
 
-/** Undefined until an answer told it. */
+/** Undefined until a response reported it. */
 export function useQuota(): Quota | undefined {
   return useSyncExternalStore(subscribe, getQuota)
 }
@@ -33,7 +39,7 @@ export function getQuota(): Quota | undefined {
   return quota
 }
 
-/** What has come back since: a minute brings the whole plan back, evenly. */
+/** The current remainder: the plan refills evenly, completely within a minute. */
 export function remainingAt({ limit, remaining, readAt }: Quota, now: number): number {
   return Math.min(limit, Math.floor(remaining + (Math.max(0, now - readAt) / 60_000) * limit))
 }

@@ -52,7 +52,10 @@ afterEach(() => {
 
 const idOf = (index: number) => `pay_${String(index).padStart(22, 'A')}`
 
-/** A desk of 1,200 payments, 500 a page, of which each hundredth has the label and each even hundredth is in the books. */
+/**
+ * A merchant with 1,200 payments, 500 a page; every hundredth has the label, and every even
+ * hundredth is in the books.
+ */
 function stubDesk(asked: string[]): void {
   configureClient('http://desk.example')
   const rowOf = (index: number): Partial<PaymentRow> => ({

@@ -4,7 +4,7 @@ import type { Network } from '#contract/network.ts'
 
 export const ConfigContext = createContext<PublicConfig | undefined>(undefined)
 
-/** What the proxy says of this desk. Pages render only once it is known. */
+/** The proxy's public configuration. Pages render only once it is known. */
 export function useConfig(): PublicConfig {
   const config = use(ConfigContext)
   if (!config) throw new Error('A page was rendered before the configuration was known.')

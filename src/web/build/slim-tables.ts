@@ -1,6 +1,6 @@
 import babel from '@rolldown/plugin-babel'
 
-/** What a browser reads of a row. Of an endpoint that only API keys can call, it is where that is. */
+/** What a browser reads of a row. For endpoints that only API keys can call: method and path. */
 const READ = {
   browser: new Set(['method', 'path', 'response']),
   key: new Set(['method', 'path']),
@@ -8,9 +8,10 @@ const READ = {
 }
 
 /**
- * Leaves out of the bundle what only servers read of the tables in src/contract: of endpoints the schemas of requests, the documentation and the
- * answers no browser gets; of problems their words for callers of the API. It is a tenth of the shell, and a bundler cannot know that nobody
- * reads a property.
+ * Removes from the bundle what only servers read in the tables of src/contract: for endpoints the
+ * schemas of requests, the documentation and the responses no browser gets; for problems their
+ * texts for API callers. This is a tenth of the shell, and a bundler cannot know that nothing reads
+ * a property.
  */
 export function slimTables(): ReturnType<typeof babel> {
   return babel({ include: [/\/src\/contract\/([a-z-]*endpoints|problem)\.ts$/], plugins: [slim] })
@@ -31,7 +32,10 @@ type Program = {
   get: (key: 'body') => Path[]
 }
 
-/** Babel: acts on `const endpoints = { row: { … } }`, `const …Endpoints = …` and `const problems = …`, whatever type assertions stand after it. */
+/**
+ * Babel: handles `const endpoints = { row: { … } }`, `const …Endpoints = …` and `const problems =
+ * …`, with any type assertions after it.
+ */
 function slim() {
   return {
     visitor: {
@@ -42,7 +46,7 @@ function slim() {
           if (row.type === 'ObjectProperty') slimRow(withoutTypes(row.value), name)
       },
       Program: {
-        // An import that nothing needs any more still draws its module into the first load.
+        // An unused import would still pull its module into the first load.
         exit(program: Program) {
           program.scope.crawl()
           for (const { referenced, path } of Object.values(program.scope.bindings))

@@ -1,16 +1,17 @@
 import type { MessageDescriptor } from '@lingui/core'
 
 /**
- * A row of the one table of errors: what to say of it, who can put it right, what is offered, and what may be tried again, so that no page decides that
- * for itself. The table stands in parts by who speaks (codes.ts, troubles.ts, refusals.ts, and one for each kind of reason), because the first page loads
- * only the codes; table.test.ts reads them as one.
+ * A row of the one table of errors: its texts, who can fix it, the action offered, and the retry
+ * policy, so that no page decides that for itself. The table is split by source (codes.ts,
+ * troubles.ts, refusals.ts, and one for each kind of reason), because the first page loads only the
+ * codes; table.test.ts reads them as one.
  */
 export type ErrorRow = {
-  /** Who can put it right. */
+  /** Who can fix it. */
   who: 'you' | 'payer' | 'operator' | 'network' | 'time' | 'us'
   title: MessageDescriptor
   body: MessageDescriptor
-  /** The one thing offered; `wait` and `none` offer nothing to press. */
+  /** The one action offered; `wait` and `none` have no button. */
   action:
     | 'retry'
     | 'sign_in'
@@ -24,12 +25,12 @@ export type ErrorRow = {
 }
 
 type RetryPolicy =
-  /** The page does it, after the wait it was told. */
+  /** The page retries after the wait it was given. */
   | 'by_itself'
-  /** The very same may be asked again: it cannot happen twice. */
+  /** The same request may be repeated: it cannot take effect twice. */
   | 'safe'
-  /** Only once someone changed something. */
+  /** Only after someone changed something. */
   | 'after_change'
-  /** Something may have left. The chain is asked; nothing is signed or sent anew. */
+  /** Something may have left. The chain is asked; nothing is signed or sent again. */
   | 'look_first'
   | 'never'

@@ -4,7 +4,10 @@ import type { ErrorRow } from './row.ts'
 
 const change = { who: 'you', action: 'change', retry: 'after_change' } as const
 
-/** The table's part for wallets that cannot pay, whatever they hold. A missing code does not compile. */
+/**
+ * The table's part for wallets that cannot pay, regardless of their balance. A missing code does
+ * not compile.
+ */
 export const senderReasons: Readonly<Record<SenderReason['code'], ErrorRow>> = {
   sender_is_contract: {
     ...change,

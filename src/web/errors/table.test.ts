@@ -21,7 +21,7 @@ const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {
   senderReasons,
   assetReasons,
 }
-/** A text for every name that a row leaves a place for. */
+/** A text for every placeholder in a row. */
 const values = Object.fromEntries(
   [
     'wallet',
@@ -50,14 +50,14 @@ test.each(rows)('$name says in plain words what happened and what to do', ({ row
   expect(title.length).toBeGreaterThan(8)
   expect(title).not.toMatch(/[.!:]$/)
   expect(body).toMatch(/[^.]\.$/)
-  // No exclamation, no code, no hole where a name belongs.
+  // No exclamation mark, no error code, no unfilled placeholder.
   expect(`${title} ${body}`).not.toMatch(/!|undefined|\{|(?!SERVICE_API_KEY)\b[A-Z]+_[A-Z_]+/)
 })
 
 test.each(rows)('$name offers only what its policy allows', ({ row: { action, retry } }) => {
-  // What may have left is never signed, sent or prepared anew.
+  // A payment that may have left is never signed, sent or prepared again.
   if (retry === 'look_first') expect(action).toBe('wait')
-  // What can never succeed offers another way, or nothing.
+  // A row that can never succeed offers another way, or nothing.
   if (retry === 'never') expect(['change', 'none']).toContain(action)
   if (retry === 'by_itself') expect(action).toBe('retry')
 })

@@ -3,7 +3,7 @@ import { i18n } from '../locales/i18n.ts'
 import type { Trouble } from '../payment-order/order.ts'
 import type { ErrorRow } from './row.ts'
 
-/** What wallets and RPCs say when they do not do what was asked. */
+/** Why wallets and RPC endpoints did not do what was asked. */
 export type WalletSignal =
   | 'rejected'
   | 'request_pending'
@@ -21,7 +21,7 @@ export type WalletSignal =
   | 'timeout'
   | 'unclear'
 
-/** What this page finds by itself before anything can have left. */
+/** What this page detects by itself before anything can have left. */
 type OwnTrouble =
   | 'not_connected'
   | 'wallet_busy'
@@ -43,8 +43,8 @@ const connect = { who: 'you', action: 'connect', retry: 'after_change' } as cons
 const later = { who: 'time', action: 'prepare_again', retry: 'safe' } as const
 
 /**
- * The table's part for a payment's way through a wallet; `{wallet}` in the words is its name. `look_first` is the one policy under which something may
- * have left.
+ * The table's part for a payment through a wallet; `{wallet}` in the words is its name. Only under
+ * `look_first` may something have left.
  */
 export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
   rejected: {
@@ -200,7 +200,7 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
   not_signed: { ...again, title: msg`Not signed`, body: msg`Nothing was sent.` },
 }
 
-/** `walletName` where the words name the wallet. `detail`: the line to quote in a report. */
+/** `walletName`: for texts that name the wallet. `detail`: the line to quote in a report. */
 export function describeTrouble(name: TroubleName, walletName = '', detail?: string): Trouble {
   const { title, body } = troubles[name]
   const values = { wallet: walletName }
@@ -212,18 +212,24 @@ export function describeTrouble(name: TroubleName, walletName = '', detail?: str
   }
 }
 
-/** The same of a wallet that was not asked to send yet, or asked for nothing but a signature: whatever went wrong, no byte has left. */
+/**
+ * The same for a wallet that was not asked to send yet, or asked only for a signature: after any
+ * error, no byte has left.
+ */
 export function describeUnsigned(signal: WalletSignal, walletName: string): Trouble {
   const trouble = describeTrouble(signal, walletName)
   return isNothingSent(signal) ? trouble : { ...trouble, body: describeTrouble('wallet_lost').body }
 }
 
-/** Whether it is certain that the wallet passed nothing on. */
+/** Whether it is certain that the wallet sent nothing. */
 export function isNothingSent(signal: WalletSignal): boolean {
   return troubles[signal].retry !== 'look_first'
 }
 
-/** What to offer for a trouble that a payment holds; of codes that are not of this table, nothing more than the page offers anyway. */
+/**
+ * The action for a payment's trouble; for codes outside this table, nothing beyond what the page
+ * offers anyway.
+ */
 export function actionFor(code: string): ErrorRow['action'] | undefined {
   return isTroubleName(code.toLowerCase())
     ? troubles[code.toLowerCase() as TroubleName].action

@@ -8,15 +8,19 @@ import {
 import { i18n } from './i18n.ts'
 
 /**
- * What the macros of Lingui become in React (`runtimeConfigModule` in lingui.config.ts): there is one instance, so no provider is needed, and every
- * first load is 1.5 kB smaller than with the general ones.
+ * What Lingui's macros become in React (`runtimeConfigModule` in lingui.config.ts): there is one
+ * instance, so no provider is needed, and every first load is 1.5 kB smaller than with the general
+ * ones.
  */
 
 type Values = Readonly<Record<string, ReactNode>>
 type Elements = Readonly<Record<string, ReactElement<{ children?: ReactNode }>>>
 export type TransProps = { id: string; message?: string; values?: Values; components?: Elements }
 
-/** A message with elements in it, `Read <0>the rules</0>`: each element stands where the language wants it. */
+/**
+ * A message with elements in it, `Read <0>the rules</0>`: each element is placed where the language
+ * needs it.
+ */
 export function Trans({ id, message, values, components }: TransProps) {
   useLingui()
   const elements: Record<string, Elements[string]> = { ...components }
@@ -24,7 +28,7 @@ export function Trans({ id, message, values, components }: TransProps) {
   for (const [name, value] of Object.entries(values ?? {})) {
     if (typeof value === 'string' || typeof value === 'number') texts[name] = value
     else {
-      // A node in place of a text stands in the message as an element of its own.
+      // A node used as a value becomes a separate element of the message.
       const index = Object.keys(elements).length
       elements[index] = <Fragment>{value}</Fragment>
       texts[name] = `<${index}/>`
@@ -39,7 +43,7 @@ i18n.on('change', () => {
   current = fresh()
 })
 
-/** The words of now; whoever uses them is drawn anew when the language changes. */
+/** The current translations; components that use them render again when the language changes. */
 export function useLingui(): typeof current {
   return useSyncExternalStore(subscribe, now, now)
 }
@@ -56,7 +60,10 @@ function subscribe(listener: () => void): () => void {
   return i18n.on('change', listener)
 }
 
-/** Puts elements into a text at `<0>…</0>` and `<0/>`. What names no element stays without its marks. */
+/**
+ * Puts elements into a text at `<0>…</0>` and `<0/>`. Tags without a matching element are removed,
+ * their content stays.
+ */
 function weave(text: string, elements: Elements): ReactNode {
   const parts: ReactNode[] = []
   let rest = text

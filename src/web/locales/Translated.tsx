@@ -2,7 +2,10 @@ import type { ReactNode } from 'react'
 import { usePreferences } from '../local-data/preferences.ts'
 import { useLingui } from './Trans.tsx'
 
-/** Everything that speaks stands in here. A change of language, or of how figures are written, renders all of it anew and loses nothing typed. */
+/**
+ * Wraps everything with text. A change of language or number format renders all of it again without
+ * losing typed input.
+ */
 export function Translated({ render }: { render: () => ReactNode }): ReactNode {
   useLingui()
   usePreferences()

@@ -12,9 +12,10 @@ const PAYING = [
 ].map((path) => `<rootDir>/src/web/${path}`)
 
 /**
- * The words of the dashboard. English stands in the code; `npm run i18n:extract` writes what is to translate beside this file.
- * One catalog a page, so that a reader loads the words of what is in view; `desk` holds what every page shows, `paying` what only a wallet
- * and a payment under way need, `payment-view` how a payment is shown.
+ * The texts of the dashboard. English is in the code; `npm run i18n:extract` writes the catalogs to
+ * translate beside this file. One catalog per page, so that a reader loads only the texts in view;
+ * `desk` holds what every page shows, `paying` what only a wallet and a payment in progress need,
+ * `payment-view` how a payment is shown.
  */
 export default defineConfig({
   rootDir: import.meta.dirname.replace(/\/src\/web\/locales$/, ''),
@@ -41,7 +42,8 @@ export default defineConfig({
       exclude: [test],
     },
   ],
-  // Every file's words come from the one instance that has a language from its first line on: tests and tables need no provider.
+  // All files use one instance whose language is set before any other code runs: tests and tables
+  // need no provider.
   runtimeConfigModule: {
     i18n: ['#web/locales/i18n.ts', 'i18n'],
     Trans: ['#web/locales/Trans.tsx', 'Trans'],

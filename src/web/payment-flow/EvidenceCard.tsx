@@ -15,7 +15,10 @@ import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet
 import { reportEvidence, signEvidence } from './confirm-payer.ts'
 import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-order/evidence.ts'
 
-/** A payment that nothing ties to its payer: what this page knows of it, and what the service asks to be signed. */
+/**
+ * A payment that nothing ties to its payer: what this page knows of it, and what the service asks
+ * the payer to sign.
+ */
 export type OpenEvidence = {
   gap: EvidenceGap
   transaction: string
@@ -26,7 +29,7 @@ export type OpenEvidence = {
 export type EvidenceCardProps = {
   evidence: OpenEvidence
   asset: { symbol: string; decimals: number }
-  /** Below the heading that it belongs to. */
+  /** One level below its parent heading. */
   heading: 'h2' | 'h3'
 }
 
@@ -38,7 +41,10 @@ type Step =
   | { name: 'unreported'; signature: string }
   | { name: 'reported' }
 
-/** Asks the payer for the free signature that ties their transaction to their order. Refusing it changes nothing about the payment. */
+/**
+ * Asks the payer for the free signature that ties their transaction to their order. Refusing it
+ * does not change the payment.
+ */
 export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
   const { t } = useLingui()
   const { gap, transaction, intent, request } = evidence
@@ -250,7 +256,7 @@ function Reason({ gap }: { gap: EvidenceGap }) {
   return <Trans>The shop received a payment like this one and cannot tell that it is yours.</Trans>
 }
 
-/** Whatever the service asks for, only what this page shows is ever signed. */
+/** Only what this page shows is ever signed, no matter what the service asks for. */
 function Mismatch({ fields }: { fields: readonly string[] }) {
   const names = formatList(fields)
   return (

@@ -13,11 +13,13 @@ import { verdictOf } from './review.ts'
 import { describeTrouble } from '../errors/troubles.ts'
 
 /**
- * The payment machine: one pure function from a state and an event to the next state. Checkout and every other page that pays use it.
+ * The payment machine: one pure function from a state and an event to the next state. Checkout and
+ * every other page that pays use it.
  *
- * The invariants it holds by itself: I1 (nothing is rebuilt after bytes may have left until the chain proves they cannot land),
- * I3 (signed bytes stay in the state until it is terminal), I4 (paid only by our own RPC and an equal transfer),
- * I5 (a changed signer leads to a rebuild), I6 (only what was reviewed is signed). `run.ts` holds I2 and I7.
+ * The invariants it enforces itself: I1 (nothing is rebuilt after bytes may have left until the
+ * chain proves they cannot land), I3 (signed bytes stay in the state until it is terminal), I4
+ * (paid only by our own RPC and an equal transfer), I5 (a changed signer leads to a rebuild), I6
+ * (only what was reviewed is signed). `run.ts` enforces I2 and I7.
  */
 
 type Base = {
@@ -38,7 +40,7 @@ export type PaymentState =
   | (Base & { step: 'cancelled' })
   | (Out & { step: 'signed' })
   | (Out & { step: 'broadcast'; since: number })
-  /** Seen by our own RPC; `landed` once it is in a block that is not confirmed yet. */
+  /** Seen by our own RPC; `landed` is set once it is in a block that is not confirmed yet. */
   | (Out & { step: 'submitted'; landed: Landed | null; outcome: Outcome | null })
   | (Out & { step: 'unknown'; reason: UnknownReason; absentSince: number | null })
   | (Out & { step: 'confirmed'; landed: Landed })
@@ -51,7 +53,10 @@ export type Outgoing = Extract<PaymentState, { sent: Sent }>
 
 export type Outcome = 'paid' | 'reverted' | 'other'
 export type UnknownReason = 'wallet_lost' | 'not_seen'
-/** `expired` and `superseded` are proofs that the attempt can never land; `reverted` and `other` are what landed instead of a payment. */
+/**
+ * `expired` and `superseded` prove that the attempt can never land; `reverted` and `other` are what
+ * landed instead of a payment.
+ */
 export type FailReason = 'expired' | 'superseded' | 'reverted' | 'other'
 
 export type PaymentEvent =
@@ -72,16 +77,19 @@ export type PaymentEvent =
   | { type: 'rebuild' }
   | { type: 'cancel' }
 
-/** Between the two readings that prove a transaction gone, at least this long. */
+/** Minimum gap between the two readings that prove a transaction gone. */
 export const ABSENCE_GAP_MS = 10_000
-/** A transaction nobody has seen for this long after it left is `unknown`, not `failed`. */
+/** A transaction not seen for this long after it left is `unknown`, not `failed`. */
 export const UNSEEN_AFTER_MS = 30_000
 
 export function startPayment(order: PaymentOrder): PaymentState {
   return { step: 'draft', order, attempt: 1, trouble: null }
 }
 
-/** The next state. An event that means nothing in a state leaves it as it is: late answers of a wallet or an RPC are normal. */
+/**
+ * The next state. An event that does not apply in a state leaves it unchanged: late answers from a
+ * wallet or an RPC are normal.
+ */
 export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
   switch (event.type) {
     case 'build':
@@ -152,7 +160,10 @@ export function mayHaveLeft(
   return 'sent' in state && state.step !== 'signed'
 }
 
-/** I1. True where no byte can have left, or where the chain proved that what left can never land or did not pay. */
+/**
+ * I1. True if no byte can have left, or if the chain proved that what left can never land or did
+ * not pay.
+ */
 export function canRebuild(state: PaymentState): boolean {
   switch (state.step) {
     case 'review':
@@ -166,7 +177,10 @@ export function canRebuild(state: PaymentState): boolean {
   }
 }
 
-/** A wallet that signs without sending can be left alone; one that sends by itself may still do so. */
+/**
+ * A request to a wallet that only signs can be abandoned; a wallet that sends by itself may still
+ * do so.
+ */
 export function canCancel(state: PaymentState): boolean {
   if (state.step === 'awaiting_wallet') return !walletSends(state.order)
   return (
@@ -187,7 +201,10 @@ export function isPaid(state: PaymentState): boolean {
   return state.step === 'confirmed' || state.step === 'finalized'
 }
 
-/** Where the payment stands on the chain now; null before it is in a block, and once the network has taken that back. */
+/**
+ * Where the payment is on the chain now; null before it is in a block, and after a reorg dropped
+ * that block.
+ */
 export function standingOf(state: PaymentState): Landed | null {
   return 'landed' in state && state.step !== 'rolled_back' ? state.landed : null
 }
@@ -209,7 +226,7 @@ function refuse(state: PaymentState, trouble: Trouble): PaymentState {
     : state
 }
 
-/** `signer_changed` comes from the wallet's port before it asks the wallet, so it also ends a wait. */
+/** The wallet's port emits `signer_changed` before it asks the wallet, so it also ends a wait. */
 function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): PaymentState {
   const unsent =
     state.step === 'review' ||
@@ -219,7 +236,10 @@ function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): Pay
   return unsent ? { ...base(state), step: 'expired_unsigned', reason } : state
 }
 
-/** I6: the digest of the screen must be the digest of the bytes, every warning ticked, nothing critical, the simulation over. */
+/**
+ * I6: the digest on screen must equal the digest of the bytes, every warning must be ticked,
+ * nothing critical, and the simulation finished.
+ */
 function sign(state: PaymentState, event: Extract<PaymentEvent, { type: 'sign' }>): PaymentState {
   if (state.step !== 'review' && state.step !== 'rejected') return state
   const { built, review } = state
@@ -249,7 +269,10 @@ function blockReview(
   return { ...base(state), step: 'review', built: state.built, review }
 }
 
-/** The wallet's answer will not come. One that only signs can have sent nothing; one that sends by itself may have, or may still. */
+/**
+ * The wallet's answer will not come. A wallet that only signs cannot have sent anything; one that
+ * sends by itself may have, or still may.
+ */
 function loseWallet(state: PaymentState): PaymentState {
   if (state.step !== 'awaiting_wallet') return state
   const { built, review } = state
@@ -277,7 +300,8 @@ function read(state: Outgoing, reading: Reading): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
   switch (reading.kind) {
     case 'unavailable':
-      // An outage says nothing about the payment; after a while the person is told that it is being looked for.
+      // An outage says nothing about the payment; after a while the person is told that we are
+      // still looking for it.
       return state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS
         ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null }
         : state
@@ -322,13 +346,17 @@ function land(state: Outgoing, reading: Extract<Reading, { kind: 'landed' }>): P
       : { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
   }
   if (outcome === 'paid') return { ...out, step: commitment, landed }
-  // What failed at `confirmed` could still be replaced by a fork in which it pays: only finality allows another attempt.
+  // A transaction that failed at `confirmed` could still be replaced by a fork in which it pays:
+  // only finality allows another attempt.
   if (commitment === 'finalized')
     return { ...out, step: 'failed', reason: outcome, detail: reading.failure, landed }
   return { ...out, step: 'submitted', landed, outcome }
 }
 
-/** I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid one both times. */
+/**
+ * I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid
+ * one both times.
+ */
 function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
   const over =
@@ -347,7 +375,7 @@ function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): P
   return over || unseen ? { ...out, step: 'unknown', reason: 'not_seen', absentSince } : state
 }
 
-/** The same state where nothing is new: each state that is new is written to the journal. */
+/** Returns the same state if nothing changed: every new state is written to the journal. */
 function seenAgain<S extends Extract<PaymentState, { absentSince: number | null }>>(
   state: S,
   absentSince: number | null,

@@ -17,7 +17,10 @@ import {
   type Node,
 } from './messages.ts'
 
-/** What the reader's own node shows of a token payment that the payer signs as a message and somebody else sends. */
+/**
+ * What the reader's own node shows of a token payment that the payer signs as a message and another
+ * account sends.
+ */
 
 const Log = v.object({ address: v.string(), topics: v.array(v.string()), data: v.string() })
 const Receipt = v.object({
@@ -27,7 +30,7 @@ const Receipt = v.object({
   logs: v.array(Log),
 })
 
-/** `permit`: by Permit2, which needs the payer's leave to take the token. */
+/** `permit`: by Permit2, which needs the payer's allowance for the token. */
 export function messageChain(
   network: Network,
   { permit = false }: { permit?: boolean } = {},
@@ -39,7 +42,7 @@ export function messageChain(
       const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
       return { height: Number(latest.number), finalizedHeight: Number(finalized.number) }
     },
-    // The payer signs a message: whoever sends it pays the network.
+    // The payer signs a message: the account that sends it pays the network fee.
     feeCap: () => Promise.resolve(0n),
     knows: async (_order, bytes) => knows(node, network, bytes),
     simulate: async (order) => simulate(node, order, permit ? network : undefined),
@@ -63,14 +66,14 @@ async function read(
   const message = readMessage(built.bytes)
   const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
   if (!(await message.isUsed(node))) {
-    // No later block can be earlier: from here on it is refused for ever.
+    // Later blocks only have later timestamps: from here on it is refused permanently.
     const over = finalized.timestamp >= message.validBefore
     return over
       ? { kind: 'superseded', at: serverNow(), by: null, finalized: true }
       : { kind: 'absent', at: serverNow(), finalizedHeight: Number(finalized.number) }
   }
   const hash = await message.find(node, order, built.builtHeight)
-  // Used, and not by a transfer: the payer took it back.
+  // Used, but not by a transfer: the payer cancelled it.
   if (hash === undefined) return { kind: 'superseded', at: serverNow(), by: null, finalized: false }
   const receipt = v.parse(Receipt, await node.call('eth_getTransactionReceipt', [hash]))
   const moves = readMoves(receipt.logs, order.asset.address)
@@ -121,7 +124,10 @@ async function knows(node: Node, network: Network, bytes: Uint8Array): Promise<b
   }
 }
 
-/** The transfer without its signature, as if the payer sent it: a frozen account or a paused token shows here. */
+/**
+ * The transfer without its signature, as if the payer sent it: reveals a frozen account or a paused
+ * token.
+ */
 async function simulate(
   node: Node,
   { asset, sender, recipient, amountAtomic }: PaymentOrder,
@@ -149,7 +155,7 @@ async function simulate(
       if (error instanceof RpcProblem && error.refused) return undefined
       throw error
     })
-    // Some old tokens say nothing where others say that it went well.
+    // Some old tokens return nothing where others return true.
     if (moved === undefined || (moved !== '0x' && BigInt(moved) !== 1n))
       return { state: 'failed', reason: t`the token refuses this transfer.` }
     return {

@@ -22,16 +22,19 @@ import { callRpc, rpcUrlOf } from '../rpc/call.ts'
 import type { Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 
-/** The two messages by which a payer of tokens lets others carry a payment out, as the reader's own node shows what became of one. */
+/**
+ * The two messages by which a payer of tokens lets others execute a payment, and their state as the
+ * reader's own node shows it.
+ */
 export type Message = {
   chainId: number
-  /** Unix seconds: from here on nobody can carry it out. */
+  /** Unix seconds: from here on it cannot be executed. */
   validBefore: bigint
-  /** Carried out, or taken back by the payer. */
+  /** Executed, or cancelled by the payer. */
   isUsed(node: Node): Promise<boolean>
-  /** The transaction that carried it out, from a block on; undefined where it was taken back. */
+  /** The transaction that executed it, searched from a block on; undefined if it was cancelled. */
   find(node: Node, order: PaymentOrder, fromBlock: number): Promise<string | undefined>
-  /** Whether the contracts of this chain are those whose rules the message is signed for. */
+  /** Whether this chain's contracts are those whose rules the message is signed for. */
   isKnown(node: Node): Promise<boolean>
 }
 
@@ -88,7 +91,7 @@ export async function readAllowance(
   return v.parse(quantity, await openNode(network).view(token, data))
 }
 
-/** Reads a message from the bytes that are kept of it. @throws Error */
+/** Reads a message from its stored bytes. @throws Error */
 export function readMessage(bytes: Uint8Array): Message {
   const authorization = decodeAuthorization(bytes)
   if (authorization.ok) return ofAuthorization(authorization.authorization)
@@ -118,7 +121,7 @@ function ofAuthorization(authorization: TokenAuthorization): Message {
       ])
       return v.parse(Logs, found)[0]?.transactionHash
     },
-    // By any other name of the token the signature would fit nothing, or something else.
+    // With any other name of the token the signature would match nothing, or something else.
     isKnown: async (node) =>
       (await node.view(
         token,
@@ -140,7 +143,7 @@ function ofPermit(permit: TokenPermit): Message {
       })
       return ((BigInt(await node.view(PERMIT2, data)) >> (nonce & 0xffn)) & 1n) === 1n
     },
-    // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
+    // Permit2 emits no event for a use: only the call itself shows which permit moved the tokens.
     find: async (node, { amountAtomic }, fromBlock) => {
       const topics = [TRANSFER, pad(from), pad(to)]
       const logs = v.parse(
@@ -170,7 +173,7 @@ function ofPermit(permit: TokenPermit): Message {
   }
 }
 
-/** The permit as the chains name what was signed; its signature takes no part in finding it. */
+/** The permit as the chain identifies it; finding it does not need its signature. */
 function named({
   token,
   from,

@@ -16,13 +16,14 @@ import type { Ports } from './dependencies.ts'
 import { follow } from './reconcile.ts'
 import { describeTrouble } from '../errors/troubles.ts'
 
-/** Below this, signing is not offered: a person could not finish in time. */
+/** With less time than this left, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000
 const REPORT_GAPS_MS = [0, 5_000, 15_000, 45_000, 120_000]
 
 /**
- * One payment in the hands of this tab: performs what the machine's states ask for, through ports.
- * Every move is written to the journal before the side effect that it allows, so a tab can die at any point.
+ * One payment that this tab owns: executes what the machine's states require, through ports. Every
+ * transition is written to the journal before the side effect that it allows, so a tab can die at
+ * any point.
  */
 export class PaymentRun {
   readonly #ports: Ports
@@ -51,7 +52,7 @@ export class PaymentRun {
     return () => void this.#listeners.delete(on)
   }
 
-  /** From `draft`: asks the service for the transaction, reads it and tries it out. */
+  /** From `draft`: asks the service for the transaction, decodes it and simulates it. */
   build(): Promise<void> {
     return this.#work(async () => {
       await this.#dispatch({ type: 'build' })
@@ -67,7 +68,10 @@ export class PaymentRun {
     })
   }
 
-  /** Asks the wallet. `ticked`: codes of the warnings that the payer accepted. I7: refused while another tab has a request open in this wallet. */
+  /**
+   * Asks the wallet. `ticked`: codes of the warnings that the payer accepted. I7: refused while
+   * another tab has a request open in this wallet.
+   */
   sign(ticked: readonly string[]): Promise<void> {
     return this.#work(async () => {
       const { order } = this.#state
@@ -85,7 +89,7 @@ export class PaymentRun {
     await this.#dispatch({ type: 'cancel' })
   }
 
-  /** A timer calls this: ends a review whose deadline is over. */
+  /** Called by a timer: ends a review whose deadline has passed. */
   async checkDeadline(): Promise<void> {
     const state = this.#state
     if (state.step !== 'review' && state.step !== 'rejected') return
@@ -111,8 +115,8 @@ export class PaymentRun {
   }
 
   /**
-   * Takes a payment up again after a reload, a closed tab or a cut network; false while another tab holds it.
-   * A wallet request that was open is lost; bytes that were signed go on, the same ones.
+   * Resumes a payment after a reload, a closed tab or a lost connection; false while another tab
+   * holds it. A wallet request that was open is lost; signed bytes are sent unchanged.
    */
   async takeUp(): Promise<boolean> {
     if (!(await this.#lock())) return false
@@ -160,7 +164,8 @@ export class PaymentRun {
     const waiting = this.#state
     if (waiting.step !== 'awaiting_wallet') return
     const answer = await wallet.pay(waiting.order, waiting.built)
-    // Cancelled, or the tab is going: a signature that comes now is dropped and never broadcast.
+    // Cancelled, or the tab is closing: a signature that arrives now is dropped and never
+    // broadcast.
     if (this.#state !== waiting || this.#stop.signal.aborted) return
     if (answer.kind === 'refused')
       return this.#dispatch({ type: 'wallet_refused', trouble: answer.trouble })
@@ -176,7 +181,10 @@ export class PaymentRun {
     this.#follow()
   }
 
-  /** I6: what came back is compared by meaning with what was shown; another meaning goes no further. */
+  /**
+   * I6: the signed bytes are compared by meaning with what was shown; a different meaning is
+   * rejected.
+   */
   async #signed(
     waiting: Extract<PaymentState, { step: 'awaiting_wallet' }>,
     bytes: Uint8Array,
@@ -195,7 +203,10 @@ export class PaymentRun {
     await this.#send()
   }
 
-  /** The first broadcast: only within the height the bytes are good for, and only once the journal says they may be outside. */
+  /**
+   * The first broadcast: only up to the last valid block height of the bytes, and only once the
+   * journal says they may have left.
+   */
   async #send(): Promise<void> {
     const { chain, clock } = this.#ports
     while (this.#state.step === 'signed' && !this.#stop.signal.aborted) {
@@ -222,7 +233,7 @@ export class PaymentRun {
     )
   }
 
-  /** The chain is followed meanwhile: a service that does not answer holds no payment up. */
+  /** The chain is polled meanwhile: a service that does not answer delays no payment. */
   #report(): void {
     const state = this.#state
     if (this.#reporting || !mayHaveLeft(state) || !state.sent.signature || this.#entry?.reported)
@@ -238,12 +249,12 @@ export class PaymentRun {
     const now = this.#ports.clock.now()
     try {
       await this.#ports.service.report(built.paymentId, signature)
-      // A later attempt has a signature of its own to be told.
+      // A later attempt must report its own signature.
       await this.#turn(async () => {
         if (this.#state.attempt === attempt) await this.#write(this.#state, true)
       })
     } catch {
-      // The service finds the payment on the chain by itself; the report only makes it quicker.
+      // The service finds the payment on the chain by itself; the report only speeds that up.
       this.#reports++
       this.#nextReportAt = now + (REPORT_GAPS_MS[this.#reports] ?? 0)
     }
@@ -256,7 +267,7 @@ export class PaymentRun {
     return done
   }
 
-  /** One tab at a time moves a payment on: held until the tab closes the run. */
+  /** Only one tab at a time advances a payment: the lock is held until the tab closes the run. */
   #lock(): Promise<boolean> {
     this.#locked ??= new Promise((resolve) => {
       const held = () =>
@@ -280,7 +291,7 @@ export class PaymentRun {
     })
   }
 
-  /** Moves happen one after another: each is reduced from the state that the one before it left. */
+  /** Transitions run one after another: each starts from the state that the previous one left. */
   #turn(move: () => Promise<void>): Promise<void> {
     const turn = this.#writing.then(move)
     this.#writing = turn.catch(() => undefined)
@@ -294,7 +305,7 @@ export class PaymentRun {
     try {
       await journal.write(entry)
     } catch (error) {
-      // A tab that is gone may have written last: what it wrote is where the payment stands.
+      // A tab that is gone may have written last: its entry is the payment's current state.
       const stored = error instanceof JournalConflict ? await journal.read(entry.id) : undefined
       if (stored) {
         this.#stand(stored, stored.state)
@@ -313,7 +324,10 @@ export class PaymentRun {
   }
 }
 
-/** I2: the intent's id for the first attempt; a rebuild needs a key of its own, or the service would answer the expired transaction. */
+/**
+ * I2: the intent's id for the first attempt; a rebuild needs a separate key, or the service would
+ * return the expired transaction.
+ */
 export function attemptKey(state: { order: PaymentOrder; attempt: number }): string {
   return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
 }

@@ -6,7 +6,7 @@ import type { Ports } from './dependencies.ts'
 import type { Clock } from '../payment-order/ports.ts'
 import { PaymentRun } from './run.ts'
 
-/** What stands behind a run: who builds, who signs, and the chain. The rest is this tab's. */
+/** The external ports of a run: who builds, who signs, and the chain. The rest is this tab's. */
 export type Outside = Omit<Ports, 'journal' | 'locks' | 'clock'>
 
 const clock: Clock = {
@@ -23,15 +23,16 @@ const clock: Clock = {
 
 let shared: Locks | undefined
 
-/** Made on first use: a browser without Web Locks can read every page, and only not pay. */
+/** Created on first use: without Web Locks every page still works, only paying does not. */
 function locks(): Locks {
   shared ??= browserLocks()
   return shared
 }
 
 /**
- * The payments of one journal that are in the hands of this tab. They outlive the page: whoever walks to another page while the wallet is open or a
- * block is awaited comes back to the same run, and no answer is lost.
+ * The payments of one journal that this tab owns. They outlive the page: a person who opens another
+ * page while the wallet is open or a block is pending returns to the same run, and no answer is
+ * lost.
  */
 export class TabRuns {
   readonly #journal: Journal
@@ -50,8 +51,10 @@ export class TabRuns {
   }
 
   /**
-   * The payment of an id: this tab's, or the journal's, taken up; `held` when another tab has it. `reach` tells what stands behind an entry, or
-   * nothing where it is not to be gone on with. Asked twice at once, it opens one run: the second would find the first one's lock and call it another tab.
+   * The payment of an id: this tab's, or the journal's, resumed; `held` when another tab has it.
+   * `reach` returns the ports for an entry, or nothing if it should not be resumed. Concurrent
+   * calls open one run: otherwise the second would find the first one's lock and take it for
+   * another tab's.
    */
   resume(
     id: string,
@@ -83,7 +86,10 @@ export class TabRuns {
   }
 }
 
-/** Waits until no other tab has a payment, for whoever was told `held`; false when `signal` was aborted before. */
+/**
+ * Waits until no other tab holds a payment, after `resume` returned `held`; false when `signal` was
+ * aborted before.
+ */
 export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
   return locks().untilFree(paymentLock(id), signal)
 }

@@ -2,16 +2,22 @@ import type { Match, Step } from '#chains/match.ts'
 import type { Asset, NetworkId } from '#contract/network.ts'
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 
-/** What an order does where it is no payment from its sender to its recipient. */
+/** What an order does if it is not a payment from its sender to its recipient. */
 export type Deed =
-  /** Lets `recipient` take so much of a token from `sender` later. EVM. */
+  /** Allows `recipient` to take this amount of a token from `sender` later. EVM. */
   | { kind: 'allow' }
-  /** Collects for `recipient`, whose wallet `sender` is, what a payer's proof gives; where it is only broadcast, nobody signs. */
+  /**
+   * Collects for `recipient`, whose wallet is `sender`, what a payer's proof grants; with
+   * `broadcast`, no signature is needed.
+   */
   | ({ kind: 'settle'; way: 'carry_out' | 'co_sign' | 'broadcast' } & Asked)
-  /** Writes on the chain that `sender` has what a proof paid. It moves nothing. */
+  /** Records on the chain that `sender` received what a proof paid. It moves nothing. */
   | ({ kind: 'acknowledge' } & Asked)
 
-/** A payer's proof and what it is held against. The proof is as good as money until it is used: it is kept while the order is open, and no longer. */
+/**
+ * A payer's proof and the terms it is checked against. The proof is as good as money until it is
+ * used: it is kept only while the order is open.
+ */
 export type Asked = {
   proof: string
   /** The asset's address. */
@@ -21,7 +27,10 @@ export type Asked = {
   memo: string | null
 }
 
-/** What a person asked to pay. Made before the first request; `id` is the intent's id and the idempotency key of its first attempt. */
+/**
+ * The payment a person requested. Created before the first request; `id` is the intent's id and the
+ * idempotency key of its first attempt.
+ */
 export type PaymentOrder = {
   id: string
   /** Unix milliseconds. */
@@ -31,58 +40,82 @@ export type PaymentOrder = {
   sender: string
   recipient: string
   amountAtomic: bigint
-  /** The total the payer gives the validator; automatic without it. */
+  /** The total priority fee that the payer gives the validator; automatic if undefined. */
   priorityFeeAtomic?: bigint
   resource?: string
   description?: string
   reference?: string
-  /** The payment that this one sends back, of which its metadata tells. */
+  /** The payment that this one refunds, as recorded in its metadata. */
   refundOf?: string
   walletName: string
-  /** The wallet only signs, on EVM too: a message that the payee sends. */
+  /** The wallet only signs, on EVM too: the payee sends the message. */
   signedOnly?: true
-  /** Solana: who pays the network in the sender's place, and signs and sends last. */
+  /** Solana: the account that pays the network fee for the sender, and signs and sends last. */
   sponsor?: string
   deed?: Deed
-  /** The seller's link that set the terms, its whole text; `setBy` names the seller to the payer. */
+  /**
+   * The merchant's link that set the terms, its whole text; `setBy` names the merchant to the
+   * payer.
+   */
   link?: { text: string; setBy: string; returnUrl: string | null }
 }
 
-/** Whether somebody has to sign at all: what others have signed wholly is only sent. */
+/**
+ * Whether a wallet signature is needed: a transaction that others have fully signed is only
+ * broadcast.
+ */
 export function needsWallet({ deed }: Pick<PaymentOrder, 'deed'>): boolean {
   return deed?.kind !== 'settle' || deed.way !== 'broadcast'
 }
 
-/** An unsigned transaction as the service built it and as this browser read it. */
+/** An unsigned transaction as the service built it and as this browser decoded it. */
 export type Built = {
   paymentId: string
   bytes: Uint8Array
   lastValidBlockHeight: number
-  /** Unix milliseconds on the service's clock: the sooner of the service's own deadline and the estimate from our RPC's block height. */
+  /**
+   * Unix milliseconds on the service's clock: the earlier of the service's own deadline and the
+   * estimate from our RPC's block height.
+   */
   deadlineAt: number
-  /** Height of our own RPC when the transaction came, at or below the block it can land in. */
+  /** Our own RPC's height when the transaction arrived, at or below the block it can land in. */
   builtHeight: number
   /** EVM only, decoded from the bytes. */
   nonce: number | null
-  /** The cap that the transaction was compared with. */
+  /** The fee cap that the transaction was checked against. */
   maxFeeAtomic: bigint
-  /** EVM: whether the fees carry random digits, so that a wallet which keeps them ties its transaction to this payment. */
+  /**
+   * EVM: whether the fees carry random digits, so that a wallet which keeps them ties its
+   * transaction to this payment.
+   */
   fingerprint?: boolean
-  /** EVM: what the service would have the payer sign where the wallet replaces the fees. Compared before it is used. */
+  /**
+   * EVM: what the service asks the payer to sign if the wallet replaces the fees. Checked before it
+   * is used.
+   */
   evidenceRequest?: PayerEvidenceRequest | null
-  /** Of the meaning of `bytes`: what the person reviews and what is signed must have the same. */
+  /**
+   * Digest of the meaning of `bytes`: what the person reviews and what is signed must have the
+   * same.
+   */
   digest: string
 }
 
-/** What left the wallet. On EVM the wallet sends by itself, so there are no bytes; without a signature the wallet's answer was lost. */
+/**
+ * What left the wallet. On EVM the wallet sends by itself, so there are no bytes; no signature
+ * means that the wallet's answer was lost.
+ */
 export type Sent = { bytes: Uint8Array | null; signature: string | null }
 
 export type Severity = 'info' | 'warn' | 'critical'
 
-/** One thing the review says about the payment. A warning needs the payer's tick; a critical one blocks, without an override. */
+/**
+ * One finding of the review. The payer must tick a warning; a critical one blocks, without an
+ * override.
+ */
 export type Finding = { code: string; severity: Severity; text: string }
 
-/** A token payment changes the payer's token and, by the fee, their native currency. */
+/** A token payment changes the payer's token balance and, through the fee, their native balance. */
 export type BalanceChange = {
   who: 'you' | 'recipient'
   address: string
@@ -117,10 +150,13 @@ export type Landed = {
   feeAtomic: bigint
 }
 
-/** One look at the chain through the user's RPC. */
+/** One reading of the chain through the user's RPC. */
 export type Reading =
   | { kind: 'unavailable'; at: number }
-  /** Not seen; `finalizedHeight` is the height the chain can no longer take back (Solana: block height). */
+  /**
+   * Not seen; `finalizedHeight` is the height that can no longer be reorganized (Solana: block
+   * height).
+   */
   | { kind: 'absent'; at: number; finalizedHeight: number }
   | { kind: 'pending'; at: number; signature: string }
   | {
@@ -134,7 +170,7 @@ export type Reading =
   /** EVM: another transaction took the nonce. */
   | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
 
-/** Something that stands in the way, in words for the person; `fields` names the inputs it is about. */
+/** A problem that blocks the person, in words for them; `fields` names the inputs it is about. */
 export type Trouble = {
   code: string
   title: string

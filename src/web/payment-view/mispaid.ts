@@ -4,8 +4,9 @@ import { browserStore } from '../local-data/browser-store.ts'
 import { pathTo } from '../router/paths.ts'
 
 /**
- * Money that is on the chain and that no order takes, because another amount was asked for. No protocol returns it: whoever checked the proof decides,
- * so this browser remembers it until it was sent back or put aside. All of it is public; the proof itself is not kept.
+ * Money received on-chain that matches no order, because another amount was asked for. No protocol
+ * returns it: the person who checked the proof decides, so this browser remembers it until it is
+ * refunded or dismissed. All of it is public; the proof itself is not stored.
  */
 export type Mispaid = {
   transaction: string
@@ -13,7 +14,7 @@ export type Mispaid = {
   /** The asset's address. */
   asset: string
   payer: string
-  /** Who was paid. */
+  /** The recipient. */
   wallet: string
   /** Atomic units. */
   cameAtomic: string
@@ -45,12 +46,12 @@ export function useMispaid(): readonly Mispaid[] {
   return store.use()
 }
 
-/** Finding it again changes nothing but what was asked for. */
+/** Finding it again only updates the expected amount. */
 export function rememberMispaid(found: Mispaid): void {
   store.set([found, ...store.get().filter((each) => !isSame(each, found))].slice(0, MOST))
 }
 
-/** @returns puts it back where it was */
+/** @returns a function that restores it at its position */
 export function forgetMispaid(done: Pick<Mispaid, 'network' | 'transaction'>): () => void {
   const at = store.get().findIndex((each) => isSame(each, done))
   const removed = store.get()[at]
@@ -62,7 +63,10 @@ export function forgetMispaid(done: Pick<Mispaid, 'network' | 'transaction'>): (
   }
 }
 
-/** The checkout with all of it filled in; the transaction stands as the reference, by which it is known that it went back. */
+/**
+ * The checkout with every field filled in; the transaction is the reference, which identifies the
+ * refund.
+ */
 export function sendBackPath(
   { payer, network, asset, cameAtomic, transaction }: Mispaid,
   { decimals, description }: { decimals: number; description: string },

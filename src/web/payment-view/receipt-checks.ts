@@ -17,8 +17,8 @@ import type { KnownReason } from '../errors/proof-reasons.ts'
 import type { Check } from './check.ts'
 
 /**
- * Holds a receipt against the payment's own bytes that it carries. No network is asked: it shows that the payer signed exactly this, and
- * nothing of whether it landed.
+ * Compares a receipt with the payment's own bytes that it carries. No network is asked: it shows
+ * that the payer signed exactly this, not whether it landed.
  */
 export function checkReceipt(receipt: Receipt): Check[] {
   const amount = check('amount', {
@@ -60,8 +60,9 @@ export function checkReceipt(receipt: Receipt): Check[] {
 }
 
 /**
- * The receipt, with the transaction's bytes only where they show the payment by themselves. A proof that was handed in is carried out in a transaction
- * of whoever settled it: its bytes would read as those of another payment.
+ * The receipt, with the transaction's bytes only if they prove the payment by themselves. A
+ * submitted proof is executed in a transaction of the account that settled it: its bytes would look
+ * like another payment.
  */
 export function provable(receipt: Receipt): Receipt {
   return checkReceipt(receipt).some(({ state }) => state === 'bad')
@@ -75,7 +76,7 @@ type Said = {
   recipient: string | null
   asset: string | null
   amountAtomic: bigint | null
-  /** Undefined: it has no memos. */
+  /** Undefined: the format has no memos. */
   memo: string | null | undefined
   network: string | null
   signed: boolean
@@ -111,7 +112,7 @@ function checkSolana(receipt: Receipt, bytes: Uint8Array): Check[] {
     asset: transfer?.asset ?? null,
     amountAtomic: transfer?.amountAtomic ?? null,
     memo: transfer?.memo ?? null,
-    // The bytes of Solana name no cluster.
+    // Solana transaction bytes name no cluster.
     network: null,
     signed: valid,
   })
@@ -139,7 +140,7 @@ function compare(receipt: Receipt, said: Said): Check[] {
       factOf: addressFact,
       missing: 'nobody',
     }),
-    // A token account names its owner on the chain alone.
+    // Only the chain shows the owner of a token account.
     said.recipient === null && said.amountAtomic !== null
       ? {
           name: 'recipient',
@@ -209,15 +210,15 @@ function transactionFact(transaction: string): CheckFact {
 
 type Compared = {
   expected: string
-  /** Null: it is not there. */
+  /** Null: absent. */
   got: string | null
   reason: KnownReason
   factOf: (value: string) => CheckFact
-  /** The word for what is not there. */
+  /** The word for an absent value. */
   missing?: 'none' | 'nobody' | 'nothing'
 }
 
-/** Two texts that must be the same. */
+/** Two texts that must be equal. */
 function check(name: string, { expected, got, reason, factOf, missing = 'none' }: Compared): Check {
   return row(name, expected === got, {
     expected: factOf(expected),

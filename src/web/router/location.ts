@@ -21,12 +21,15 @@ export function getLocation(): Location {
   return { path: path || '/', query: search, key: currentKey() }
 }
 
-/** The address of a path below the base, as a link carries it. */
+/** The URL of a path below the base, as used in links. */
 export function hrefOf(path: string): string {
   return `${base}${path}`
 }
 
-/** Goes to a page of the app. `replace` leaves no entry behind: for filters, and after a step that must not be repeated. */
+/**
+ * Goes to a page of the app. `replace` adds no history entry: for filters, and after a step that
+ * must not be repeated.
+ */
 export function navigate(path: string, options: { replace?: boolean } = {}): void {
   rememberScroll()
   const state = { key: crypto.randomUUID() }
@@ -40,7 +43,7 @@ export function onLocation(listener: (location: Location, move: Move) => void): 
   return () => listeners.delete(listener)
 }
 
-/** Where the page stood when the reader left this entry; the top for a new one. */
+/** The scroll position when the reader left this entry; the top for a new one. */
 export function restoreScroll(key: string): void {
   shownKey = key
   window.scrollTo(0, scrolls.get(key) ?? 0)

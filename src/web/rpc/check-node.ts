@@ -8,12 +8,18 @@ export type NodeCheck =
   | {
       ok: true
       height: number
-      /** What a payment's height is compared with: on Solana the newest final slot, elsewhere the newest block. */
+      /**
+       * What a payment's height is compared with: on Solana the latest finalized slot, elsewhere
+       * the latest block.
+       */
       position: number
       latencyMs: number
-      /** Age of its newest block by the server's clock; unknown where the node does not tell a block's time. */
+      /**
+       * Age of its latest block by the server's clock; unknown if the node does not report block
+       * times.
+       */
       lagMs: number | undefined
-      /** The chain id or the genesis hash it answered with. */
+      /** The chain id or the genesis hash it returned. */
       identity: string
     }
   | { ok: false; problem: string }
@@ -27,10 +33,10 @@ type Answer = {
 }
 
 const Hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/))
-/** Some nodes tell a block's time in another unit: then it tells nothing. */
+/** Some nodes report block times in another unit: the lag is then ignored. */
 const PLAUSIBLE_LAG_MS = 365 * 24 * 3_600_000
 
-/** Asks a node which chain it serves, how far it is, how old its newest block is, and how long an answer takes. */
+/** Asks a node which chain it serves, its height, the age of its latest block, and the latency. */
 export async function checkNode(network: Network, url: string): Promise<NodeCheck> {
   const policy = watchPolicy(url)
   try {
@@ -101,7 +107,7 @@ async function askSolana(network: Network, url: string, first: unknown): Promise
   }
 }
 
-/** A slot without a block has no time, and not every node tells it. */
+/** A slot without a block has no time, and not every node reports it. */
 async function solanaBlockTime(url: string, slot: number): Promise<number | undefined> {
   try {
     return v.parse(v.number(), await callRpc(url, 'getBlockTime', [slot])) * 1000
@@ -110,7 +116,9 @@ async function solanaBlockTime(url: string, slot: number): Promise<number | unde
   }
 }
 
-/** The page's own policy refuses without saying so to whoever asks; it says so to the document. */
+/**
+ * A request blocked by the page's own CSP fails without a reason; only the document gets an event.
+ */
 function watchPolicy(url: string): { refused: () => boolean; stop: () => void } {
   const { origin } = new URL(url)
   let refused = false

@@ -10,10 +10,10 @@ import type { Match } from '#chains/match.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { callRpc } from './call.ts'
 
-/** `exactly`: it is this one payment and nothing else out of either's hands. */
+/** `exactly`: the transfers are this one payment and nothing else moved for either party. */
 export type Moved = { moves: readonly TokenMove[]; exactly: boolean }
 
-/** What a node shows of a transaction, compared with a payment. */
+/** A transaction as the node shows it, compared with a payment. */
 export type Landed =
   | { kind: 'absent' }
   | { kind: 'unreadable'; problem: string }
@@ -23,11 +23,14 @@ export type Landed =
       succeeded: boolean
       blockHeight: number
       feeAtomic: bigint
-      /** On EVM, what the payment's token says it moved, whoever had it moved; undefined elsewhere, and where it cannot be read. */
+      /**
+       * On EVM, the transfers logged by the payment's token, no matter who initiated them;
+       * undefined elsewhere, and if unreadable.
+       */
       moved?: Moved | undefined
     }
 
-/** A node and the network it is asked for. */
+/** An RPC endpoint and the network it serves. */
 export type Node = { network: Network; url: string }
 
 const quantity = v.pipe(
@@ -167,7 +170,10 @@ export async function readSolanaLanded(
   }
 }
 
-/** Wire bytes are a count, that many signatures of 64 bytes, and the message. The decoder judges all of it. */
+/**
+ * Wire bytes are a count, that many signatures of 64 bytes, and the message. The decoder validates
+ * all of it.
+ */
 function splitWire(bytes: Uint8Array): { signatures: string[]; message: Uint8Array } {
   const count = bytes[0] ?? 0
   const signatures = Array.from({ length: count }, (_, index) =>

@@ -2,7 +2,9 @@ import { Trans } from '@lingui/react/macro'
 import { useSessionEnded } from '../api/session-end.ts'
 import { Banner } from '../ui/Banner.tsx'
 
-/** Why someone who was signed in is asked to sign in again; nothing for everyone else. */
+/**
+ * Tells a reader whose session ended why they must sign in again; shows nothing to everyone else.
+ */
 export function SessionEnded({ className }: { className?: string }) {
   if (!useSessionEnded()) return null
   return (

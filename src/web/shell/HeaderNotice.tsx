@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from '../ui/Icon.tsx'
 
-/** A line across the page's top that holds for everything below it. */
+/** A notice across the top of the page that applies to everything below it. */
 export function HeaderNotice({ icon, children }: { icon: IconName; children: ReactNode }) {
   return (
     <div className="bg-warn-soft text-sm text-warn-ink forced-edge">

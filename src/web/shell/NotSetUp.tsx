@@ -3,7 +3,7 @@ import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Mark } from '../ui/Mark.tsx'
 
-/** The page is here, its settings are not: for whoever deploys it. */
+/** Shown when the page is served without its settings: for the person who deploys it. */
 export function NotSetUp({ problem }: { problem: string }) {
   return (
     <main className="mx-auto flex min-h-dvh max-w-120 flex-col justify-center gap-6 px-4">

@@ -1,7 +1,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { Skeleton } from '../ui/Skeleton.tsx'
 
-/** While a page's code or the desk's configuration is on its way. */
+/** Shown while a page's code or the public configuration loads. */
 export function PageSkeleton() {
   const { t } = useLingui()
   return (

@@ -13,7 +13,7 @@ import { OfflineBanner } from './OfflineBanner.tsx'
 import { PauseBanner } from './PauseBanner.tsx'
 import { ThemeMenu } from './ThemeMenu.tsx'
 
-/** What stands around every page: navigation at the side on a desk, at the bottom on a phone. */
+/** The frame of every page: navigation at the side on a desktop, at the bottom on a phone. */
 export function Shell({ title, children }: { title: string; children: ReactNode }) {
   const main = useRef<HTMLElement>(null)
   return (

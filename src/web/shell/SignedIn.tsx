@@ -9,14 +9,14 @@ import { SessionEnded } from '../session/SessionEnded.tsx'
 import { SignIn } from './SignIn.tsx'
 
 export type SignedInProps = {
-  /** Shaped like what comes. */
+  /** The shape of the content to come. */
   skeleton: ReactNode
   /** What signing in shows, for example "Sign in to see your payments". */
   invitation: ReactNode
   children: (viewer: Viewer) => ReactNode
 }
 
-/** Shows its children to someone who proved a wallet, and the way there to everyone else. */
+/** Shows its children to signed-in readers, and the sign-in to everyone else. */
 export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
   const state = useSession()
   if (state.kind === 'loading') return skeleton

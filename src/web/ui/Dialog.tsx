@@ -6,21 +6,24 @@ import { Icon } from './Icon.tsx'
 
 export type DialogProps = {
   open: boolean
-  /** Escape, the cross, or a click beside it. */
+  /** Escape, the close button, or a click outside. */
   onClose: () => void
   title: ReactNode
   description?: ReactNode
-  /** Buttons, at the end. */
+  /** Buttons at the bottom. */
   footer?: ReactNode
   size?: 'sm' | 'md' | 'lg'
-  /** False while a wallet asks: then neither Escape nor a click beside closes it. */
+  /** False while a wallet request is open: neither Escape nor a click outside closes the dialog. */
   dismissable?: boolean
   children: ReactNode
 }
 
 const widths = { sm: 'sm:max-w-96', md: 'sm:max-w-120', lg: 'sm:max-w-180' }
 
-/** The platform's modal dialog: focus stays inside, the page behind is inert, the opener gets the focus back. A sheet on a phone. */
+/**
+ * The platform's modal dialog: focus stays inside, the page behind is inert, and the opener gets
+ * the focus back. On a phone it is a bottom sheet.
+ */
 export function Dialog({
   open,
   onClose,
@@ -40,7 +43,7 @@ export function Dialog({
     if (!dialog || !open) return
     const opener = document.activeElement
     dialog.showModal()
-    // What is to be filled in comes first; a phone would cover the sheet with its keyboard.
+    // The first form field gets the focus. On a phone the keyboard would cover the sheet.
     if (matchMedia('(pointer:fine)').matches)
       dialog
         .querySelector<HTMLElement>(
@@ -70,7 +73,7 @@ export function Dialog({
         if (dismissable && event.target === ref.current) onClose()
       }}
       onKeyDown={(event) => {
-        // A second Escape would close it whatever the cancel handler says.
+        // A second Escape would close it regardless of the cancel handler.
         if (event.key === 'Escape' && !dismissable) event.preventDefault()
       }}
       ref={ref}

@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react'
 import { cx } from './cx.ts'
 
-/** A list of named values. It looks at its own width, not at the window's: the same list stands in a page and beside one. */
+/**
+ * A list of named values. It adapts to its own width, not the window's: the same list can fill a
+ * page or sit beside one.
+ */
 export function Facts({ children, className }: { children: ReactNode; className?: string }) {
   return (
     <dl className={cx('figures @container divide-y divide-line text-sm', className)}>{children}</dl>
@@ -9,8 +12,8 @@ export function Facts({ children, className }: { children: ReactNode; className?
 }
 
 /**
- * Where there is room, values stand next to their names, in a column of their own. Where there is not, a value stands at the end of its name's
- * line, and a `long` one below it.
+ * With enough room, values are in a separate column next to their names. Otherwise a value is at
+ * the end of its name's line, and a `long` one is below it.
  */
 export function Fact({
   name,

@@ -2,18 +2,18 @@ import { useMemo } from 'react'
 import { encode } from 'uqr'
 
 export type QrCodeProps = {
-  /** What it holds. */
+  /** The encoded text. */
   value: string
-  /** What it is for, with its content in words: for whoever cannot see or scan it. */
+  /** What it is for, with its content in words: for people who cannot see or scan it. */
   label: string
   className?: string
 }
 
-/** A code to scan: dark on white in every theme, since readers expect that, with the quiet border they need. */
+/** A QR code: dark on white in every theme, as readers expect, with the quiet zone they need. */
 export function QrCode({ value, label, className }: QrCodeProps) {
   const { size, path } = useMemo(() => {
     const { data, size: modules } = encode(value, { ecc: 'M', border: 4 })
-    // One rectangle a run of dark modules: a tenth of the nodes, and no seams between them.
+    // One rectangle per run of dark modules: a tenth of the nodes, and no seams between them.
     const runs = data.flatMap((row, y) =>
       runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`),
     )

@@ -23,7 +23,10 @@ let toasts: readonly Toast[] = []
 let nextId = 1
 const listeners = new Set<() => void>()
 
-/** Tells something in passing. Never the only place where the state of money is told. `undo` takes back what was just done. */
+/**
+ * Shows a brief notice. Never the only place that reports the state of money. `undo` reverses what
+ * was just done.
+ */
 export function toast(
   title: string,
   options: { tone?: Tone; body?: ReactNode; undo?: () => void } = {},
@@ -58,7 +61,7 @@ export function Toaster() {
 }
 
 function ToastCard({ toast: { id, tone, title, body, undo } }: { toast: Toast }) {
-  // Whoever is at it, by pointer or by key, has all the time they need.
+  // No time limit while the pointer or the keyboard focus is on it.
   const [held, setHeld] = useState(false)
   useEffect(() => {
     if (held) return

@@ -3,8 +3,9 @@ import { useEffect, useRef, type FocusEvent } from 'react'
 const CONTROLS = ':is(a[href],button,input,select,textarea,summary):not(:disabled,[tabindex="-1"])'
 
 /**
- * For the element around a list, to be spread on it: when the control that has the focus goes with its row, the one that takes its place gets the focus.
- * Otherwise whoever works by keyboard would be sent to the top of the page.
+ * Props for the element around a list: when the focused control disappears with its row, the
+ * control that takes its position gets the focus. Otherwise keyboard users would be sent to the top
+ * of the page.
  */
 export function useKeptFocus() {
   const last = useRef<{ list: HTMLElement; control: HTMLElement; place: number }>(undefined)
@@ -26,7 +27,8 @@ export function useKeptFocus() {
     },
     onBlur({ target: control, relatedTarget: next }: FocusEvent<HTMLElement>) {
       if (next?.closest('dialog')) return
-      // Whoever left by themselves is not brought back when the control goes later; one that goes now is gone by then.
+      // Someone who moved the focus away is not brought back when the control disappears later; a
+      // control removed now is already gone by then.
       queueMicrotask(() => {
         if (control.isConnected && last.current?.control === control) last.current = undefined
       })
@@ -34,7 +36,7 @@ export function useKeptFocus() {
   }
 }
 
-/** Those of a dialog are not the list's own: they go when it closes. */
+/** Controls of a dialog are not the list's own: they disappear when it closes. */
 function controlsIn(list: HTMLElement): HTMLElement[] {
   return [...list.querySelectorAll<HTMLElement>(CONTROLS)].filter(
     (control) => !control.closest('dialog'),

@@ -9,7 +9,7 @@ import { rememberedWallet } from './state/remembered.ts'
 
 const loading = new Map<Family, Promise<WalletStack>>()
 
-/** Loads a family's stack once. A load that failed is tried anew by the next caller. */
+/** Loads a family's stack once. After a failed load, the next caller tries again. */
 export function loadStack(family: Family): Promise<WalletStack> {
   const known = loading.get(family)
   if (known) return known
@@ -33,7 +33,7 @@ async function startStack(family: Family): Promise<WalletStack> {
   return (await import('./solana/start-solana.ts')).startSolana(own)
 }
 
-/** At the start of the app: connects again whoever was connected, in the background and silently. */
+/** At the start of the app: reconnects the remembered wallets, in the background and silently. */
 export async function reconnectWallets(): Promise<void> {
   const families = (['evm', 'solana'] as const).filter(
     (family) => rememberedWallet(family) !== undefined,

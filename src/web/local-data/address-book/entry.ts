@@ -5,10 +5,10 @@ import { cleanText } from '../clean-text.ts'
 export const MAX_NAME = 60
 export const MAX_ENTRIES = 1_000
 
-/** Someone this browser's owner pays, under a name of their own. */
+/** A recipient that the owner of this browser saved under a chosen name. */
 export type Entry = {
   name: string
-  /** In its normal form: EIP-55, or base58. One entry an address. */
+  /** In its normal form: EIP-55, or base58. One entry per address. */
   address: string
   family: Family
   /** CAIP-2 ids where this address may be paid; none means all networks of its family. */

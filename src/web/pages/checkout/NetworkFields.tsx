@@ -9,13 +9,13 @@ import type { Fields } from '../../payment-flow/form/fields.ts'
 export type NetworkFieldsProps = {
   networks: readonly Network[]
   network: Network
-  /** What the payer holds of an asset, once it is known. */
+  /** The payer's balance of an asset, once it is known. */
   held: (asset: string) => bigint | undefined
   register: UseFormRegister<Fields>
   onNetwork: () => void
 }
 
-/** In what, and on which network. Nothing to choose, nothing shown. */
+/** The currency and the network. Shown only if there is a choice. */
 export function NetworkFields({
   networks,
   network,
@@ -28,7 +28,7 @@ export function NetworkFields({
   return (
     <div className="grid gap-5 sm:grid-cols-2">
       <Field label={t`Currency`}>
-        {/* The options are those of the network: with another one the choice is made anew. */}
+        {/* The options are those of the network: another network starts a new choice. */}
         <Select key={network.network} {...register('asset')}>
           {network.assets.map((each) => {
             const atomic = held(each.address)

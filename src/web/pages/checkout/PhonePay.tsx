@@ -18,19 +18,24 @@ type Way = 'page' | Wallet | 'code'
 
 export type PhonePayProps = {
   network: string
-  /** The payment that a payer of this address would make; nothing while the form is not filled in. */
+  /**
+   * The payment that a payer with this address would make; nothing while the form is incomplete.
+   */
   orderFrom: (sender: string) => PaymentOrder | undefined
-  /** This page's address with what was entered. */
+  /** This page's URL with what was entered. */
   pageOf: () => URL
 }
 
-/** Paying with the wallet on a phone: the page there, the page inside the wallet's app, or a code that the wallet itself reads. */
+/**
+ * Paying with a wallet on a phone: this page on the phone, this page inside the wallet's app, or a
+ * code that the wallet itself reads.
+ */
 export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
   const { t } = useLingui()
   const [open, setOpen] = useState(false)
   const [chosen, setChosen] = useState<Way>()
   const wallets: Wallet[] = familyOf(network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom']
-  // Whoever reads this on a phone has nothing to scan it with: there the wallet's app comes first.
+  // A reader on a phone has no second device to scan with: there the wallet's app comes first.
   const onPhone = window.matchMedia('(pointer: coarse)').matches
   const ways: readonly Way[] = onPhone ? [...wallets, 'code', 'page'] : ['page', ...wallets, 'code']
   const way = chosen && ways.includes(chosen) ? chosen : (ways[0] ?? 'page')

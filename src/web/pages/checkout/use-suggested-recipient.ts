@@ -4,7 +4,10 @@ import { useConfig } from '../../api/use-config.ts'
 import type { Fields } from '../../payment-flow/form/fields.ts'
 import { recipientOn } from '../../payment-flow/form/start-values.ts'
 
-/** Follows the connected account: whoever owns the seller's wallet is not to pay it, and everybody else is proposed it. What an address names stays. */
+/**
+ * Follows the connected account: the seller's wallet is suggested to every payer except its owner.
+ * A recipient named in the URL stays.
+ */
 export function useSuggestedRecipient(
   { getValues, setValue }: UseFormReturn<Fields>,
   own: string | undefined,

@@ -13,7 +13,7 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 
-/** Ends a key for good, once its name was typed. The proxy compares the name again. */
+/** Deletes a key permanently, after its name was typed. The proxy compares the name again. */
 export function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () => void }) {
   const { t } = useLingui()
   const [typed, setTyped] = useState('')

@@ -10,7 +10,10 @@ import { QuotaCard } from './QuotaCard.tsx'
 import { SnippetsCard } from './SnippetsCard.tsx'
 import { UsageCard } from './UsageCard.tsx'
 
-/** For whoever connects a server of their own: keys, what they use, what is left, and how to begin. */
+/**
+ * For developers who connect their own server: keys, their usage, what is left of the quota, and
+ * how to start.
+ */
 export function DevelopersPage() {
   return (
     <>

@@ -22,7 +22,7 @@ type Open =
   | { kind: 'rotate' | 'delete'; key: ApiKeyRow }
   | { kind: 'shown'; made: NewKey }
 
-/** The account's keys: those that work first, what has ended folded away. */
+/** The account's keys: working ones first, ended ones collapsed. */
 export function KeysCard() {
   const query = useQuery(apiKeysQuery)
   const { data: usage } = useQuery(usageQuery('hour'))
@@ -102,7 +102,10 @@ export function KeysCard() {
   )
 }
 
-/** A desk whose own key may not manage keys says what to do about it; everything else is an error like any other. */
+/**
+ * If the dashboard's own key may not manage keys, this says what to do about it; everything else is
+ * an ordinary error.
+ */
 function KeysProblem({
   error,
   onRetry,

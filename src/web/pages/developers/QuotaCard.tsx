@@ -10,7 +10,7 @@ import { cx } from '../../ui/cx.ts'
 /** Below this share the gauge turns amber. */
 const LOW = 0.2
 
-/** What is left of the desk's own plan, as the latest answer told it and as it fills up again. */
+/** What is left of the dashboard's own plan, from the latest response and as it refills. */
 export function QuotaCard() {
   const { t } = useLingui()
   const quota = useQuota()
@@ -26,7 +26,8 @@ export function QuotaCard() {
       title={<Trans>The desk’s quota</Trans>}
     >
       {pause > 0 && (
-        // The page's top tells it once; this one counts, and is not read out every second.
+        // The banner at the top announces the pause once; this one counts down, and is not read out
+        // every second.
         <Banner className="mb-4" icon="hourglass" title={<Trans>Paused</Trans>} tone="warn">
           <Trans>
             Nothing is asked for <span className="figures">{pause}</span> s, then it goes on by

@@ -18,7 +18,7 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { countBuckets, countEndpoints } from './count-usage.ts'
 
-/** Requests over time, all keys or one, and which endpoints they went to. */
+/** Requests over time, for all keys or one, and the endpoints they called. */
 export function UsageCard() {
   const { t } = useLingui()
   const search = useSearch('developers')
@@ -89,12 +89,12 @@ export function UsageCard() {
 type UsageProps = {
   data: EndpointResponse<'usage'>
   keyId: string | undefined
-  /** The one whose requests are charted; all of them otherwise. */
+  /** The endpoint whose requests are charted; all of them otherwise. */
   endpoint: string | undefined
   period: 'hour' | 'day'
 }
 
-/** What became of the requests over time, and which endpoints they went to. */
+/** The outcome of the requests over time, and the endpoints they called. */
 function Usage({ data, keyId, endpoint, period }: UsageProps) {
   const { t } = useLingui()
   const zone = usePreferences().timeZone
@@ -102,7 +102,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
   const endpoints = countEndpoints(rows)
   const charted = endpoint === undefined ? rows : rows.filter((row) => row.endpoint === endpoint)
   const total = charted.reduce((sum, { requests }) => sum + requests, 0)
-  // A day of usage is a day of UTC, whatever the reader's clock says.
+  // A day of usage is a UTC day, regardless of the reader's time zone.
   const timeZone = period === 'day' || zone === 'utc' ? 'UTC' : undefined
   const nameOf = (at: number) =>
     formatDate(
@@ -171,7 +171,10 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
   )
 }
 
-/** As a program asks it: `GET /payments`. What is no endpoint of the table keeps the service's name; what was none at all has a name in words. */
+/**
+ * The name a program uses: `GET /payments`. An endpoint missing from the table keeps the service's
+ * name; an unknown path is named in words.
+ */
 function nameEndpoint(name: string): string {
   if (name === 'unmatched') return t`No such path`
   const row = Object.entries(known).find(([each]) => each === name)?.[1]

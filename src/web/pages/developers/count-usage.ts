@@ -3,7 +3,7 @@ import type { EndpointResponse } from '#contract/endpoints.ts'
 type Row = EndpointResponse<'usage'>['usage'][number]
 export type Parts = { answered: number; refused: number; failed: number }
 
-/** One bucket for every period of the range, those without a request too. */
+/** One bucket for every period of the range, including those without a request. */
 export function countBuckets(
   rows: readonly Row[],
   { since, until, ms }: { since: number; until: number; ms: number },
@@ -24,7 +24,7 @@ export function countBuckets(
   return buckets
 }
 
-/** The endpoints asked most, first. */
+/** The endpoints with the most requests first. */
 export function countEndpoints(
   rows: readonly Row[],
 ): (Parts & { endpoint: string; requests: number })[] {

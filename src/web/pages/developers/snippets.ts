@@ -2,7 +2,9 @@ import { paymentEndpoints } from '#contract/payment-endpoints.ts'
 
 export type SnippetLanguage = 'curl' | 'node'
 
-/** A call that reads the newest payments. Address and key come from the environment of whoever runs it. */
+/**
+ * A call that reads the newest payments. URL and key come from the environment in which it runs.
+ */
 export function snippetOf(language: SnippetLanguage, serviceUrl: string | null): string {
   const path = `${paymentEndpoints.paymentList.path}?limit=10`
   if (language === 'curl') {

@@ -8,7 +8,10 @@ import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { signalOf } from '../../wallet/state/errors.ts'
 import { loadStack } from '../../wallet/stack.ts'
 
-/** What is to be signed, once the proxy has written it and this browser has compared it with what was entered. */
+/**
+ * What is to be signed, after the proxy wrote it and this browser compared it with what was
+ * entered.
+ */
 export type Approval = {
   id: string
   message: string
@@ -19,18 +22,19 @@ export type Approval = {
 export type Approving = {
   approval: Approval | undefined
   busy: boolean
-  /** Why nothing came of it: the proxy's refusal. */
+  /** Why it failed: the proxy's refusal. */
   problem: unknown
-  /** Asks for the text of a deed. */
+  /** Asks for the text to sign for an operation. */
   ask: (deed: KeyDeed, signer: ConnectedAccount) => Promise<void>
-  /** Asks the wallet, then does what was signed. */
+  /** Asks the wallet, then executes what was signed. */
   sign: () => Promise<void>
   back: () => void
 }
 
 /**
- * A key is made or replaced only with a fresh signature of the operator's wallet: ask, read, sign, do. Each signature is for one request.
- * @param act makes or replaces the key; what it throws is shown, and a new signature has to be asked for
+ * A key is created or replaced only with a fresh signature of the operator's wallet: ask, read,
+ * sign, act. Each signature is for one request.
+ * @param act creates or replaces the key; what it throws is shown, and a new signature is needed
  */
 export function useApproval(act: (approval: string) => Promise<void>): Approving {
   const [approval, setApproval] = useState<Approval>()
@@ -60,7 +64,7 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
         const { id, message } = await callProxy('keyApproval', {
           body: { signer: signer.address, deed },
         })
-        // Nobody signs words that they did not mean.
+        // The text must match what was entered, or it is not signed.
         if (!isApprovalOf(message, deed, { origin: location.origin, wallet: signer.address }))
           throw new ApiError({ code: 'BAD_RESPONSE' })
         setApproval({ id, message, signer, trouble: null })
@@ -85,7 +89,7 @@ async function signText(signer: ConnectedAccount, message: string): Promise<stri
     const stack = await loadStack(signer.family)
     return await stack.signMessage(signer, message)
   } catch (error) {
-    // Signing a text sends nothing, whatever became of it.
+    // Signing a text sends nothing, whether or not it succeeded.
     const trouble = describeUnsigned(signalOf(error), signer.walletName)
     return { ...trouble, body: describeTrouble('not_signed').body }
   }

@@ -18,7 +18,9 @@ import { ShareDialog } from './ShareDialog.tsx'
 
 type Open = { name: 'new' } | { name: 'share'; link: LinkBody } | null
 
-/** Payment links of this desk: made, shared, withdrawn, and what came in through each. For its operator. */
+/**
+ * The merchant's payment links: create, share, withdraw, and what each received. For the operator.
+ */
 export function LinksPage() {
   const { t } = useLingui()
   const session = useSession()

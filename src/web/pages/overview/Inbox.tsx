@@ -15,14 +15,15 @@ import { MispaidItem } from './MispaidItem.tsx'
 import { useOwnMispaid } from './use-own-mispaid.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
 
-/** A payment that is on its way for longer than this is not on its way as it should be. */
+/** A payment that is pending for longer than this needs attention. */
 const LATE_AFTER_MS = 10 * 60_000
-/** So that the reading is the same one for a while. */
+/** Rounds the time, so that the query stays the same for a while. */
 const STEP_MS = 60_000
 
 /**
- * What wants a person's eye: payments the network took back, those that stay open too long, those begun in this browser,
- * and money that came in another amount than was asked for. Nothing when all is well.
+ * What needs a person's attention: payments dropped by a reorg, payments that stay open too long,
+ * those begun in this browser, and money received in another amount than requested. Nothing when
+ * all is well.
  */
 export function Inbox({ viewer }: { viewer: Viewer }) {
   const unfinished = useUnfinished()

@@ -10,7 +10,10 @@ import { buttonClass } from '../../ui/button-class.ts'
 import { toast } from '../../ui/Toast.tsx'
 import { InboxItem } from './InboxItem.tsx'
 
-/** Money that came in another amount than was asked for. Nothing on a network that this desk does not serve any more. */
+/**
+ * Money received in another amount than requested. Nothing on a network that is no longer
+ * configured.
+ */
 export function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
   const { t } = useLingui()
   const network = useNetwork(mispaid.network)

@@ -7,7 +7,7 @@ import { Welcome } from './Welcome.tsx'
 // A visitor who is not signed in never needs the figures and their charts.
 const Figures = lazy(() => import('./Figures.tsx').then((module) => ({ default: module.Figures })))
 
-/** What happened lately, for someone who proved a wallet; the next step, for everyone else. */
+/** Recent activity for signed-in readers; the next step for everyone else. */
 export function OverviewPage() {
   const state = useSession()
   if (state.kind === 'loading') return <PageSkeleton />

@@ -16,7 +16,7 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
   refundOf: msg`Sends back`,
 }
 
-/** What the payer's side wrote into the payment: shown as text, whatever it is. */
+/** What the payer's side wrote into the payment: always shown as plain text. */
 export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }) {
   const { t } = useLingui()
   return (

@@ -2,12 +2,12 @@ import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid, type PaymentStatus } from '#contract/payment.ts'
 import { call } from '../../api/client.ts'
 
-/** What went back of a payment, and what still can. Atomic units. */
+/** What was refunded of a payment, and what can still be refunded. Atomic units. */
 export type Returned = {
   /** Newest first. */
   returns: readonly PaymentRow[]
   paidAtomic: bigint
-  /** Sent, and not decided yet: it counts as gone until the network says otherwise. */
+  /** Sent, but not decided yet: counts as refunded until the network says otherwise. */
   underWayAtomic: bigint
   leftAtomic: bigint
 }
@@ -15,7 +15,10 @@ export type Returned = {
 const UNDER_WAY: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>(['pending', 'rolled_back'])
 const MOST_ROWS = '500'
 
-/** Reads every payment of the payee to the payer since, and keeps those that say they send this one back. @throws ApiError */
+/**
+ * Reads every payment from the payee to the payer since, and keeps those marked as refunds of this
+ * one. @throws ApiError
+ */
 export async function readReturned(
   payment: PaymentStatusBody,
   signal: AbortSignal,
@@ -43,7 +46,10 @@ type Original = Pick<
   'paymentId' | 'sender' | 'recipient' | 'network' | 'asset' | 'amountAtomic'
 >
 
-/** Only the same asset between the same two counts, whatever a payment says of itself. */
+/**
+ * Counts only the same asset between the same two parties, no matter what a payment says about
+ * itself.
+ */
 export function countReturned(payment: Original, rows: readonly PaymentRow[]): Returned {
   const returns = rows.filter(
     (row) =>

@@ -4,7 +4,7 @@ import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { readTruth } from './truth.ts'
 
-// The page hears of its own policy's refusals through the document.
+// The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
 
 const hash = `0x${'ab'.repeat(32)}`
@@ -88,7 +88,7 @@ const honest: Record<string, unknown> = {
 let server: Server | undefined
 afterEach(() => server?.close())
 
-/** A node that answers what it is told to. */
+/** A node that returns the given answers. */
 async function node(answers: Record<string, unknown>): Promise<string> {
   server = createServer((request, response) => {
     let text = ''

@@ -13,22 +13,25 @@ import type { Moved } from '../../rpc/read-landed.ts'
 
 export type TruthRow = { name: string; record: string; chain: string; ok: boolean }
 
-/** What the browser's own node says beside what the service says. Only `matches` is a match. */
+/** The browser's own node compared with the service's record. Only `matches` is a match. */
 export type Truth =
   | { kind: 'matches' | 'differs'; rows: TruthRow[] }
   | { kind: 'contradicted'; body: string }
-  /** `soon`: one of the two is behind the other, so asking again will tell. */
+  /** `soon`: one of the two is behind the other, so another reading will decide. */
   | { kind: 'nothing'; body: string; soon: boolean }
   | { kind: 'unavailable'; body: string }
 
 /**
- * A proof that was handed in is carried out by whoever settles it, in whichever call and with a memo of its own: the service has judged how.
- * What stands on the chain is judged by what it moved.
+ * The account that settles a submitted proof executes it, in any kind of call and with its own
+ * memo: the service has checked how. The on-chain transaction is judged by what it moved.
  */
 const EFFECT: ReadonlySet<string> = new Set(['network', 'sender', 'recipient', 'amount', 'asset'])
 const NETWORK: ReadonlySet<string> = new Set(['network'])
 
-/** Reads the payment's transaction from `url` and holds it against the service's record. Never throws for a node's fault. */
+/**
+ * Reads the payment's transaction from `url` and compares it with the service's record. Never
+ * throws for a node's fault.
+ */
 export async function readTruth(
   payment: PaymentStatusBody,
   network: Network,
@@ -94,7 +97,7 @@ export async function readTruth(
     const effect = handedIn
       ? undefined
       : landed.match.rows.find(({ field }) => field === 'instructions')
-    // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
+    // If the chain moved nothing, it confirms a payment that the service calls failed.
     if (status === 'failed' || !landed.succeeded)
       rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
     else if (effect)
@@ -106,7 +109,7 @@ export async function readTruth(
       })
     if (payment.fee)
       rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
-    // What is not confirmed may still move to another block.
+    // An unconfirmed transaction may still move to another block.
     if (payment.blockHeight !== null && !isOpen(status))
       rows.push(
         row(
@@ -131,7 +134,7 @@ export async function readTruth(
   }
 }
 
-/** What a token says it moved, beside what the service recorded. */
+/** The transfers that a token logged, compared with the service's record. */
 function movedRows(
   { sender, recipient, amountAtomic, asset }: PaymentIntent,
   { moves, exactly: ok }: Moved,
@@ -151,7 +154,7 @@ function isOpen(status: PaymentStatusBody['status']): boolean {
   return status === 'created' || status === 'pending'
 }
 
-/** `position`: how far the node is, in what the payment's height is counted in. */
+/** `position`: the node's height, in the unit of the payment's height. */
 function absent({ status, blockHeight }: PaymentStatusBody, position: number): Truth {
   if (isPaid(status)) {
     const behind = blockHeight !== null && position < blockHeight

@@ -27,7 +27,10 @@ export type ExportDialogProps = {
   viewer: Viewer
   query: ListQuery
   noted: NoteFilter | undefined
-  /** Rows the filter leaves, and the moment they were counted at: what came later is not in the file either. */
+  /**
+   * Number of rows that match the filter, and when they were counted: later payments are not in the
+   * file either.
+   */
   total: number
   until: number | undefined
   selected: readonly PaymentRow[]
@@ -37,7 +40,10 @@ type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
 
 type Run = { rows: number; of: number; abort: AbortController }
 
-/** Exactly what is filtered, or what is selected; how many rows stands before the file is made. */
+/**
+ * Exports exactly what is filtered, or what is selected; the row count is shown before the file is
+ * made.
+ */
 export function ExportDialog({
   open,
   onClose,
@@ -50,7 +56,7 @@ export function ExportDialog({
 }: ExportDialogProps) {
   const { t } = useLingui()
   const { networks } = useConfig()
-  // Whoever has picked rows means those, until they say otherwise.
+  // Selected rows are the default, until the reader chooses otherwise.
   const [scope, setScope] = useState<'filter' | 'rows'>('rows')
   const [shape, setShape] = useState<FileShape>(() => ({
     format: 'csv',
@@ -95,7 +101,7 @@ export function ExportDialog({
   }
 
   function cancel() {
-    // A request that waits out a pause ends later; nobody waits for it.
+    // A request that waits out a pause ends later; nothing waits for it.
     running.current?.abort()
     if (run) setRun(undefined)
     else onClose()

@@ -23,23 +23,26 @@ import type { Pages } from './use-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import type { Selection } from './use-selection.ts'
 
-/** Rows beyond those drawn whose page is read already. */
+/** Rows beyond the drawn ones whose pages are prefetched. */
 const BEHIND = 10
 const AHEAD = 40
 
-/** Browsers draw no page taller than some 16 million pixels; more payments than fit are narrowed down or exported. */
+/**
+ * Browsers draw no page taller than about 16 million pixels; if more payments match, the reader
+ * must filter or export.
+ */
 export const MOST_ROWS_SHOWN = 200_000
 
 export type PaymentRowsProps = {
   pages: Pages
   total: number
   selection: Selection
-  /** Whether cards show what picks them. */
+  /** Whether cards show their checkboxes. */
   picking: boolean
   onRange: (range: { from: number; to: number }) => void
 }
 
-/** Draws the rows in sight only, as a table where there is room and as cards on a phone. */
+/** Draws only the rows in view, as a table if there is room and as cards on a phone. */
 export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
   const [near, setNear] = useState<Stretch>({ from: 0, to: 0 })
   useEffect(
@@ -54,11 +57,11 @@ export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
 type RowsInSightProps = Omit<PaymentRowsProps, 'pages' | 'onRange'> & {
   rowAt: Pages['rowAt']
   notes: RowsInView['notes']
-  /** Told the pages of the list around the rows that are drawn, when they change. */
+  /** Called with the pages of the list around the drawn rows, when they change. */
   onNear: (pages: Stretch) => void
 }
 
-/** What a frame of scrolling draws anew, and no more than that. */
+/** The part that renders on each frame of scrolling, and nothing more. */
 function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsInSightProps) {
   const list = useRef<HTMLElement>(null)
   const wide = useSyncExternalStore(subscribeWide, () => wideQuery.matches)
@@ -66,7 +69,7 @@ function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsIn
   const count = Math.min(total, MOST_ROWS_SHOWN)
   const { from, to } = useDrawnRows(list, { count, height })
 
-  // Somewhat ahead: whoever reads on meets no gap.
+  // Reads somewhat ahead, so that scrolling shows no gap.
   const [firstPage, lastPage] = [
     pageOf(Math.max(0, from - BEHIND)),
     pageOf(Math.min(count - 1, to + AHEAD)),
@@ -103,7 +106,7 @@ function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsIn
   )
 }
 
-/** Gives a row the focus: now, or as soon as it is drawn. */
+/** Focuses a row: now, or as soon as it is drawn. */
 function useFocusRow(list: RefObject<HTMLElement | null>): (index: number) => void {
   const wanted = useRef<number>(undefined)
   const tryNow = useCallback(() => {
@@ -128,7 +131,7 @@ function pageOf(index: number): number {
   return Math.floor(index / PAGE_SIZE)
 }
 
-/** Notes by page of the list, so that scrolling a row on asks nothing anew. */
+/** Notes by page of the list, so that scrolling by a row repeats no request. */
 function useNotesOf(pages: Pages, { from, to }: Stretch): ReadonlyMap<string, PaymentNote> {
   const queries = Array.from({ length: to - from + 1 }, (_, index) => {
     const ids = Array.from(

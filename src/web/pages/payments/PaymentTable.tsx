@@ -19,7 +19,10 @@ import { RowCheckbox } from './RowCheckbox.tsx'
 import { placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import type { Selection } from './use-selection.ts'
 
-/** A real table, whose rows stand each in its own place: that others come and go is nothing to a row that stays. */
+/**
+ * A real table whose rows are positioned individually: rows that come and go do not affect a row
+ * that stays.
+ */
 export function PaymentTable({ rows, count, total, notes, selection, list }: RowsInView) {
   const { networks } = useConfig()
   const { t } = useLingui()
@@ -104,7 +107,9 @@ export function PaymentTable({ rows, count, total, notes, selection, list }: Row
   )
 }
 
-/** The widths of the columns: what may grow shares what is left, or all of them where none may. */
+/**
+ * The widths of the columns: growing columns share the rest, or all columns do if none can grow.
+ */
 function templateOf(shown: readonly ColumnName[]): string {
   const anyGrows = shown.some((name) => 'grow' in columns[name])
   const widths = shown.map((name) => {
@@ -125,7 +130,10 @@ type RowProps = {
   shown: readonly ColumnName[]
 }
 
-/** Drawn anew only when something of it changes: a frame of scrolling has no time for rows that stay. */
+/**
+ * Renders again only when its own data changes: a frame of scrolling has no time for rows that
+ * stay.
+ */
 const Row = memo(function Row({
   row,
   index,

@@ -10,12 +10,12 @@ import { toast } from '../../ui/Toast.tsx'
 import { LabelDialog } from './LabelDialog.tsx'
 import type { Selection } from './use-selection.ts'
 
-/** A session that does not run the desk changes fewer at once. */
+/** The limit per call for sessions that are not the operator's. */
 const OF_A_WALLET_AT_ONCE = 20
 
 export type SelectionBarProps = { selection: Selection; viewer: Viewer; onExport: () => void }
 
-/** What can be done with the picked rows. It stays in view while the list scrolls. */
+/** Actions for the selected rows. It stays in view while the list scrolls. */
 export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps) {
   const { t } = useLingui()
   const [labelling, setLabelling] = useState(false)

@@ -1,14 +1,14 @@
 /** Rows of a list by index, from the first to the last of them; none when `to` is below `from`. */
 export type Stretch = { from: number; to: number }
 
-/** Rows beyond those in sight that are drawn too: whoever scrolls meets them drawn. */
+/** Rows drawn beyond those in view, so that scrolling finds them drawn. */
 const BEYOND = 8
-/** Rows that come in one frame. All at once they make the frame late, and the hand feels it. */
+/** Rows added per frame. Adding all at once delays the frame noticeably. */
 const AT_ONCE = 3
 
 /**
- * What is drawn next on the way to the rows in sight: those first, then some beyond, a few at a time. Where nothing drawn is near, the rows that
- * stay in sight longest come first. The way's end returns itself.
+ * The next range to draw: the rows in view first, then some beyond, a few at a time. If no drawn
+ * row is near, the rows that stay in view longest come first. The final range returns itself.
  */
 export function nextDrawn(drawn: Stretch, sight: Stretch, count: number): Stretch {
   const far = { from: Math.max(0, sight.from - BEYOND), to: Math.min(count - 1, sight.to + BEYOND) }

@@ -11,36 +11,40 @@ import {
   type Viewer,
 } from '../../api/queries.ts'
 
-/** Pages this far from those in view are forgotten, so that a list of any length takes the same room. */
+/**
+ * Pages further than this from those in view are dropped, so that a list of any length uses the
+ * same memory.
+ */
 const KEPT_AROUND = 8
-/** Whoever drags the scrollbar passes many pages; only where they rest is read. */
+/** Dragging the scrollbar passes many pages; only those where it rests are read. */
 const REST_MS = 90
 
 export type Pages = {
   /** Undefined until the first page is there. */
   total: number | undefined
   rowAt: (index: number) => PaymentRow | undefined
-  /** The newest rows of the list as it was opened. */
+  /** The newest rows of the list when it was opened. */
   first: readonly PaymentRow[]
   /** The newest payment's time when the list was opened: later ones are not in it. */
   until: number | undefined
-  /** Payments there are now beyond those of the list. */
+  /** Number of payments added since the list was opened. */
   more: number
   error: Error | null
-  /** A page in view that could not be read, although the list itself stands. */
+  /** The error of a page in view, although the list itself was read. */
   gap: Error | null
   readAt: number
   busy: boolean
   retry: () => void
-  /** Begins anew at the newest payment. */
+  /** Starts again at the newest payment. */
   reopen: () => void
   /** Reads rows that are not in view. @throws ApiError */
   load: (from: number, to: number) => Promise<PaymentRow[]>
 }
 
 /**
- * A list of any length by page. It keeps the order of the moment it was opened: what comes later waits behind a button.
- * A page after a known one is read from its cursor, one that was jumped to by its offset.
+ * A list of any length by page. It keeps the order from when it was opened: later payments wait
+ * behind a button. A page after a known one is read from its cursor, one that was jumped to by its
+ * offset.
  */
 export function usePages(
   viewer: Viewer,
@@ -101,7 +105,7 @@ export function usePages(
     })
   }, [near, viewer, query])
 
-  /** The old order stands until the new one is there. */
+  /** The old order stays until the new one is loaded. */
   async function reopen(): Promise<void> {
     const newest = await queryClient.fetchQuery({
       ...paymentPageQuery(viewer, query, { index: 0 }),
@@ -164,7 +168,9 @@ function pagesOf({ from, to }: { from: number; to: number }, total: number): num
   return Array.from({ length: last - first + 1 }, (_, place) => first + place)
 }
 
-/** The pages in view, once they stay in view: at once for the next one, after a rest for a jump. */
+/**
+ * The pages in view once scrolling rests: immediately for the next page, after a delay for a jump.
+ */
 function useRested(pages: readonly number[]): readonly number[] {
   const name = pages.join()
   const [rested, setRested] = useState(name)
@@ -174,6 +180,6 @@ function useRested(pages: readonly number[]): readonly number[] {
   }, [name])
   const beside = rested === '' || Math.abs((pages[0] ?? 0) - Number(rested.split(',')[0])) <= 1
   const shown = beside ? name : rested
-  // The same pages are the same array, so that nothing below is worked out anew.
+  // The same pages return the same array, so that nothing below is computed again.
   return useMemo(() => (shown === '' ? [] : shown.split(',').map(Number)), [shown])
 }

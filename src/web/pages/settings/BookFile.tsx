@@ -9,7 +9,9 @@ import { toast } from '../../ui/Toast.tsx'
 
 const MAX_BYTES = 1024 * 1024
 
-/** The book as a file, out and in. What comes in is told in numbers and can be taken back. */
+/**
+ * Exports and imports the address book as a file. An import reports its counts and can be undone.
+ */
 export function BookFile() {
   const { t } = useLingui()
   const entries = useAddressBook()

@@ -7,7 +7,9 @@ import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { SettingRow } from './SettingRow.tsx'
 
-/** Each language under its own name, so that whoever cannot read this one finds theirs. */
+/**
+ * Each language under its own name, so that readers who cannot read the current one find theirs.
+ */
 export function LanguageSetting() {
   const { t } = useLingui()
   const { language } = usePreferences()

@@ -13,7 +13,10 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 
-/** A payment of this desk, by its id: its state, and its proof to be checked like any other. */
+/**
+ * A payment of this merchant, by its id: its state, and its proof, which can be checked like any
+ * other.
+ */
 export function PaymentIdView({ id, onProof }: { id: string; onProof: (header: string) => void }) {
   const [payment, setPayment] = useState<PaymentStatusBody>()
   const [error, setError] = useState<unknown>()

@@ -24,7 +24,7 @@ import { ResultCard } from './ResultCard.tsx'
 import { SettleCard } from './settle/SettleCard.tsx'
 import { useProofCheck, type How } from './use-proof-check.ts'
 
-/** One proof: what it says, what the reader expected, and what becomes of comparing the two. */
+/** One proof: what it says, what the reader expected, and the result of comparing the two. */
 export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof' }> }) {
   const { networks, sellerWallets } = useConfig()
   const state = useSession()
@@ -35,12 +35,13 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   )
   const [problems, setProblems] = useState<ExpectedProblems>({})
   const { busy, asked, result, mispaid, trouble, run, forget } = useProofCheck()
-  // What has begun stays in view until it is left, whatever the next check says: its end is told there.
+  // A settlement in progress stays in view until it is left, no matter what the next check says:
+  // its outcome is shown there.
   const [settling, setSettling] = useState(false)
   const isMine = (wallet: string) =>
     session !== null && (session.operator || session.wallets.includes(wallet))
 
-  /** `landed`: the transaction that brought it to the chain from here, where the proof itself names none yet. */
+  /** `landed`: the transaction that settled it from here, if the proof itself names none yet. */
   function check(kind: 'check' | 'accept', landed?: string) {
     const read = readExpected(fields, networks)
     setProblems(read.ok ? {} : read.problems)
@@ -123,7 +124,10 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   )
 }
 
-/** Another amount came than was asked for: no protocol returns it, the payee does. `reminded`: the reader's overview lists it until then. */
+/**
+ * Another amount was received than requested: no protocol returns it, the payee does. `reminded`:
+ * the reader's overview lists it until then.
+ */
 function SendBack({
   mispaid,
   decimals,
@@ -157,7 +161,7 @@ function SendBack({
   )
 }
 
-/** What the buttons do, before one is pressed. */
+/** What the buttons do, shown before one is pressed. */
 function CheckNote({ accepts }: { accepts: boolean }) {
   return (
     <p className="mt-3 text-sm text-muted">
@@ -176,7 +180,7 @@ function CheckNote({ accepts }: { accepts: boolean }) {
   )
 }
 
-/** What a proof says of itself, before anything was checked. */
+/** What a proof says, before anything was checked. */
 function ProofCard({ facts }: { facts: ProofFacts }) {
   const { networks } = useConfig()
   const network = networks.find((each) => each.network === facts.network)

@@ -17,7 +17,10 @@ import { checkReceipt } from '../../payment-view/receipt-checks.ts'
 import { ResultCard } from './ResultCard.tsx'
 import type { Result } from './run-checks.ts'
 
-/** A receipt: first held against its own bytes, without any network; then, where the reader wants, against their node. */
+/**
+ * A receipt: first checked against its own bytes, without any network; then, if the reader wants,
+ * against their node.
+ */
 export function ReceiptView({ receipt }: { receipt: Receipt }) {
   const { t } = useLingui()
   const { networks } = useConfig()
@@ -40,7 +43,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
       resource: null,
       memo: null,
     }
-    // Without the payer's bytes it may be a proof that was handed in, whose memo is its own.
+    // Without the payer's bytes it may be a submitted proof, which has its own memo.
     const memo = receipt.network.startsWith('solana:') && receipt.signed ? receipt.paymentId : null
     const view = await lookForTransaction(receipt.transaction, expected, {
       payer: receipt.payer,
@@ -54,7 +57,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
     }))
     setBusy(false)
     const undecided = view.absent ? t`Your node does not know this transaction.` : view.undecided
-    // What the receipt leaves open of its own bytes, the chain has answered.
+    // The chain has answered the checks that the receipt's own bytes left open.
     setResult({
       ...view,
       checks: [...checks.filter(({ state }) => state !== 'open'), ...view.checks],

@@ -25,7 +25,10 @@ const BatchView = lazy(() =>
   import('./BatchView.tsx').then((module) => ({ default: module.BatchView })),
 )
 
-/** Checks proofs of payment: first by reading them here, then by whoever the reader asks. */
+/**
+ * Checks proofs of payment: first by reading them here, then with the node or service that the
+ * reader chooses.
+ */
 export function VerifyPage() {
   const { t } = useLingui()
   const [mode, setMode] = useState<'one' | 'many'>('one')

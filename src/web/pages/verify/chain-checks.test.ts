@@ -4,7 +4,7 @@ import { addressFact, amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { lookForTransaction } from './chain-checks.ts'
 
-// The page hears of its own policy's refusals through the document.
+// The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
 
 const hash = `0x${'ab'.repeat(32)}`
@@ -32,7 +32,7 @@ const transferred = (to: string, amount: bigint) => ({
 let server: Server | undefined
 afterEach(() => server?.close())
 
-/** Of a node that shows a transaction by which a facilitator carried out what the payer signed. */
+/** Uses a node that shows a transaction in which a facilitator executed what the payer signed. */
 async function look(
   logs: readonly unknown[],
   { amountAtomic = 1_000_000n, from = null }: { amountAtomic?: bigint; from?: string | null } = {},

@@ -12,7 +12,7 @@ import type { Check } from '../../payment-view/check.ts'
 import type { Facts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 
-/** What the reader's own node shows. Asked straight from this browser; the proof itself is not sent. */
+/** What the reader's own node shows. This browser asks it directly, without sending the proof. */
 export type ChainView = {
   checks: readonly Check[]
   settled: boolean
@@ -28,10 +28,10 @@ const NOTHING: ChainView = {
   transaction: null,
   undecided: null,
 }
-/** How far back the use of an authorization is searched for. */
+/** How many blocks back the use of an authorization is searched for. */
 const BLOCKS_BACK = 5_000
 
-/** Looks a proof's payment up. Never throws for a node's fault. */
+/** Looks up a proof's payment. Never throws for a node's fault. */
 export async function lookOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
   try {
     if (facts.body.kind === 'authorization' || facts.body.kind === 'permit') {
@@ -57,7 +57,10 @@ export async function lookOnChain(facts: Facts, expected: Expected): Promise<Cha
 
 export type Known = { payer: string | null; memo: string | null }
 
-/** Looks a transaction up and holds it against what is expected; what is not expected is not judged. */
+/**
+ * Looks up a transaction and compares it with the expected values; anything without an expectation
+ * is not checked.
+ */
 export async function lookForTransaction(
   id: string,
   { network, asset, wallet, amountAtomic }: Expected,
@@ -162,7 +165,10 @@ function blocksFact(count: number): CheckFact {
 type Row = { field: string; ok: boolean; expected: AnyCheckFact; got: AnyCheckFact }
 type Wanted = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 'payer'>
 
-/** Tokens come in anybody's transaction: a facilitator's, for one. What the token says it moved for the payee is what was paid. */
+/**
+ * Tokens may arrive in any account's transaction: a facilitator's, for example. What the token
+ * logged as moved to the payee is what was paid.
+ */
 function movedRows(
   moves: readonly TokenMove[],
   { asset, wallet, amountAtomic, payer }: Wanted,
@@ -222,7 +228,10 @@ async function senderOf(url: string, hash: string): Promise<string> {
   return found.success ? checksumAddress(found.output.from) : ''
 }
 
-/** Whether what a payer signed was carried out, by which transaction, and whether it moved what it says. */
+/**
+ * Whether the payer's signed message was executed, by which transaction, and whether it moved what
+ * it says.
+ */
 async function lookForMessage(
   bytes: Uint8Array,
   { payer }: Facts,
@@ -309,7 +318,7 @@ async function lookForMessage(
   }
 }
 
-/** The networks of a family, for what names none. */
+/** The networks of a family, for input that names no network. */
 export function networksOf(networks: readonly Network[], family: 'evm' | 'solana'): Network[] {
   return networks.filter(({ network }) => familyOf(network) === family)
 }

@@ -4,7 +4,7 @@ import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import { checkRow } from './check-row.ts'
 
-// The page hears of its own policy's refusals through the document.
+// The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -34,7 +34,7 @@ test('of two equal proofs in one list the second is named: together they pay onc
   const seen = new Map<string, string>()
   const check = (name: string, proof: string) =>
     checkRow({ name, proof }, expected, { mine: false, seen })
-  // Nobody answers at this node, so each alone is open.
+  // This node does not respond, so each proof alone stays open.
   expect(await check('first', one)).toMatchObject({ verdict: 'unknown' })
   expect(await check('again', one)).toMatchObject({
     verdict: 'invalid',

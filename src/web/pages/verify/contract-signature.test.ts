@@ -10,7 +10,7 @@ import { factsOf } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 import { checkOnly, joined } from './run-checks.ts'
 
-// The page hears of its own policy's refusals through the document.
+// The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
 
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
@@ -29,7 +29,10 @@ afterEach(() => server?.close())
 
 type Node = { code: unknown; answer: unknown }
 
-/** A node that shows this code at the payer, and that says this of `isValidSignature`. Nothing was executed yet. */
+/**
+ * A node that returns this code for the payer, and this answer from `isValidSignature`. Nothing was
+ * executed yet.
+ */
 async function startNode({ code, answer }: Node): Promise<string> {
   server = createServer((request, response) => {
     let text = ''
@@ -59,7 +62,9 @@ async function startNode({ code, answer }: Node): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** What the page says of the signature of a payment by EIP-3009 that no key of the payer signed. */
+/**
+ * What the page says about the signature of an EIP-3009 payment that no key of the payer signed.
+ */
 async function check(node: Node | 'no node') {
   const rpcUrl = node === 'no node' ? 'http://127.0.0.1:1' : await startNode(node)
   const network: Network = {

@@ -19,8 +19,9 @@ const abi = parseAbi([
 const VALID = '0x1626ba7e'
 
 /**
- * Asks a payer that is a contract, such as a Safe, whether it signed a message (EIP-1271), through the reader's own node. Null: the payer is no contract,
- * so only its key can sign. `open`: the node, or the proof, does not say enough.
+ * Asks a payer that is a contract, such as a Safe, whether it signed a message (EIP-1271), through
+ * the reader's own node. Null: the payer is not a contract, so only its key can sign. `open`: the
+ * node, or the proof, does not say enough.
  */
 export async function askPayerContract({
   payment,
@@ -65,7 +66,7 @@ async function confirms(url: string, contract: Hex, data: Hex): Promise<boolean>
   }
 }
 
-/** Permit2 has a domain of its own. Null: the proof does not say how the token names itself. */
+/** Permit2 has its own domain. Null: the proof does not include the token's domain name. */
 function domainOf(
   payment: PaymentPayload,
   body: Message,

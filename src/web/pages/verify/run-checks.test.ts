@@ -5,7 +5,7 @@ import { verdictOf, type Check } from '../../payment-view/check.ts'
 import { joined, weigh } from './run-checks.ts'
 import type { ServiceView } from './proof/service-checks.ts'
 
-/** The page's own node, the service's, and the service's record speak at different moments. */
+/** The page's own node, the service's node, and the service's record report different moments. */
 
 const check = (
   name: string,
@@ -92,7 +92,7 @@ describe('a proof that was carried out', () => {
     expect(told({ chain: paid, ...(seen.of && { of: seen.of }), local: seen.local })).toMatchObject(
       { verdict: 'settled', used },
     )
-    // Whoever looks while its block is still shallow is told to wait, not that it is bad.
+    // A reader who checks while the block is still shallow is told to wait, not that it is bad.
     const early = told({ chain: shallow, ...(seen.of && { of: seen.of }), local: seen.local })
     expect(early).toMatchObject({ verdict: 'unknown', used })
     expect(early.undecided).toContain('not deep enough')

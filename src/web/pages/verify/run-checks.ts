@@ -8,7 +8,7 @@ import { checkLocally, type Expected } from './proof/local-checks.ts'
 import { settleKindOf } from './settle/kinds.ts'
 import { accept, askWhetherGood, type Accepting, type ServiceView } from './proof/service-checks.ts'
 
-/** All that is known of a proof. */
+/** Everything known about a proof. */
 export type Result = Outcome & {
   transaction: string | null
   paymentId: string | null
@@ -18,12 +18,15 @@ export type Result = Outcome & {
 
 export type Question = { header: string; payment: PaymentPayload; facts: Facts; expected: Expected }
 
-/** Reads the proof alone: nothing leaves the browser. */
+/** Checks the proof alone: nothing leaves the browser. */
 export async function readAlone({ facts, payment, expected }: Question): Promise<Check[]> {
   return checkLocally(facts, payment, { expected, now: serverNow() })
 }
 
-/** The same; a message that the payer's key did not sign may be a contract's, which the reader's own node is asked. */
+/**
+ * The same; a message that the payer's key did not sign may be a contract's: the reader's own node
+ * is asked.
+ */
 async function readWithContract(question: Question): Promise<Check[]> {
   const { payment, facts, expected } = question
   const local = await readAlone(question)
@@ -36,10 +39,11 @@ async function readWithContract(question: Question): Promise<Check[]> {
   return local.map((check) => (check.name === 'signature' && answer !== null ? answer : check))
 }
 
-/** Checks and uses nothing up: the reader's own node, and the service where it may be asked. */
+/** Checks and uses nothing up: the reader's own node, and the service if it may be asked. */
 export async function checkOnly(question: Question, askService: boolean): Promise<Result> {
   const { facts, payment, expected } = question
-  // What names the payee for the network fee is no facilitator's to judge: only the payee can settle it.
+  // If the proof names the payee as fee payer, no facilitator can judge it: only the payee can
+  // settle it.
   const own = settleKindOf(facts, expected.wallet) === 'co_sign'
   const [local, chain, service] = await Promise.all([
     readWithContract(question),
@@ -73,7 +77,7 @@ export async function checkAndAccept(question: Question, accepting: Accepting): 
   }
 }
 
-/** What the service reads from the proof itself is read here too. */
+/** These facts of the proof, which the service also reports, are read here. */
 const READ_HERE = new Set([
   'scheme',
   'network',
@@ -84,7 +88,10 @@ const READ_HERE = new Set([
   'recipient',
   'resource',
 ])
-/** Whether a proof could be carried out now, in the service's words. Whoever looks a moment after it was gets a no, of whichever of these is asked first. */
+/**
+ * Whether a proof could be executed now, in the service's check names. Just after execution, the
+ * first of these to be checked fails.
+ */
 const ONCE = new Set([
   'single_use',
   'fresh',
@@ -102,9 +109,10 @@ export type Looks = {
 }
 
 /**
- * All checks of a proof. Where the chain shows that it was carried out, however deep, that it can be carried out no more is the same news and no fault
- * of it. That a payment on the chain is of another time than the service takes is one: it is about the payment itself.
- * `used`: it is on the service's record.
+ * All checks of a proof. If the chain shows that it was executed, at any depth, then "can no longer
+ * be executed" follows from that and is not a fault. That the on-chain payment is from another time
+ * than the service accepts is a fault: it concerns the payment itself. `used`: it is on the
+ * service's record.
  */
 export function joined({ local, chain, service }: Looks): { checks: Check[]; used: boolean } {
   const spent = wasCarriedOut(chain) || isSpent(chain)
@@ -125,12 +133,15 @@ export function joined({ local, chain, service }: Looks): { checks: Check[]; use
   }
 }
 
-/** A contract may say something else of its signature once it was executed, for example after its owners changed. The token asked it then. */
+/**
+ * After execution, a contract may answer differently about its signature, for example after its
+ * owners changed. The token asked it at the time.
+ */
 function isOutdated({ name, source, state }: Check): boolean {
   return state !== 'ok' && name === 'signature' && source === 'chain'
 }
 
-/** The reader's node shows the very payment, perhaps in a block that is not deep enough yet. */
+/** The reader's node shows this very payment, perhaps in a block that is not deep enough yet. */
 function wasCarriedOut({ checks }: Looks['chain']): boolean {
   return (
     checks.some(
@@ -139,7 +150,7 @@ function wasCarriedOut({ checks }: Looks['chain']): boolean {
   )
 }
 
-/** It cannot be carried out any more, and the reader's node does not tell by what it was. */
+/** It cannot be executed any more, and the reader's node does not show what used it. */
 function isSpent({ checks }: Looks['chain']): boolean {
   return checks.some(({ name, state }) => name === 'fresh' && state === 'open')
 }
@@ -150,7 +161,10 @@ export type Weighed = {
   /** Only the payee can settle it. */ own: boolean
 }
 
-/** Which of the two is believed of what: the reader's own node before the service, and neither of what the other cannot show yet. */
+/**
+ * Which of the two decides: the reader's own node before the service, and neither about what the
+ * other cannot show yet.
+ */
 export function weigh({
   chain,
   service,
@@ -178,7 +192,7 @@ export function weigh({
       undecided: t`The service sees the payment on the chain, and your node does not show it yet. Check again in a moment.`,
     }
   }
-  // Nothing was asked of the node, so the service's reading stands alone, and says so.
+  // The node was not asked, so the service's reading stands alone, and the result says so.
   if (landed) return { settled: true, vouched, undecided: chain.undecided }
   if (vouched) return { settled: false, vouched, undecided: null }
   const alone =

@@ -8,7 +8,7 @@ import { readDecimal, separators } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 
-/** What the form holds, as typed. */
+/** The form's values, as typed. */
 export type Fields = {
   network: string
   /** The address of an asset of the network. */
@@ -26,13 +26,16 @@ export type Fields = {
 export const FEE_CHOICES = ['auto', 'low', 'high', 'custom'] as const
 export type FeeChoice = (typeof FEE_CHOICES)[number]
 
-/** The most a payer may give the validator on top, in native currency: above it a zero too much is likelier than a wish. */
+/**
+ * The most a payer may add for the validator, in native currency: above it, an extra zero is
+ * likelier than intent.
+ */
 const MAX_PRIORITY_FEE = '0.01'
 
-/** Why a decimal as typed cannot be read: `ambiguous` could be a thousand times more or less. */
+/** Why a typed decimal cannot be read: `ambiguous` could be a thousand times more or less. */
 type ReadAmount = ParsedAmount | { ok: false; problem: 'ambiguous' }
 
-/** The amount as typed, in the reader's own way of writing numbers. */
+/** The typed amount, read in the reader's own number format. */
 export function readAmount(
   text: string,
   asset: Pick<Asset, 'decimals'>,
@@ -44,17 +47,17 @@ export function readAmount(
   return parseAmount(typed.plain.replace(/^0+(?=[0-9])/, ''), asset.decimals)
 }
 
-/** What is put into a field for the reader: every digit, with their decimal point. */
+/** The amount to prefill in a field: every digit, with the reader's decimal point. */
 export function writeAmount(atomic: bigint, decimals: number): string {
   return localDecimal(formatAmount(atomic, decimals))
 }
 
-/** A plain decimal, as an address of a page carries it, with the reader's decimal point. */
+/** A plain decimal, as in a page's URL, with the reader's decimal point. */
 export function localDecimal(plain: string): string {
   return plain.replace('.', separators(numberLocale()).point)
 }
 
-/** Invisible characters come along when people copy addresses from chats. */
+/** Addresses copied from chats may contain invisible characters. */
 export function readRecipient(text: string): string {
   return text.replace(/[\s\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g, '')
 }
@@ -79,7 +82,7 @@ export function payYourself(): string {
   return t`This is the wallet you pay from. Nothing would move but the network fee.`
 }
 
-/** `balanceAtomic` of the asset itself; what the network takes beside it is another question. */
+/** `balanceAtomic` is of the asset itself; the network fee is checked separately. */
 export function checkAmount(
   text: string,
   asset: Asset,
@@ -107,7 +110,7 @@ export function checkResource(text: string): string | true {
     : t`Enter a whole web address, with https://.`
 }
 
-/** A priority fee of the payer's own. */
+/** A custom priority fee. */
 export function checkPriorityFee(text: string, native: Asset): string | true {
   const parsed = readAmount(text, native)
   if (!parsed.ok)
@@ -120,7 +123,10 @@ export function checkPriorityFee(text: string, native: Asset): string | true {
   return t`Enter at most ${limit}.`
 }
 
-/** The most the network may take of a payment, whatever the service builds: what the review compares with. */
+/**
+ * The highest network fee a payment may cost, no matter what the service builds: the review checks
+ * against it.
+ */
 export function feeCapOf(
   network: Network,
   asset: Asset,
@@ -131,7 +137,7 @@ export function feeCapOf(
     : maxFeeOnSolana(priorityFeeAtomic)
 }
 
-/** What a custom fee comes to, once it can be read. */
+/** The value of a custom fee, if it can be read. */
 export function customFeeAtomic(
   fields: Pick<Fields, 'fee' | 'priorityFee'>,
   network: Network,

@@ -32,7 +32,7 @@ export const paymentService: PaymentService = {
   explain: explainError,
 }
 
-/** What a link sets is not said again: the proxy takes it from the link. */
+/** A link's terms are not sent again: the proxy takes them from the link. */
 async function ask(
   order: PaymentOrder,
   idempotencyKey: string,
@@ -47,7 +47,7 @@ async function ask(
     })
   const own = {
     walletAddress: order.sender,
-    // The fee is paid in the native currency, whatever is sent.
+    // The fee is paid in the native currency, no matter which asset is sent.
     ...(order.priorityFeeAtomic !== undefined && {
       priorityFee: decimalOf(order.priorityFeeAtomic, nativeAsset(network).decimals),
     }),
@@ -87,7 +87,7 @@ function decimalOf(atomic: bigint, decimals: number): LosslessNumber {
   return new LosslessNumber(formatAmount(atomic, decimals))
 }
 
-/** Which input of the form a field of the request comes from. */
+/** The form input that corresponds to a field of the request. */
 const INPUTS: Readonly<Record<string, string>> = {
   walletAddress: 'sender',
   recipientAddress: 'recipient',

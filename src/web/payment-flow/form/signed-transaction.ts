@@ -4,7 +4,10 @@ import { decodeTransaction as decodeEvm } from '#chains/evm/decode.ts'
 import { decodeTransaction as decodeSolana } from '#chains/solana/decode.ts'
 import type { Receipt } from '#contract/receipt.ts'
 
-/** The bytes of a landed transaction from what a node tells of it. Whatever does not decode to the very same transaction is left out. */
+/**
+ * Rebuilds the bytes of a landed transaction from a node's response. Anything that does not decode
+ * to the very same transaction is left out.
+ */
 
 const hex = v.pipe(
   v.string(),

@@ -18,10 +18,16 @@ import {
 } from './fields.ts'
 import type { OpenLink } from './open-link.ts'
 
-/** A Solana account that keeps less than this is refused; the fee payer's account must keep it or be emptied exactly. */
+/**
+ * A Solana account must keep at least this; the fee payer's account must keep it or be emptied
+ * exactly.
+ */
 const RENT_MINIMUM_LAMPORTS = 890_880n
 
-/** What "max" leaves in the account: the most a payment may cost beside the amount, and on Solana the rent minimum. A token leaves nothing. */
+/**
+ * What "max" leaves in the account: the most a payment may cost besides the amount, and on Solana
+ * the rent minimum. A token leaves nothing.
+ */
 export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bigint): bigint {
   if (!asset.native) return 0n
   return familyOf(network.network) === 'evm'
@@ -29,7 +35,7 @@ export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bi
     : maxFeeOnSolana(priorityFeeAtomic) + RENT_MINIMUM_LAMPORTS
 }
 
-/** What the address of the page asks for. */
+/** What the page's URL asks for. */
 export type AskedFor = Partial<Omit<SearchOf<'checkout'>, 'payment'>>
 
 /** The terms of a link, as the form reads them. */
@@ -46,7 +52,10 @@ export function askedByLink({ terms, asset }: OpenLink): AskedFor {
   }
 }
 
-/** How the form starts: with a payment that is changed, or with what the address asks for. A single seller wallet is filled in. */
+/**
+ * The form's initial values: from a payment to be changed, or from the URL. A single seller wallet
+ * is filled in.
+ */
 export function startValues(
   previous: PaymentOrder | undefined,
   asked: AskedFor,
@@ -56,7 +65,7 @@ export function startValues(
   const to = asked.to === undefined ? undefined : parseAddress(readRecipient(asked.to))
   const named = networks.find((each) => each.network === asked.network)
   const fitting = to?.ok ? networks.find((each) => familyOf(each.network) === to.family) : undefined
-  // Whoever comes back pays where their wallet is.
+  // Defaults to a network of a wallet used before.
   const usual = networks.find((each) => rememberedWallet(familyOf(each.network)) !== undefined)
   const network = named ?? fitting ?? usual ?? networks[0]
   const sellers = network ? sellersOn(network, sellerWallets) : []
@@ -82,8 +91,9 @@ export function sellersOn(network: Network, sellerWallets: readonly string[]): s
 }
 
 /**
- * The recipient after the network or the paying account changed: a seller's wallet gives way to the seller's wallet there, or to none where that is
- * the payer's `own`; anything typed stays.
+ * The recipient after the network or the paying account changed: a seller's wallet is replaced by
+ * the seller's wallet on the new network, or by none if that is the payer's `own`; anything typed
+ * stays.
  */
 export function recipientOn(
   networks: readonly Network[],
@@ -99,7 +109,10 @@ export function recipientOn(
   return sellers.length === 1 ? (sellers[0] ?? '') : ''
 }
 
-/** The asset after the network changed: the one of the same symbol there, otherwise the native one. */
+/**
+ * The asset after the network changed: the one with the same symbol there, otherwise the native
+ * one.
+ */
 export function assetOn(network: Network, symbol: string | undefined): Asset {
   return network.assets.find((asset) => asset.symbol === symbol) ?? nativeAsset(network)
 }
@@ -113,7 +126,10 @@ export type OrderParts = {
   refundOf: string | undefined
 }
 
-/** The order of checked fields. Its id is made here, before anything is asked of anyone. What a link sets is taken from the link. */
+/**
+ * The order of validated fields. Its id is created here, before the first request. A link's terms
+ * are taken from the link.
+ */
 export function orderOf(
   fields: Fields,
   { network, asset, account, priorityFeeAtomic, link, refundOf }: OrderParts,
@@ -176,6 +192,6 @@ function fieldsOf(
 
 function optional<K extends string>(key: K, text: string): Partial<Record<K, string>> {
   const value = text.trim()
-  // The key is the one that was passed in; a computed key widens to string.
+  // The key is the one passed in; a computed key widens to string.
   return value === '' ? {} : ({ [key]: value } as Record<K, string>)
 }

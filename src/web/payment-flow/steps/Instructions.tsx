@@ -9,7 +9,7 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 
-/** What is said of the fee in one figure: chains price work, and people pay a sum. */
+/** The two fee steps are shown as one figure: chains price work, but people pay a sum. */
 type FeeStep = Step & { kind: 'fee_limit' | 'fee_price' }
 type Deed = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
 
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<Deed['kind'], { title: MessageDescriptor; icon: Ico
   unknown: { title: msg`Something this page does not understand`, icon: 'warning' },
 }
 
-/** The chains' own names of a step's facts, for people who do not know them. */
+/** The chains' own names for a step's facts, in plain words. */
 const NAMES: Readonly<Record<string, MessageDescriptor>> = {
   to: msg`to`,
   from: msg`from`,
@@ -48,11 +48,14 @@ const NAMES: Readonly<Record<string, MessageDescriptor>> = {
 export type InstructionsProps = {
   steps: readonly Step[]
   bytes: Uint8Array
-  /** What the network may take in all, as the comparison found it. */
+  /** The most the network may take in total, as the comparison found it. */
   fee: MatchFact | undefined
 }
 
-/** The transaction in plain words, in the order it is carried out; the network's own figures and its bytes on demand. */
+/**
+ * The transaction in plain words, in execution order; the network's own figures and its bytes on
+ * demand.
+ */
 export function Instructions({ steps, bytes, fee }: InstructionsProps) {
   const { t } = useLingui()
   const text = toBase64(bytes)

@@ -6,19 +6,19 @@ import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { StepHeading } from './StepHeading.tsx'
 
-/** How something that was signed is doing, in words. */
+/** The progress of a signed transaction or message, in words. */
 export type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
 
 export type ProgressCardProps = {
   progress: Progress
-  /** Under the words. */
+  /** Below the text. */
   note?: ReactNode
-  /** Across from them. */
+  /** Opposite the text. */
   aside?: ReactNode
   children?: ReactNode
 }
 
-/** Where a transaction is, beside whatever it is part of. */
+/** The state of a transaction, shown beside the page content that it belongs to. */
 export function ProgressCard({
   progress: { title, body, tone, icon, working },
   note,

@@ -10,7 +10,10 @@ import type {
   WalletAnswer,
 } from '../../payment-order/ports.ts'
 
-/** The world around a payment under test: a chain, a wallet, the service and time, all in the hands of the test. */
+/**
+ * The environment of a payment under test: a chain, a wallet, the service and time, all controlled
+ * by the test.
+ */
 
 type Family = 'evm' | 'solana'
 type Plan = { paymentId: string; lastValidBlockHeight: number; nonce: number }
@@ -26,7 +29,7 @@ export class Outside {
   height = 1_000
   nonce = 7
   rpcUp = true
-  /** The RPC takes the bytes and then breaks the connection. */
+  /** The RPC accepts the bytes and then breaks the connection. */
   rpcLies = false
   simulation: Simulation = { state: 'passed', changes: [] }
   matches = true
@@ -69,14 +72,14 @@ export class Outside {
     )
   }
 
-  /** Blocks pass, and the time they take. */
+  /** Advances the chain by some blocks, and the clock with it. */
   pass(blocks: number): void {
     this.height += blocks
     this.now += blocks * BLOCK_MS
     for (const sleeper of this.#sleepers) if (sleeper.until <= this.now) sleeper.wake()
   }
 
-  /** Puts what waits and still may into a block. */
+  /** Puts pending transactions that are still valid into a block. */
   land(): void {
     for (const transaction of this.transactions.values()) {
       if (transaction.landedAt !== null) continue
@@ -90,7 +93,7 @@ export class Outside {
     }
   }
 
-  /** Takes back the newest block that is not final. */
+  /** A reorg: drops the newest block that is not final. */
   reorganize(): void {
     for (const transaction of this.transactions.values()) {
       if (transaction.landedAt === null || transaction.landedAt <= this.finalizedHeight) continue
@@ -116,7 +119,7 @@ export class Outside {
     this.nonce++
   }
 
-  /** The person answers the oldest open request of the wallet, wherever its tab is. */
+  /** The person approves the oldest open wallet request, regardless of which tab made it. */
   approve(): void {
     const request = this.asked.shift()
     if (!request) return

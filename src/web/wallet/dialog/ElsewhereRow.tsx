@@ -4,13 +4,13 @@ import { Icon } from '../../ui/Icon.tsx'
 import { OnPhone } from './OnPhone.tsx'
 
 export type ElsewhereRowProps = {
-  /** Shows the code of WalletConnect; undefined where this desk has no project of theirs. */
+  /** Shows the WalletConnect code; undefined without a WalletConnect project id. */
   onScan: (() => void) | undefined
-  /** Whether the way to a phone is unfolded at once. */
+  /** Whether the phone options are expanded at first. */
   open: boolean
 }
 
-/** The wallet is not in this browser: on another device, or in an app of its own. */
+/** The wallet is not in this browser: on another device, or in a separate app. */
 export function ElsewhereRow({ onScan, open }: ElsewhereRowProps) {
   return (
     <div className="mt-4 space-y-2 border-t border-line pt-4">

@@ -46,7 +46,7 @@ const built: Built = {
   digest: '',
 }
 
-/** A wallet whose answers the test decides; by default it is on the right chain and sends. */
+/** A wallet whose answers the test controls; by default it is on the right chain and sends. */
 function walletWith(answers: Record<string, (params: unknown) => unknown>) {
   const asked: { method: string; params: unknown }[] = []
   let chainId = '0x7a69'
@@ -150,7 +150,7 @@ test('only an error that is certain to have sent nothing is a refusal', async ()
     [{ code: -32603, message: 'Internal JSON-RPC error.' }, 'lost'],
     [new Error('Failed to fetch'), 'lost'],
     [new Error('disconnected port'), 'lost'],
-    // The connection ended under an approval that may have been given already.
+    // The connection ended while an approval may already have been given.
     [{ code: 4900, message: 'Disconnected.' }, 'lost'],
     [{ code: 4901, message: 'Chain disconnected.' }, 'lost'],
     [{ code: 4100 }, 'refused'],
@@ -206,7 +206,7 @@ test.each([
   ],
   ['wallet_switchEthereumChain', { kind: 'refused', trouble: { code: 'WRONG_CHAIN' } }],
   ['wallet_addEthereumChain', { kind: 'refused', trouble: { code: 'ADD_CHAIN_FAILED' } }],
-  // Whoever may still approve may still send.
+  // A wallet that may still approve may still send.
   ['eth_sendTransaction', { kind: 'lost' }],
 ])('a wallet that never answers %s is not waited for without end', async (method, answer) => {
   vi.useFakeTimers()

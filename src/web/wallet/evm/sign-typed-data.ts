@@ -15,8 +15,9 @@ const SIGN_WITHIN_MS = 5 * 60_000
 const SIGNATURE = /^0x[0-9a-f]{130}$/i
 
 /**
- * Asks the wallet for the signature of an account over typed data. Wallets refuse a domain of another chain than the one they are on.
- * @throws WalletProblem; whatever happens, nothing was sent
+ * Asks the wallet for an account's signature over typed data. Wallets refuse a domain of another
+ * chain than their current one.
+ * @throws WalletProblem; after any error, nothing was sent
  */
 export async function signTypedData(
   provider: EIP1193Provider,
@@ -47,6 +48,6 @@ export async function signTypedData(
   } catch (error) {
     throw walletProblem(error, walletName)
   }
-  // A contract wallet answers with more than a key's signature, which the proofs here cannot carry.
+  // A contract wallet returns more than a key's signature, which these proofs cannot carry.
   throw new WalletProblem('unsupported', walletName)
 }

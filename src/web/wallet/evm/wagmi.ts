@@ -9,11 +9,14 @@ import {
 import { watchConnectors } from 'wagmi/actions'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
 
-/** Extensions announce themselves as late as this after the page loads. */
+/** Extensions may announce themselves this late after the page loads. */
 const ANNOUNCED_WITHIN_MS = 2_000
 const RPC_TIMEOUT_MS = 10_000
 
-/** Connectors come from EIP-6963, beside the given ones: `window.ethereum` belongs to whoever came last. @throws without a network */
+/**
+ * Connectors come from EIP-6963, in addition to the given ones: the last extension to load owns
+ * `window.ethereum`. @throws without a network
+ */
 export function createConfigOf(
   networks: readonly Network[],
   connectors: CreateConnectorFn[],
@@ -29,7 +32,8 @@ export function createConfigOf(
       networks.map((network) => [chainIdOf(network.network), transport(network)]),
     ),
     multiInjectedProviderDiscovery: true,
-    // Which wallet to connect again is remembered by us, for both families alike; wagmi's own memory would connect every wallet it finds.
+    // We remember which wallet to reconnect, for both families alike; wagmi's own storage would
+    // reconnect every wallet it finds.
     storage: null,
     ssr: false,
   })
@@ -46,7 +50,7 @@ function chainOf(network: Network) {
   } as const
 }
 
-/** Waits a moment for a wallet that announces itself late. */
+/** Waits briefly for a wallet that announces itself late. */
 export function announced(config: Config, walletId: string): Promise<Connector | undefined> {
   return new Promise((resolve) => {
     const finish = (connector: Connector | undefined) => {

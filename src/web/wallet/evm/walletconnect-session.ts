@@ -2,7 +2,10 @@ import { SignClient } from '@walletconnect/sign-client'
 import { hexToNumber, isHex, numberToHex } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
 
-/** What a wallet may be asked for over WalletConnect. Whatever it did not grant is refused here: nobody else signs in its place. */
+/**
+ * What a wallet may be asked for over WalletConnect. Methods it did not grant are refused here:
+ * nothing else signs for it.
+ */
 const METHODS = [
   'eth_sendTransaction',
   'personal_sign',
@@ -13,13 +16,13 @@ const EVENTS = ['accountsChanged', 'chainChanged']
 
 export type WalletConnectOptions = {
   projectId: string
-  /** WalletConnect's own relay otherwise. */
+  /** WalletConnect's own relay by default. */
   relayUrl?: string
-  /** Who asks, as the wallet shows it. */
+  /** The requesting app, as the wallet shows it. */
   asker: { name: string; url: string; icon: string }
-  /** The chains a wallet may use here, the first one first. */
+  /** The chains a wallet may use here; the first one is the default. */
   chainIds: readonly number[]
-  /** The text a wallet scans or opens, as soon as there is one. */
+  /** The URI that a wallet scans or opens, as soon as it exists. */
   onUri: (uri: string) => void
 }
 
@@ -33,8 +36,10 @@ type Client = Awaited<ReturnType<typeof SignClient.init>>
 type Session = ReturnType<Client['session']['get']>
 
 /**
- * One wallet at the other end of a relay, as an EIP-1193 provider. The relay carries sealed messages; keys and signatures stay with the wallet.
- * Built on the client alone: the provider that goes with it answers what the wallet did not grant from an RPC, and a node that holds keys would sign.
+ * One remote wallet behind a relay, as an EIP-1193 provider. The relay carries encrypted messages;
+ * keys stay in the wallet, which does the signing. Built on the client alone: WalletConnect's own
+ * provider sends methods that the wallet did not grant to an RPC endpoint, and a node that holds
+ * keys would sign.
  */
 export class WalletConnectSession {
   readonly #client: Client
@@ -77,7 +82,7 @@ export class WalletConnectSession {
     return new WalletConnectSession(client, options, events)
   }
 
-  /** How the wallet calls itself; undefined while none is connected. */
+  /** The wallet's own name; undefined while none is connected. */
   get walletName(): string | undefined {
     return this.#session?.peer.metadata.name
   }
@@ -86,7 +91,7 @@ export class WalletConnectSession {
     return this.#chainId
   }
 
-  /** Of the current chain, first the one that signs. */
+  /** Of the current chain; the signing account is first. */
   accounts(): string[] {
     const prefix = `eip155:${this.#chainId}:`
     const accounts = this.#session?.namespaces.eip155?.accounts ?? []
@@ -95,7 +100,10 @@ export class WalletConnectSession {
       .map((account) => checksumAddress(account.slice(prefix.length)))
   }
 
-  /** Asks for a wallet and waits until one agrees. @throws when the person refuses, here or there, or nobody comes */
+  /**
+   * Asks for a wallet and waits until one agrees. @throws when the person refuses, here or in the
+   * wallet, or no wallet connects
+   */
   async connect(): Promise<string[]> {
     const chains = this.#options.chainIds.map((id) => `eip155:${id}`)
     const { uri, approval } = await this.#client.connect({
@@ -116,7 +124,7 @@ export class WalletConnectSession {
     return this.accounts()
   }
 
-  /** The person no longer wants to connect: who agrees after this is sent away. */
+  /** The person no longer wants to connect: a wallet that agrees after this is disconnected. */
   cancel(): void {
     this.#giveUp?.(rpcError(4001, 'The person cancelled.'))
   }
@@ -127,7 +135,7 @@ export class WalletConnectSession {
     if (topic !== undefined) await this.#leave(topic)
   }
 
-  /** EIP-1193. @throws with `code` 4100, 4200 or 4902, or what the wallet answered */
+  /** EIP-1193. @throws with `code` 4100, 4200 or 4902, or the wallet's error */
   async request({ method, params }: { method: string; params?: unknown }): Promise<unknown> {
     switch (method) {
       case 'eth_accounts':

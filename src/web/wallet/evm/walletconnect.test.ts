@@ -9,12 +9,14 @@ import { WalletConnectSession, type WalletConnectOptions } from './walletconnect
 const CHAIN = 31_337
 const MESSAGE = '0x68656c6c6f'
 
-// One process holds many pages and wallets here: each has a core of its own.
+// One process holds many pages and wallets here: each has a separate core.
 beforeEach(() => {
   vi.stubEnv('DISABLE_GLOBAL_CORE', 'true')
 })
 
-/** This page and a wallet on another device, with the official client at both ends of a relay. */
+/**
+ * This page and a wallet on another device, each with the official client, connected by a relay.
+ */
 async function open(
   wallet: Partial<RemoteWalletOptions> = {},
   page: Partial<WalletConnectOptions> = {},

@@ -8,13 +8,16 @@ export type RelaySettings = { projectId: string; relayUrl: string | null; title:
 
 export type WalletConnect = {
   connectorOf: CreateConnectorFn
-  /** How the wallet at the other end calls itself; undefined while there is none. */
+  /** The remote wallet's own name; undefined while there is none. */
   walletName(): string | undefined
-  /** Where the code of the next connection is shown, and what gives up on it. */
+  /** Sets where the code of the next connection is shown, and how it is cancelled. */
   offer(elsewhere: Elsewhere): void
 }
 
-/** WalletConnect as a connector of wagmi, beside those that EIP-6963 brings. Its code loads when somebody wants it, or used it on the last visit. */
+/**
+ * WalletConnect as a wagmi connector, in addition to those from EIP-6963. Its code loads when
+ * someone uses it, or used it on the last visit.
+ */
 export function walletConnect({ projectId, relayUrl, title }: RelaySettings): WalletConnect {
   let elsewhere: Elsewhere | undefined
   let opening: Promise<WalletConnectSession> | undefined
@@ -44,7 +47,7 @@ export function walletConnect({ projectId, relayUrl, title }: RelaySettings): Wa
     const session = () => {
       if (opening) return opening
       opening = start()
-      // A start that failed, with the network down, is tried anew by the next caller.
+      // If the start failed, with the network down, the next caller tries again.
       opening.catch(() => (opening = undefined))
       return opening
     }
@@ -63,7 +66,7 @@ export function walletConnect({ projectId, relayUrl, title }: RelaySettings): Wa
       getChainId: async () => (await session()).chainId,
       getProvider: () => session(),
       isAuthorized: async () => (await session()).accounts().length > 0,
-      // What a wallet tells comes through the session's own events.
+      // The wallet's notifications come through the session's own events.
       onAccountsChanged: () => {},
       onChainChanged: () => {},
       onDisconnect: () => {},

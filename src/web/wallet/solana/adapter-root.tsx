@@ -10,22 +10,26 @@ import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 import { WalletProblem } from '../state/errors.ts'
 
-/** Extensions register themselves as late as this after the page loads. */
+/** Extensions may register this late after the page loads. */
 const REGISTERED_WITHIN_MS = 2_000
 
 /**
- * The wallet adapter's providers in a React root of their own, beside the page. Not around it, because they are loaded late and must
- * not remount the page; not inside its StrictMode, because the adapter destroys the adapters it goes on using when a strict unmount
- * is simulated, and account changes are then no longer seen.
+ * The wallet adapter's providers in a separate React root, beside the page. Not around it, because
+ * they load late and must not remount the page; not inside its StrictMode, because the adapter
+ * destroys adapters that it still uses when a strict unmount is simulated, and then misses account
+ * changes.
  */
 export type AdapterRoot = {
   current(): WalletContextState
   subscribe(on: () => void): void
-  /** Resolves once `holds` is true of the context, false after `withinMs`. */
+  /** Resolves to true once `holds` is true of the context, to false after `withinMs`. */
   until(holds: (context: WalletContextState) => boolean, withinMs: number): Promise<boolean>
 }
 
-/** A module constant: a fresh array on each render would rebuild every adapter. Standard wallets are found by the provider itself. */
+/**
+ * A module constant: a new array on each render would rebuild every adapter. The provider finds
+ * standard wallets by itself.
+ */
 const NO_ADAPTERS: [] = []
 
 export async function mountAdapterRoot(endpoint: string): Promise<AdapterRoot> {
@@ -74,7 +78,7 @@ export async function mountAdapterRoot(endpoint: string): Promise<AdapterRoot> {
   }
 }
 
-/** The standard wallet behind an installed adapter of a name. */
+/** The standard wallet behind the installed adapter of this name. */
 export function adapterNamed(
   context: WalletContextState,
   name: string,
@@ -86,8 +90,8 @@ export function adapterNamed(
 }
 
 /**
- * Makes a wallet the adapter's current one. `select` takes effect on the next render; connecting before it would connect the wallet
- * selected before, or none.
+ * Makes a wallet the adapter's current one. `select` takes effect on the next render; connecting
+ * earlier would connect the previously selected wallet, or none.
  * @throws WalletProblem when the wallet is not there
  */
 export async function selectAdapter(
@@ -112,7 +116,10 @@ function isStandard(adapter: object): adapter is StandardWalletAdapter {
   return 'wallet' in adapter && 'standard' in adapter
 }
 
-/** Every failure reaches its caller as well; the adapter's default prints it and opens the wallet's home page. */
+/**
+ * Callers get every failure as well; the adapter's default prints it and opens the wallet's home
+ * page.
+ */
 function ignoreError(): void {}
 
 function Bridge({ publish }: { publish: (context: WalletContextState) => void }) {

@@ -2,25 +2,27 @@ import { PublicKey, type Connection } from '@solana/web3.js'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import type { PaymentOrder, Sent } from '../../payment-order/order.ts'
 
-/** As many as a node tells at once. */
+/** The most a node returns at once. */
 const PAGE = 1_000
 const MAX_PAGES = 5
 /** Clocks differ, and a block's time is an estimate. */
 const EARLIER_S = 600
 
-/** Transactions that were looked at for these bytes and are others: none is fetched twice. */
+/** Transactions already compared with these bytes that did not match: none is fetched twice. */
 const others = new WeakMap<Uint8Array, Set<string>>()
 
 /**
- * The name under which a transaction that somebody else completes and sends stands on the chain; undefined while it does not. It is known by its
- * message, which is what the payer signed, among the transactions of the account it takes from.
- * @throws when the node does not show all that it must: an absence is told only where everything was looked through
+ * The on-chain signature of a transaction that another account completes and sends; undefined while
+ * it is not on the chain. It is identified by its message, which is what the payer signed, among
+ * the transactions of the account it debits.
+ * @throws when the node does not show everything needed: absence is reported only after a complete
+ * search
  */
 export async function findByMessage(
   connection: Connection,
   { order, sent }: { order: PaymentOrder; sent: Sent },
 ): Promise<string | undefined> {
-  // Bytes are dropped only once it is final, and then it is known by its own name.
+  // Bytes are dropped only once it is final; its own signature is known by then.
   if (!sent.bytes) return undefined
   const decoded = decodeTransaction(sent.bytes)
   if (!decoded.ok) throw new Error(decoded.problem)

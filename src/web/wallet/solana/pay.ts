@@ -4,7 +4,7 @@ import { describeUnsigned } from '../../errors/troubles.ts'
 import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'
 
-/** Has the wallet sign a payment. Signing sends nothing: whatever goes wrong, no byte has left. */
+/** Has the wallet sign a payment. Signing sends nothing: after any error, no byte has left. */
 export async function signWithWallet(
   signer: SolanaSigner,
   order: PaymentOrder,

@@ -8,7 +8,7 @@ import type { BalanceChange, PaymentOrder, Simulation } from '../../payment-orde
 import type { Rpc } from './connections.ts'
 import { describeFailure } from './failure.ts'
 
-/** Tries a payment out on the payer's own node, which shows what is in the accounts afterwards. */
+/** Simulates a payment on the payer's own node, which returns the accounts' balances afterwards. */
 export async function simulate(
   rpc: Rpc,
   order: PaymentOrder,
@@ -54,7 +54,7 @@ async function run(
   })
   if (value.err) {
     const reason = describeFailure(value.err)
-    // A node that lags does not know the blockhash yet: it tried nothing out.
+    // A lagging node does not know the blockhash yet: it simulated nothing.
     if (reason === 'BlockhashNotFound')
       return { state: 'unavailable', reason: t`your connection lags behind the network.` }
     return { state: 'failed', reason: `${reason}.` }
@@ -77,7 +77,7 @@ async function run(
   )
 }
 
-/** The accounts between which the transaction moves a token: those of its one transfer. */
+/** The accounts between which the transaction moves a token: those of its only transfer. */
 function tokenAccounts(bytes: Uint8Array): string[] {
   const decoded = decodeTransaction(bytes)
   const transfer = decoded.ok
@@ -87,8 +87,9 @@ function tokenAccounts(bytes: Uint8Array): string[] {
 }
 
 /**
- * A token account is an address like any other, and an old one may have been given to somebody else: whose it is stands only in the
- * account itself. And a mint may keep a part of every transfer.
+ * A token account is an address like any other, and the ownership of an old one may have been
+ * transferred to a third party: only the account itself shows its owner. Also, a mint may withhold
+ * a part of every transfer.
  */
 function judgeToken(
   order: PaymentOrder,

@@ -8,9 +8,11 @@ import { SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from '#contract/network
 import { bounded } from '../state/bounded.ts'
 import { WalletProblem } from '../state/errors.ts'
 
-/** What a payment needs of a Solana wallet; the rest of the app knows no wallet but this. */
+/**
+ * What a payment needs from a Solana wallet; the rest of the app uses wallets only through this.
+ */
 export interface SolanaSigner {
-  /** As the wallet tells them now. */
+  /** As the wallet reports them now. */
   accounts(): readonly string[]
   /** The wire bytes with the wallet's signature; the wallet may have changed them. */
   signTransaction(address: string, network: NetworkId, bytes: Uint8Array): Promise<Uint8Array>
@@ -24,8 +26,8 @@ const SOLANA_TESTNET = 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'
 const SIGN_WITHIN_MS = 5 * 60_000
 
 /**
- * The Wallet Standard's name of a network. The adapter's own `signTransaction` passes none, and the wallet then simulates on
- * whatever cluster it happens to be on.
+ * The Wallet Standard's name of a network. The adapter's own `signTransaction` passes none, and the
+ * wallet then simulates on its current cluster.
  */
 export function standardChain(network: NetworkId): Chain {
   if (network === SOLANA_MAINNET) return 'solana:mainnet'

@@ -2,8 +2,9 @@ import { useSyncExternalStore } from 'react'
 import type { Family } from '#contract/address.ts'
 
 /**
- * Who is connected, for pages that show it. No wallet code in here: the EVM and Solana stacks are chunks of their own
- * and load when someone connects, or when a wallet of an earlier visit is connected again without asking.
+ * The connected accounts, for pages that show them. No wallet code in here: the EVM and Solana
+ * stacks are separate chunks that load when someone connects, or when a wallet of an earlier visit
+ * is reconnected silently.
  */
 
 export type ConnectedAccount = {
@@ -13,7 +14,7 @@ export type ConnectedAccount = {
   /** Of the wallet within its family: the reverse domain name on EVM, the name on Solana. */
   walletId: string
   walletName: string
-  /** A `data:` image of the wallet's own making. */
+  /** A `data:` image provided by the wallet. */
   icon?: string
 }
 
@@ -43,7 +44,7 @@ export function closeConnectDialog(): void {
   set({ ...state, dialog: null })
 }
 
-/** A stack tells who it is connected to now. */
+/** Called by a stack with its currently connected account. */
 export function setAccount(family: Family, account: ConnectedAccount | undefined): void {
   const others = state.accounts.filter((other) => other.family !== family)
   const accounts = account ? [...others, account] : others

@@ -44,7 +44,7 @@ export type HostedFormProps = {
   onPrepare: (order: HostedOrder) => void
 }
 
-/** From which managed wallet, to whom, how much. */
+/** The managed wallet to pay from, the recipient, and the amount. */
 export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
@@ -160,7 +160,10 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
   }
 }
 
-/** The wallet that signs has to be one of this session that runs the desk: one that only is connected is asked to sign in first. */
+/**
+ * The signing wallet must be one of this operator session's wallets: one that is only connected
+ * must sign in first.
+ */
 function SubmitOrSign({ network, signer }: { network: Network; signer: string | undefined }) {
   const session = useSession()
   const proven =

@@ -23,7 +23,7 @@ export type HostedOutcomeProps = {
 
 const LOOK_EVERY_MS = 2_000
 
-/** From the signature on. The service carries it out; its page shows what the chain says of it. */
+/** From the signature on. The service executes the payment; its page shows the on-chain state. */
 export function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeProps) {
   const { t } = useLingui()
   const { data } = useQuery({

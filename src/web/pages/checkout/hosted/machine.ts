@@ -2,15 +2,16 @@ import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { Trouble } from '../../../payment-order/order.ts'
 
 /**
- * A payment from a managed wallet, as this page drives it. The wallet of the operator signs words, never a transaction; from the signature on
- * there is one payment at most, and nothing is prepared anew until the proxy said for certain what became of it.
+ * A payment from a managed wallet, as this page drives it. The operator's wallet signs a text,
+ * never a transaction; from the signature on there is at most one payment, and nothing is prepared
+ * again until the proxy has reported a definite outcome.
  */
 export type HostedState =
   | { step: 'form'; trouble: Trouble | null }
   | { step: 'preparing' }
   | { step: 'review'; intent: HostedIntent; trouble: Trouble | null }
   | { step: 'signing'; intent: HostedIntent }
-  /** `unknown` once an answer got lost: only the same request is sent again. */
+  /** `unknown` once a response was lost: only the same request is sent again. */
   | { step: 'sending' | 'unknown'; intent: HostedIntent; signature: string }
   | { step: 'sent'; intent: HostedIntent; paymentId: string }
   | { step: 'refused'; intent: HostedIntent; trouble: Trouble }
@@ -62,7 +63,7 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
   }
 }
 
-/** The signature may have reached the proxy: only what the proxy says ends this. */
+/** The signature may have reached the proxy: only the proxy's answer ends this state. */
 export function isOut(state: HostedState): state is Extract<HostedState, { signature: string }> {
   return state.step === 'sending' || state.step === 'unknown'
 }

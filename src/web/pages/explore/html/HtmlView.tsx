@@ -2,7 +2,10 @@ import { Trans } from '@lingui/react/macro'
 import { useMemo, type ReactNode } from 'react'
 import { readHtml, type Content, type Part, type Tag } from './read-html.ts'
 
-/** Of what a page says and how it is ordered, in this desk's own type. Headings stand below those around it. */
+/**
+ * The text and structure of a page, in the dashboard's own styles. Headings are ranked below those
+ * around them.
+ */
 const LOOK: Readonly<Record<Tag, { as: string; className?: string }>> = {
   div: { as: 'div' },
   p: { as: 'p', className: 'my-3' },
@@ -51,7 +54,10 @@ const LOOK: Readonly<Record<Tag, { as: string; className?: string }>> = {
   img: { as: 'span' },
 }
 
-/** A page to be read: made of our own elements, so nothing in it acts, loads or looks like this desk. `url`: where it came from. */
+/**
+ * A page to read: built from our own elements, so nothing in it acts, loads or looks like the
+ * dashboard. `url`: where it came from.
+ */
 export function HtmlView({ html, url }: { html: string; url: string }) {
   const page = useMemo(() => readHtml(html, url), [html, url])
   if (!page) {
@@ -89,7 +95,7 @@ function Shown({ part }: { part: Part }) {
   return <Element className={className}>{show(children)}</Element>
 }
 
-/** A link's words may say anything: where it leads is told beside them. */
+/** A link's text may say anything: its target is shown beside it. */
 function Away({ href, children }: { href: string; children: ReactNode }) {
   const { host } = new URL(href)
   return (
@@ -105,7 +111,7 @@ function Away({ href, children }: { href: string; children: ReactNode }) {
   )
 }
 
-/** What lies elsewhere is not fetched: its server would learn who reads. */
+/** External pictures are not fetched: their server would learn who reads. */
 function Picture({ src, alt }: { src: string | undefined; alt: string | undefined }) {
   if (src !== undefined)
     return (

@@ -1,14 +1,16 @@
 import { html as written, parse, type DefaultTreeAdapterTypes as Tree } from 'parse5'
 
-/** A page's words and their order, without anything that acts: no code, no styles, no address that is loaded. */
+/**
+ * A page's text in its order, without anything active: no code, no styles, no URL that is loaded.
+ */
 export type Content = string | Part
 export type Part = {
   tag: Tag
-  /** Of a link: where it leads, http or https. */
+  /** Of a link: its target, http or https. */
   href?: string
-  /** Of a picture that is part of the page itself: a `data:` address. */
+  /** Of an embedded picture: a `data:` URL. */
   src?: string
-  /** Of a picture: what its writer says of it; empty where it only adorns. */
+  /** Of a picture: its alternative text; empty if it is decorative. */
   alt?: string
   children: Content[]
 }
@@ -48,7 +50,7 @@ const INLINE = [
   'q',
   'img',
 ] as const
-/** What stands in a table and nowhere else, and holds no words of its own but in its cells. */
+/** Elements that occur only in a table, with no text except in its cells. */
 const TABLE_PARTS = ['thead', 'tbody', 'tfoot', 'tr'] as const
 const CELLS = ['th', 'td', 'caption'] as const
 export type Tag =
@@ -90,7 +92,7 @@ const TAGS: ReadonlyMap<string, Tag> = new Map<string, Tag>([
 const ONLY_IN_TABLES: ReadonlySet<Tag> = new Set<Tag>([...TABLE_PARTS, ...CELLS])
 const WITHOUT_WORDS: ReadonlySet<Tag> = new Set<Tag>(['table', ...TABLE_PARTS])
 
-/** With all that is in them, these say nothing to a reader. */
+/** These, with all their content, say nothing to a reader. */
 const DROPPED: ReadonlySet<string> = new Set(
   'head script style title template textarea select datalist dialog object iframe noembed noframes audio video canvas xmp'.split(
     ' ',
@@ -104,9 +106,10 @@ const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[a-zA-Z0-9+/=\s]
 class TooLong extends Error {}
 
 /**
- * Reads a page for somebody who wants to read it. The result is data: it can only be shown as words, lists, tables and links.
+ * Reads a page for display. The result is data: it can only be shown as text, lists, tables and
+ * links.
  * @param url where the page came from: its links are relative to it
- * @returns nothing where no word is left, or the page is too long to be shown at once
+ * @returns nothing if no text is left, or the page is too long to be shown at once
  */
 export function readHtml(html: string, url: string): Part | undefined {
   let parts = 0
@@ -117,7 +120,7 @@ export function readHtml(html: string, url: string): Part | undefined {
       if ('value' in child) return [child.value]
       if (!('tagName' in child) || isDropped(child)) return []
       const tag = TAGS.get(child.tagName)
-      // Nobody reads a hundred boxes in each other: their words are enough.
+      // Too deep to show as nested boxes: the text alone is enough.
       if (depth > MAX_DEPTH && (tag === undefined || !ONLY_IN_TABLES.has(tag)))
         return [wordsOf(child)]
       return tag === undefined ? read(child, depth + 1) : [partOf(child, tag, depth)]
@@ -157,7 +160,7 @@ function isDropped(element: Tree.Element): boolean {
   )
 }
 
-/** What is written in an element, however deep. */
+/** The text of an element, however deep. */
 function wordsOf(element: Tree.Element): string {
   const words: string[] = []
   const open: Tree.ChildNode[] = [element]

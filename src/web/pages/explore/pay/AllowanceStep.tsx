@@ -21,7 +21,10 @@ import type { Visit } from './visit.ts'
 
 export type AllowanceStepProps = { visit: Visit; payment: PaymentRun; onLeave: () => void }
 
-/** Before a permit is signed: whether Permit2 may take the amount, and the one transaction that allows it where it may not. */
+/**
+ * Before a permit is signed: whether Permit2 may take the amount, and if not, the one transaction
+ * that allows it.
+ */
 export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
   const { allowance, look, renew, run } = useAllowance(visit, payment)
   const { asset } = payment.state().order
@@ -83,13 +86,13 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
 
 type AllowingProps = { run: PaymentRun; look: () => void; renew: () => void; onLeave: () => void }
 
-/** The transaction that allows it, in the steps of every payment. */
+/** The transaction that allows it, in the usual payment steps. */
 function Allowing({ run, look, renew, onLeave }: AllowingProps) {
   const state = useRunState(run)
   const paid = isPaid(state)
   const over = state.step === 'failed'
   useEffect(() => {
-    // Whatever the wallet made of it, what counts is what is allowed now.
+    // No matter what the wallet sent, the current allowance decides.
     if (paid || over) look()
   }, [paid, over, look])
   const container = useStepFocus('sent' in state ? 'chain' : state.step)

@@ -21,7 +21,10 @@ export type RefusedCardProps = {
   onPayAnew: (offer: Offer) => void
 }
 
-/** The server wants money once more. Nothing is paid a second time without the reader's word, and never while the first may still be used. */
+/**
+ * The server wants money once more. Nothing is paid a second time without the reader's consent, and
+ * never while the first payment may still be used.
+ */
 export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const { t } = useLingui()
   const { state, visit, sending, send, delivered } = view
@@ -35,7 +38,8 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const rose = again && again.terms.amountAtomic > terms.amountAtomic
   const reason = delivered?.delivery.reason
   const words = reason ? proofReasons[readReason(reason)] : undefined
-  // Asking again costs nothing, but a proof that is bad for good is not what to press first.
+  // Asking again costs nothing, but it is not the first choice for a proof that can never be
+  // accepted.
   const hopeless = words?.retry === 'never'
   const paid = isPaid(state)
   const over = canRebuild(state)

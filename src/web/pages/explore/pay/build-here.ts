@@ -13,12 +13,12 @@ import type { PaymentService } from '../../../payment-order/ports.ts'
 import { describeTrouble } from '../../../errors/troubles.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
 
-/** How long what was built is offered for signing. */
+/** How long a built transaction is offered for signing. */
 const VALID_MS = 60_000
 /** A transfer with its memo uses about a third; the rest is room for the guards a wallet adds. */
 const UNIT_LIMIT = 40_000
 const MAX_TIP = 5_000_000_000n
-/** What the official client offers for a transfer that somebody else pays for, in micro-lamports. */
+/** What the official client offers for a transfer with another fee payer, in micro-lamports. */
 const SPONSORED_UNIT_PRICE = 1n
 
 const quantity = v.pipe(
@@ -37,7 +37,7 @@ const Fees = v.array(v.object({ prioritizationFee: v.number() }))
 
 type Reply = Awaited<ReturnType<PaymentService['build']>>
 
-/** What stands in the way of a payment before there is anything to review. */
+/** A problem that blocks a payment before there is anything to review. */
 class NotBuilt extends Error {
   override name = 'NotBuilt'
   readonly trouble: Trouble
@@ -49,8 +49,8 @@ class NotBuilt extends Error {
 }
 
 /**
- * Builds payments to anybody in this browser, through the reader's own node: no service is asked, and none hears of it.
- * `memo`: on Solana, what the seller calls the payment.
+ * Builds payments to any recipient in this browser, through the reader's own node: no service is
+ * asked, and none learns of it. `memo`: on Solana, the seller's name for the payment.
  */
 export function buildHere(network: Network, memo: string | null): PaymentService {
   return {
@@ -61,7 +61,7 @@ export function buildHere(network: Network, memo: string | null): PaymentService
   }
 }
 
-/** An error of building, in words. */
+/** A build error, in words. */
 export function explainHere(error: unknown): Trouble {
   if (error instanceof NotBuilt) return error.trouble
   return describeTrouble('rpc_silent', '', error instanceof RpcProblem ? error.message : undefined)
@@ -99,7 +99,7 @@ async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
   }
 }
 
-/** A payee that is a contract may refuse the money, and its node says so here. */
+/** A payee that is a contract may refuse the money, and the node reports that here. */
 async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
   const { sender, recipient, amountAtomic, asset } = order
   try {
@@ -121,7 +121,9 @@ async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
 
 type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
-/** Twice the next base fee and the median tip of recent blocks, within what a payer is ever made to pay. */
+/**
+ * Twice the next base fee and the median tip of recent blocks, within the limit a payer ever pays.
+ */
 function priceOf(
   { baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>,
   { asset }: PaymentOrder,
@@ -156,7 +158,8 @@ async function onSolana(
     .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const usual = prices[Math.floor(prices.length * 0.75)] ?? 0n
   const automatic = usual > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : usual
-  // Who pays the network decides what it is worth; sponsors refuse a price that others chose high.
+  // The account that pays the network fee decides the price; fee payers refuse a high price set by
+  // others.
   const unitPriceMicroLamports = order.sponsor === undefined ? automatic : SPONSORED_UNIT_PRICE
   const paymentId = memo ?? order.id
   const bytes = buildOnSolana({
@@ -178,7 +181,10 @@ const Owners = v.object({
   ]),
 })
 
-/** Which program the mint belongs to. A sponsored transfer opens no account, so the payee must have one. */
+/**
+ * The program that owns the mint. A sponsored transfer opens no account, so the payee must have
+ * one.
+ */
 async function readToken(
   url: string,
   { asset, recipient }: PaymentOrder,

@@ -15,24 +15,27 @@ import { loadStack } from '../../../wallet/stack.ts'
 import type { Way } from '../request/usable.ts'
 import type { Visit } from './visit.ts'
 
-/** The payments of visits, in the same machine as every other; their journal is their own, because no service knows them. */
+/**
+ * The payments of visits, in the same machine as all others; they have a separate journal, because
+ * no service knows them.
+ */
 
 const journal = openJournal('paydesk-visit-payments')
 const runs = new TabRuns(journal)
-/** Between the id of a visit and that of what allows its payment. */
+/** Separates the id of a visit from the id of its allowance payment. */
 const ALLOWANCE = '.allowance.'
 
-/** The terms of a visit, read again from the entry as it came. */
+/** The terms of a visit, read again from the entry as received. */
 export function termsOf(visit: Pick<Visit, 'version' | 'entry' | 'resource'>): Terms {
   return readOrder(visit.version, parseJson(visit.entry), visit.resource)
 }
 
-/** The payer signs a message that somebody else carries out. */
+/** The payer signs a message that another account executes. */
 function isMessage(way: Way): way is 'authorization' | 'permit' {
   return way === 'authorization' || way === 'permit'
 }
 
-/** Whose wallet pays. */
+/** The paying account and its wallet. */
 export type Payer = { address: string; walletName: string }
 
 /** The order of a visit: what the machine pays. */
@@ -66,7 +69,7 @@ export async function resumeRun(visit: Visit): Promise<PaymentRun | 'held' | und
   return (await runs.resume(visit.id, () => behind(visit))) ?? resumeUnbuilt(visit)
 }
 
-/** A permit is not built before its allowance is there: until then the allowance knows who pays. */
+/** A permit is built only after its allowance exists: until then the allowance names the payer. */
 async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
   const [allowance] = await listAllowances(visit)
   if (!allowance) return undefined
@@ -77,8 +80,8 @@ async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
 }
 
 /**
- * What lets Permit2 take the amount of a payment, and no more: the one that is under way, or a new one that is not built yet. `held` when another
- * tab has it.
+ * The payment that lets Permit2 take the amount of a payment, and no more: the one in progress, or
+ * a new one that is not built yet. `held` when another tab has it.
  */
 export async function openAllowance(
   visit: Visit,
@@ -111,7 +114,9 @@ async function listAllowances(visit: Visit): Promise<JournalEntry[]> {
   return (await journal.list()).filter(({ id }) => id.startsWith(`${visit.id}${ALLOWANCE}`))
 }
 
-/** Whether anything of a visit's payment can have left this browser, and did not fail for good. */
+/**
+ * Whether anything of a visit's payment may have left this browser and has not conclusively failed.
+ */
 export async function mayHavePaid(id: string): Promise<boolean> {
   const entry = await journal.read(id)
   if (!entry || !('sent' in entry.state)) return false
@@ -119,7 +124,8 @@ export async function mayHavePaid(id: string): Promise<boolean> {
 }
 
 /**
- * Has the wallet sign a proof, which moves nothing. I7: null while another tab has a request open in this wallet.
+ * Has the wallet sign a proof, which moves nothing. I7: null while another tab has a request open
+ * in this wallet.
  * @throws WalletProblem
  */
 export async function signProof(
@@ -146,7 +152,8 @@ async function behind(visit: Visit): Promise<Outside> {
   }
   const { buildHere } = await import('./build-here.ts')
   const service = buildHere(network, terms.memo)
-  // The seller sends what it is given; until the signature is too old it may do so at any time, so the payment counts as outside.
+  // The seller broadcasts it; until the signature expires it may do so at any time, so the payment
+  // counts as having left.
   const chain =
     visit.way === 'signed_transfer'
       ? { ...stack.chain, broadcast: () => Promise.resolve() }

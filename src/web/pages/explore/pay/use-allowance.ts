@@ -12,14 +12,17 @@ type Allowance = 'reading' | 'unread' | 'missing' | 'enough' | 'held'
 
 export type AllowanceView = {
   allowance: Allowance
-  /** Reads once more what is allowed. */
+  /** Reads the current allowance again. */
   look: () => void
-  /** Begins the allowance anew, where the one before ended. */
+  /** Starts a new allowance after the previous one ended. */
   renew: () => void
   run: PaymentRun | undefined
 }
 
-/** Reads what Permit2 may take of the payer's token, prepares what allows it, and builds the payment once it may. */
+/**
+ * Reads what Permit2 may take of the payer's token, prepares the allowance, and builds the payment
+ * once it exists.
+ */
 export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
   const { order } = payment.state()
   const network = useNetwork(order.network)
@@ -49,7 +52,8 @@ export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
           setAllowance('enough')
           return void payment.build()
         }
-        // What was allowed a moment ago is not asked for again because a node is late; what failed, only by the reader's word.
+        // A fresh allowance is not requested again because a node lags; a failed one, only if the
+        // reader asks for it.
         const before = begun.current?.state()
         if (before && isPaid(before) && late.current++ < LATE_LOOKS)
           return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
@@ -57,7 +61,7 @@ export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
         const opened = await openAllowance(visit, order)
         if (!current) return
         setAllowance(opened === 'held' ? 'held' : 'missing')
-        // Until that tab is closed, or its allowance is there.
+        // Until that tab is closed, or its allowance exists.
         if (opened === 'held') return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
         begun.current = opened
         setRun(opened)

@@ -12,21 +12,21 @@ import type { Answer } from './ask.ts'
 import { mimeTypeOf, readBody, type ShownBody } from './body.ts'
 import { JsonTree } from './JsonTree.tsx'
 
-// Reading a page takes a parser of HTML; few answers are pages.
+// Reading a page needs an HTML parser; few responses are pages.
 const HtmlView = lazy(() =>
   import('../html/HtmlView.tsx').then((module) => ({ default: module.HtmlView })),
 )
 
 export type AnswerCardProps = {
   answer: Answer
-  /** What was asked for. */
+  /** The requested URL. */
   url: string
   title: ReactNode
-  /** Under the title, for example what was paid. */
+  /** Below the title, for example what was paid. */
   children?: ReactNode
 }
 
-/** What a server answered, shown as data. */
+/** A server's response, shown as data. */
 export function AnswerCard({ answer, url, title, children }: AnswerCardProps) {
   const { t } = useLingui()
   const shown = useMemo(() => readBody(answer), [answer])
@@ -101,7 +101,7 @@ function BodyView({ shown, url }: { shown: ShownBody; url: string }) {
   }
 }
 
-/** A page is bought to be read; how it is written is there for whoever asks. */
+/** A page is shown as readable text first; its source is available on demand. */
 function PageView({ text, url }: { text: string; url: string }) {
   const { t } = useLingui()
   const [look, setLook] = useState<'page' | 'source'>('page')
@@ -148,7 +148,7 @@ function SourceView({ text }: { text: string }) {
   )
 }
 
-/** The headers this browser was shown. */
+/** The headers this browser could read. */
 export function HeaderList({ answer }: { answer: Answer }) {
   if (answer.headers.length === 0) return null
   return (
@@ -179,7 +179,7 @@ function toneOf(status: number): Tone {
   return status >= 400 ? 'bad' : 'neutral'
 }
 
-/** A name of our own, and a type that no browser opens by itself. */
+/** A file name chosen here, and a type that no browser opens by itself. */
 function save(answer: Answer): void {
   const ending = /^[a-z]+\/([a-z0-9]{1,8})/.exec(mimeTypeOf(answer))?.[1] ?? 'bin'
   const url = URL.createObjectURL(

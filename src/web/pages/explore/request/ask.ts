@@ -6,7 +6,7 @@ import { MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import type { ResourceRequest } from './request.ts'
 
-/** A server's answer, as data: nothing of it is ever run. */
+/** A server's response, as data: nothing of it is ever executed. */
 export type Answer = {
   status: number
   headers: readonly (readonly [name: string, value: string])[]
@@ -15,8 +15,9 @@ export type Answer = {
 }
 
 /**
- * Why there is no answer: `cors`, the server is there and does not let pages read it; `policy`, this page's own rules; `silent`, nobody
- * answered, or nobody this page may know of; `relay`, the proxy could or would not ask.
+ * Why there is no response: `cors`, the server is reachable and does not let pages read it;
+ * `policy`, this page's own CSP; `silent`, nothing answered, or nothing this page may know of;
+ * `relay`, the proxy could not or would not ask.
  */
 export type Unanswered = {
   cause: 'cors' | 'policy' | 'silent' | 'too_large' | 'relay'
@@ -26,13 +27,16 @@ export type Unanswered = {
 
 export type Asked = { kind: 'answered'; answer: Answer } | ({ kind: 'unanswered' } & Unanswered)
 
-/** The header that pays, where one does. */
+/** The header that carries the payment, if any. */
 export type PaymentHeader = { name: 'PAYMENT-SIGNATURE' | 'X-PAYMENT'; value: string }
 
 const WITHIN_MS = 65_000
 const PROBE_WITHIN_MS = 5_000
 
-/** Asks once. Whatever happens is an answer of this function; what was sent with a payment may have been used all the same. */
+/**
+ * Sends one request. Every outcome is a return value; a payment sent with it may have been used
+ * even if the request failed.
+ */
 export async function ask(request: ResourceRequest, payment?: PaymentHeader): Promise<Asked> {
   const started = performance.now()
   const sent = payment
@@ -81,7 +85,7 @@ async function askDirectly({ method, url, headers, body }: ResourceRequest): Pro
       method,
       headers: headers.map(([name, value]): [string, string] => [name, value]),
       body,
-      // Nobody's cookies, nobody's cache, no word of where the reader comes from.
+      // No cookies, no cache, no referrer.
       credentials: 'omit',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',
@@ -103,7 +107,7 @@ async function askDirectly({ method, url, headers, body }: ResourceRequest): Pro
   }
 }
 
-/** At most what the relay passes on too; nothing when there is more. */
+/** At most what the relay also passes on; nothing if there is more. */
 async function readBody(response: Response): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -126,7 +130,10 @@ async function readBody(response: Response): Promise<Uint8Array | undefined> {
   return bytes
 }
 
-/** Whether a server answers at all, without a look at what it says and without the payment: that tells CORS from silence. */
+/**
+ * Whether a server responds at all, without reading the response and without the payment: that
+ * tells CORS from silence.
+ */
 async function isThere(url: string): Promise<boolean> {
   try {
     await fetch(url, {
@@ -142,7 +149,7 @@ async function isThere(url: string): Promise<boolean> {
   }
 }
 
-/** Hears whether this page's own policy stopped a request. */
+/** Detects whether this page's own CSP blocked a request. */
 function watchPolicy(url: string): { refused: () => boolean; stop: () => void } {
   const { origin } = new URL(url)
   let refused = false

@@ -3,7 +3,10 @@ import { encodeBase64 } from '#x402/header.ts'
 import { headerOf } from './challenge.ts'
 import type { Answer } from './ask.ts'
 
-/** How an answer's body is shown: as text, a tree, a picture, or the words of a page. Nothing in it is carried out. */
+/**
+ * How a response's body is shown: as text, a tree, a picture, or the text of a page. Nothing in it
+ * is executed.
+ */
 export type ShownBody =
   | { kind: 'empty' }
   | { kind: 'json'; value: unknown; text: string }
@@ -14,7 +17,7 @@ export type ShownBody =
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)$/
-/** More text than this is a file to be saved. */
+/** Longer text is offered as a file to save. */
 const MAX_TEXT = 200_000
 
 export function mimeTypeOf(answer: Pick<Answer, 'headers'>): string {
@@ -44,7 +47,7 @@ function charsetOf(answer: Pick<Answer, 'headers'>): string {
   )
 }
 
-/** Text in the writing its sender names, without the bytes that no text has. */
+/** Text in the charset its sender names; undefined if it cannot be decoded or contains a NUL. */
 function readText(body: Uint8Array, charset: string): string | undefined {
   try {
     const text = new TextDecoder(charset, { fatal: true }).decode(body)

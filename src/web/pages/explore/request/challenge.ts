@@ -5,32 +5,35 @@ import { ResourceInfo } from '#x402/requirements.ts'
 import * as v from 'valibot'
 import type { Answer } from './ask.ts'
 
-/** What a server asks in a 402: version 2 in a header, version 1 in the body, often both. All of it is foreign text. */
+/**
+ * What a server asks in a 402: version 2 in a header, version 1 in the body, often both. All of it
+ * is untrusted text.
+ */
 
 export type Version = 1 | 2
 
-/** One way to pay, in the versions the server names it in. */
+/** One way to pay, in the versions in which the server lists it. */
 export type Offer = {
   terms: Terms
-  /** The entry of `accepts` as it came, by version: what is paid is echoed exactly. */
+  /** The entry of `accepts` as received, by version: the paid one is echoed exactly. */
   entries: Partial<Record<Version, unknown>>
 }
 
-/** An entry of `accepts` that nobody could act on, and why. */
+/** An entry of `accepts` that cannot be used, and why. */
 export type Unreadable = { version: Version; problem: string }
 
 export type Challenge = {
   versions: readonly Version[]
-  /** The server's own words. */
+  /** The server's own error text. */
   error: string | null
   resource: ResourceInfo | null
   offers: readonly Offer[]
   unreadable: readonly Unreadable[]
-  /** As it came, for whoever wants to look. */
+  /** As received, for readers who want to inspect it. */
   raw: Partial<Record<Version, unknown>>
 }
 
-/** Where a 402's terms should be and what stands there instead. */
+/** Where a 402's terms should be, and what was found instead. */
 export type NoChallenge = {
   problems: readonly { version: Version; problem: 'absent' | 'unreadable'; detail?: string }[]
 }
@@ -45,7 +48,7 @@ const V2 = v.object({
   resource: v.optional(ResourceInfo),
 })
 
-/** `meant`: it names a list of offers, so it wants to be a challenge. */
+/** `meant`: it contains a list of offers, so it is meant to be a challenge. */
 type Read =
   | { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> }
   | { problem: 'absent' | 'unreadable'; detail?: string; meant?: boolean }
@@ -84,7 +87,7 @@ export function isChallenge(read: Challenge | NoChallenge): read is Challenge {
   return 'offers' in read
 }
 
-/** The value of a header; several are one, as HTTP has it. */
+/** The value of a header; several are joined into one, as HTTP defines. */
 export function headerOf(answer: Pick<Answer, 'headers'>, name: string): string | undefined {
   const values = answer.headers
     .filter(([each]) => each.toLowerCase() === name)
@@ -103,7 +106,7 @@ function readHeader(answer: Answer): Read {
 function readBody({ body }: Answer): Read {
   if (body.length === 0) return { problem: 'absent' }
   const read = parse(body, V1)
-  // A body that is something else altogether is no broken challenge.
+  // A body that is something else altogether is not a broken challenge.
   return 'problem' in read && !read.meant ? { problem: 'absent' } : read
 }
 
@@ -151,7 +154,7 @@ function addOffer(
   }
 }
 
-/** The same way to pay, told in another version. */
+/** The same way to pay, expressed in another version. */
 export function isSame(a: Terms, b: Terms): boolean {
   return (
     isSameWay(a, b) &&
@@ -161,7 +164,7 @@ export function isSame(a: Terms, b: Terms): boolean {
   )
 }
 
-/** The same way to pay, at whatever price. */
+/** The same way to pay, at any price. */
 export function isSameWay(a: Terms, b: Terms): boolean {
   return (
     a.network === b.network &&

@@ -3,7 +3,7 @@ import { MAX_RELAYED_HEADERS, type RELAY_METHODS } from '#contract/relay.ts'
 
 export type Method = (typeof RELAY_METHODS)[number]
 
-/** What is asked of a server, and the way there: straight from this browser, or through the proxy. */
+/** The request to a server, and its route: directly from this browser, or through the proxy. */
 export type ResourceRequest = {
   method: Method
   url: string
@@ -12,7 +12,7 @@ export type ResourceRequest = {
   via: 'direct' | 'relay'
 }
 
-/** The form as it was typed; headers are lines of `Name: value`. */
+/** The form as typed; headers are lines of `Name: value`. */
 export type RequestFields = {
   method: Method
   url: string
@@ -27,7 +27,7 @@ export type ReadRequest =
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/
 const VALUE = /^[\x20-\x7e\t]{0,8192}$/
-/** What carries a payment is added when it is paid, never typed. */
+/** Headers that carry a payment are added when it is paid, never typed. */
 const OWN = new Set(['x-payment', 'payment-signature'])
 
 export function readRequest({ method, url, headers, body, via }: RequestFields): ReadRequest {
@@ -55,7 +55,7 @@ export function readRequest({ method, url, headers, body, via }: RequestFields):
   }
 }
 
-/** The headers of some lines, or what is wrong with one of them. */
+/** The headers from these lines, or what is wrong with one of them. */
 function readHeaders(text: string): [string, string][] | string {
   const lines = text
     .split('\n')

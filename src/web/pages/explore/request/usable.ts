@@ -20,7 +20,7 @@ export type Way =
   | 'authorization'
   | 'permit'
 
-/** Why an offer cannot be paid here, or that it can. */
+/** Whether an offer can be paid here, and why not. */
 export type Usable =
   | { ok: true; way: Way; network: Network; asset: Asset }
   | {
@@ -49,7 +49,7 @@ export type UnusableReason = keyof typeof UNUSABLE
 
 export type Holdings = { address: string; balance: (asset: Asset) => bigint | undefined }
 
-/** Judges an offer by its terms alone. */
+/** Checks an offer by its terms alone. */
 export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
   const network = networks.find((each) => each.network === terms.network)
   if (!network) return { ok: false, reason: 'network', network, asset: undefined }
@@ -83,14 +83,17 @@ export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
     : no('no_domain')
 }
 
-/** The payer pays the network for these; for the others the seller does. */
+/** The payer pays the network fee for these; for the others the seller does. */
 const PAYS_FEE: ReadonlySet<Way> = new Set([
   'transaction_then_proof',
   'signed_transfer',
   'transaction',
 ])
 
-/** Judges an offer for an account and what it holds; unknown balances do not stand in the way, the review reads them again. */
+/**
+ * Checks an offer for an account and its balances; unknown balances do not block, the review reads
+ * them again.
+ */
 export function judgeFor(terms: Terms, usable: Usable, holdings: Holdings | undefined): Usable {
   if (!usable.ok || !holdings) return usable
   const { network, asset, way } = usable

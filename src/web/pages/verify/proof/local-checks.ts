@@ -26,7 +26,7 @@ export type Expected = {
   amountAtomic: bigint
   /** Null: any. */
   resource: string | null
-  /** Solana: what the payer was asked to write. Null: whatever it wrote. */
+  /** Solana: what the payer was asked to write. Null: any memo. */
   memo: string | null
 }
 
@@ -48,7 +48,7 @@ const RULES: Readonly<Record<TransferRule | TokenRule, KnownReason>> = {
   memo: 'memo_mismatch',
 }
 
-/** Everything a proof can be held against without asking anybody. `now`: Unix milliseconds. */
+/** Every check of a proof that needs no request. `now`: Unix milliseconds. */
 export async function checkLocally(
   facts: Facts,
   payment: PaymentPayload,
@@ -87,7 +87,9 @@ export async function checkLocally(
   return [...checks, ...(await checkBody(facts, payment, { expected, now }))]
 }
 
-/** Some proofs of version 1 name no resource: what binds them is found out by whoever knows what was asked. */
+/**
+ * Some version 1 proofs name no resource: only someone who knows what was requested can check it.
+ */
 function resourceCheck(facts: Facts, resource: string): Check {
   if (facts.resource !== null)
     return equal('resource', [resource, facts.resource, textFact], 'resource_mismatch')
@@ -228,7 +230,7 @@ function windowCheck(
   }
 }
 
-/** Who pays the network for the payer, as the transaction itself has it. */
+/** The account that pays the network fee for the payer, according to the transaction itself. */
 function sponsorOf({ payer }: Facts, feePayer: string): string | null {
   return feePayer === payer ? null : feePayer
 }
@@ -255,7 +257,7 @@ function local(
 
 type Compared = readonly [expected: string, got: string, factOf?: (value: string) => CheckFact]
 
-/** Two texts that must be the same: addresses, where `factOf` is left out. */
+/** Two texts that must be equal: addresses, if `factOf` is omitted. */
 function equal(
   name: string,
   [expected, got, factOf = addressFact]: Compared,

@@ -15,7 +15,7 @@ import { readReason } from '../../../errors/proof-reasons.ts'
 import type { Check } from '../../../payment-view/check.ts'
 import type { Expected } from './local-checks.ts'
 
-/** What the service says of a proof. */
+/** The service's view of a proof. */
 export type ServiceView = {
   checks: readonly Check[]
   /** It could be settled now. */
@@ -39,7 +39,10 @@ const NOTHING: ServiceView = {
 }
 const SETTLEMENT_PENDING = 'settlement_pending'
 
-/** Asks whether a proof is good now. Nothing is used up: the same proof can be asked about any number of times. */
+/**
+ * Asks whether a proof is good now. Nothing is used up: the same proof can be checked any number of
+ * times.
+ */
 export async function askWhetherGood(
   payment: PaymentPayload,
   expected: Expected,
@@ -59,7 +62,8 @@ export async function askWhetherGood(
         checks,
         undecided: t`The service cannot tell yet. Ask again in a moment.`,
       }
-    // The service was asked about something it is not configured for: that says nothing of the proof.
+    // The service was asked about something it is not configured for: that says nothing about the
+    // proof.
     if (!reply.extra && reply.invalidMessage !== undefined)
       return { ...NOTHING, undecided: reply.invalidMessage }
     return {
@@ -73,7 +77,10 @@ export async function askWhetherGood(
 
 export type Accepting = { facilitatorUrl: string | null; timeoutS: number }
 
-/** Accepts a proof: it is settled, written into the account, and used up. The key makes a repeated click the same acceptance. */
+/**
+ * Accepts a proof: it is settled, written into the account, and used up. The key makes a repeated
+ * click the same acceptance.
+ */
 export async function accept(
   header: string,
   expected: Expected,
@@ -106,7 +113,7 @@ export async function accept(
   }
 }
 
-/** What a proof is held against, as the service is asked. */
+/** The expected values of a proof, in the service's terms. */
 export function questionOf(
   header: string,
   { network, asset, wallet, amountAtomic, resource, memo }: Expected,
@@ -122,7 +129,7 @@ export function questionOf(
   }
 }
 
-/** The terms as they are expected; of the payer's words only what decides nothing. */
+/** The terms as expected; the payer's own terms supply only details that decide nothing. */
 function requirementsOf(
   payment: PaymentPayload,
   { network, asset, wallet, amountAtomic, resource, memo }: Expected,
@@ -147,7 +154,7 @@ function requirementsOf(
     : toV1(requirements, { url: resource ?? resourceOf(payment) })
 }
 
-/** A proof of version 1 may carry its offer; without an expectation its own resource stands. */
+/** A version 1 proof may carry its offer; without an expectation its own resource is used. */
 function resourceOf(payment: PaymentPayload): string {
   const { offer } = payment.payload
   return typeof offer === 'object' &&
@@ -172,7 +179,7 @@ export function toCheck(
   }
 }
 
-/** A refusal always shows, with a check of its own where the service names none. */
+/** A refusal is always shown, as a separate check if the service names none. */
 function withRefusal(
   checks: readonly Check[],
   { reason, message }: { reason: string | undefined; message: string | undefined },
@@ -216,13 +223,19 @@ function explain(error: unknown): ServiceView {
   }
 }
 
-/** What the service reads from a proof or a record is its own word; what it reads from the chain is its node's. */
+/**
+ * What the service reads from a proof or a record is its own word; what it reads from the chain is
+ * its node's.
+ */
 function whoSays(source: string): Check['source'] {
   if (source === 'chain') return 'service_chain'
   return source === 'facilitator' ? source : 'record'
 }
 
-/** An older service sends no facts, and a newer one may send a code that is not known here: then its sentence is shown as it came. */
+/**
+ * An older service sends no facts, and a newer one may send an unknown code: then its sentence is
+ * shown unchanged.
+ */
 function readFact(value: unknown, sentence: string): CheckFact {
   const read = v.safeParse(CheckFact, value)
   return read.success ? read.output : textFact(sentence)

@@ -18,7 +18,10 @@ import type { Expected } from '../proof/local-checks.ts'
 import { messageBytes } from '../proof/message-bytes.ts'
 import type { Settlement } from './settlement.ts'
 
-/** Collecting what the payer of a token signed as a message: the payee makes the call, and pays the network. */
+/**
+ * Collecting what the payer of a token signed as a message: the payee makes the call, and pays the
+ * network fee.
+ */
 export function carryOut(
   { facts, expected }: Settlement,
   stack: WalletStack,
@@ -34,7 +37,7 @@ export function carryOut(
   }
 }
 
-/** What the payer signed, as the contracts are called with it. */
+/** What the payer signed, as the arguments of the contract call. */
 export function authorizationOf(
   body: Extract<Body, { kind: 'authorization' | 'permit' }>,
   { asset }: Pick<Expected, 'asset'>,
@@ -90,7 +93,8 @@ function chainOf({ authorization, expected, signed }: Carrying, stack: WalletSta
     ...stack.chain,
     feeCap: () => Promise.resolve(maxFeeAtomic(0n, { native: false })),
     simulate: (order, bytes) => simulate(network, { payee: order.sender, bytes }),
-    // Whoever carries it out, the payee has the tokens: what the payer signed is looked for, not the transaction.
+    // The payee gets the tokens no matter who executes it: we look for what the payer signed, not
+    // for the transaction.
     read: async (order, built, sent) => {
       const reading = await watch.read(
         { ...order, sender: authorization.from },
@@ -110,7 +114,10 @@ const Quantity = v.pipe(
   v.transform((text) => BigInt(text)),
 )
 
-/** The very call, tried out at the payee's own node, and whether the payee can pay the network for it. */
+/**
+ * Simulates this very call at the payee's own node, and checks that the payee can pay the network
+ * fee.
+ */
 async function simulate(
   network: Network,
   { payee, bytes }: { payee: string; bytes: Uint8Array },

@@ -17,7 +17,7 @@ import {
 } from '#testing/chain-payments.ts'
 import { compareCoSigned, matchCollecting } from './collect-match.ts'
 
-/** The payee pays the network, and signs what the payer has signed. */
+/** The payee pays the network fee, and signs what the payer has signed. */
 const payee = Keypair.fromSeed(new Uint8Array(32).fill(7))
 const payTo = payee.publicKey.toBase58()
 const facts = { ...solanaFacts, unitLimit: 40_000, unitPriceMicroLamports: 1n }

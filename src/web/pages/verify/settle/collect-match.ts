@@ -6,18 +6,22 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match, MatchRow } from '#chains/match.ts'
 import { fact } from '#contract/facts.ts'
 
-/** What a payee collects with a transaction of Solana that the payer has signed: `payment` is the payer's, as it is expected. */
+/**
+ * What a payee collects with a Solana transaction that the payer has signed: `payment` is the
+ * payer's, as expected.
+ */
 export type Collecting = {
   payment: PaymentIntent
   /** The payer's transaction, as the proof carries it. */
   proof: Uint8Array
-  /** Whether the payee signs it too, and pays the network. */
+  /** Whether the payee also signs it, and pays the network fee. */
   coSigned: boolean
 }
 
 /**
- * Compares what the service handed out for a settlement with what is expected and with the proof itself: it is the payer's very transaction, pays the
- * payee exactly this, and takes from a payee who signs it no more than the network's fee up to the cap.
+ * Compares what the service returned for a settlement with the expected payment and with the proof
+ * itself: it is the payer's very transaction, pays the payee exactly this, and costs a payee who
+ * signs it no more than the network fee up to the cap.
  */
 export function matchCollecting(
   { payment, proof, coSigned }: Collecting,
@@ -42,7 +46,10 @@ export function matchCollecting(
   return { ...match, ok: rows.every(({ ok }) => ok), rows }
 }
 
-/** What came back from the payee's wallet: the same message, under which every signature is good. A changed one would void the payer's signature. */
+/**
+ * What the payee's wallet returned: the same message, with every signature valid. A changed message
+ * would void the payer's signature.
+ */
 export function compareCoSigned(
   reviewed: Uint8Array,
   signed: Uint8Array,
@@ -72,7 +79,7 @@ function feeRow(
   }
 }
 
-/** All who must sign have, but for the one who is about to. */
+/** All required signers have signed, except the one who is about to. */
 function signersRow(
   row: MatchRow,
   { signers, signatures, message }: SolanaFacts,

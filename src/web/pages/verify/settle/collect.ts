@@ -22,8 +22,9 @@ import { compareCoSigned, matchCollecting } from './collect-match.ts'
 import type { Settlement } from './settlement.ts'
 
 /**
- * Collecting with a transaction that the payer has signed: the payee adds its signature where it pays the network, or only sends it. The chain is
- * asked for the payer's payment, whoever's transaction brings it there.
+ * Collecting with a transaction that the payer has signed: the payee adds its signature if it pays
+ * the network fee, or only broadcasts it. The chain is searched for the payer's payment, in any
+ * account's transaction.
  */
 export function collect(
   { facts, expected }: Settlement,
@@ -31,7 +32,7 @@ export function collect(
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const payer = payerOf(facts)
   const memo = expected.memo ?? facts.memo ?? ''
-  /** The payment as its payer would have asked for it. */
+  /** The payment as its payer would have ordered it. */
   const asPayment = (order: PaymentOrder): PaymentOrder => {
     const { deed: _, ...same } = order
     const sponsor = sponsorOf(facts)
@@ -53,7 +54,7 @@ export function collect(
       }
 }
 
-/** Nothing is left to be signed, so nobody is asked: what was reviewed goes on as it is. */
+/** No signature is missing, so no wallet is asked: what was reviewed is sent unchanged. */
 const sender: PaymentWallet = {
   signer: (order) => Promise.resolve(order.sender),
   pay: (_order, built) => Promise.resolve({ kind: 'signed', bytes: built.bytes }),
@@ -173,7 +174,7 @@ function evmChain(
   }
 }
 
-/** The payer pays the network: what it asks takes nothing from the payee. */
+/** The payer pays the network fee: it costs the payee nothing. */
 function freeOfCharge(match: Match): Match {
   const rows = match.rows.map((row): MatchRow =>
     row.field === 'fee'
@@ -183,7 +184,7 @@ function freeOfCharge(match: Match): Match {
   return { ...match, rows, ok: rows.every(({ ok }) => ok) }
 }
 
-/** Of both sides of the payment, the payee's is the reader's own. */
+/** Of the two sides of the payment, the payee's is the reader's. */
 function asSeenByPayee(simulation: Simulation): Simulation {
   if (simulation.state !== 'passed') return simulation
   const own = simulation.changes.filter(({ who }) => who === 'recipient')

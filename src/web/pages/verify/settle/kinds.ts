@@ -3,21 +3,21 @@ import type { Facts } from '../proof/facts.ts'
 
 /** What a payee does to settle a proof alone. */
 export type SettleKind =
-  /** Carries out what the payer of a token signed as a message: a call of the payee's. EVM. */
+  /** Executes what the payer of a token signed as a message: a call by the payee. EVM. */
   | 'carry_out'
-  /** Adds the signature of the one who pays the network to what the payer signed. Solana. */
+  /** Adds the fee payer's signature to what the payer signed. Solana. */
   | 'co_sign'
-  /** Sends what the payer signed wholly: nobody has to sign any more. */
+  /** Broadcasts what the payer fully signed: no signature is missing. */
   | 'broadcast'
-  /** The payer has paid already: a note on the chain says that the payee knows. */
+  /** The payer has already paid: a note on the chain says that the payee knows. */
   | 'acknowledge'
 
 /** Why a proof cannot be settled from here. */
 export type Unsettled =
-  /** Somebody else pays the network for it, and has to sign last. */
+  /** Another account pays the network fee for it, and has to sign last. */
   { kind: 'other_sponsor'; sponsor: string } | { kind: 'unreadable' }
 
-/** What is left to do for a proof, told by its bytes alone. */
+/** What is left to do for a proof, judged by its bytes alone. */
 export function settleKindOf(
   { body }: Pick<Facts, 'body'>,
   wallet: string,
@@ -41,7 +41,7 @@ export function settleKindOf(
   }
 }
 
-/** Whose wallet has to be at hand; null where nothing is signed. */
+/** The wallet family that must sign; null if nothing is signed. */
 export function walletOf(kind: SettleKind, network: Network): 'evm' | 'solana' | null {
   return kind === 'broadcast' ? null : familyOf(network.network)
 }
