@@ -176,10 +176,7 @@ export type Wanted = {
   reported: string | null
   /** Still awaited; an open payment takes precedence over an expired one. */
   open: boolean
-  /**
-   * Where only transactions that are known can pay it: their names. On EVM only their own nonce
-   * can.
-   */
+  /** Where only known transactions can pay it: their names. On EVM only their own nonce can. */
   signed?: readonly string[]
 }
 

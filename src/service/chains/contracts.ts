@@ -85,7 +85,8 @@ export interface Contracts {
   findUse(authorization: Authorization, since?: number | null): Promise<Use>
   /**
    * The proof that nobody ever will: two RPC endpoints show it in the finalized chain. Without it,
-   * nobody is told that nothing was paid. Null: none. `since`: a height at which it was unused.
+   * the service never reports that nothing was paid. Null: none. `since`: a height at which it was
+   * unused.
    */
   proveEnding(authorization: Authorization, since: number | null): Promise<Ending | null>
 }

@@ -75,9 +75,7 @@ async function handedIn(method: Method) {
   }
 }
 
-/**
- * Repeats the request until it is recorded: a second may be too short for everything before that.
- */
+/** Repeats the request until it is recorded: all steps before may take over a second. */
 async function untilOpen(receive: () => ReturnType<typeof receivePayment>): Promise<string> {
   const undecided = (error: unknown) => {
     if (error instanceof ProblemError && error.code === 'PAYMENT_VERIFICATION_FAILED')

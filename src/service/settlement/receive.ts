@@ -90,8 +90,8 @@ export function readProof(text: string, checklist: Checklist): PaymentPayload {
 type Expected = Omit<ReceiveInput, 'timeout'>
 
 /**
- * Who verifies beside the service: the one that is named, or the one configured for the method's
- * want of ours.
+ * Who verifies besides the service: the one that is named, or the one configured where the service
+ * does not settle the asset.
  */
 export function chooseFacilitator(
   context: Context,

@@ -69,7 +69,7 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 const POLL_MS = 100
 
 /**
- * Whether this call is told that the payment is there. Another call that settles it takes
+ * Whether this call may report that the payment is there. Another call that settles it takes
  * precedence while it lives.
  */
 async function isGranted(
@@ -415,7 +415,7 @@ async function finish(
   return { state: 'paid', payment, alreadyProcessed: false, checks: job.checklist.checks }
 }
 
-/** The same question again gets the answer of the first, as the payment stands now. */
+/** The same question again gets the first answer, with the payment's current status. */
 async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<Settled> {
   const payment =
     claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)

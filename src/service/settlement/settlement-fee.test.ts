@@ -9,9 +9,7 @@ import { eq } from 'drizzle-orm'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from '../monitor/follow.ts'
 
-/**
- * A settlement whose network fee our wallet pays, when the network becomes dearer than it offers.
- */
+/** A settlement whose network fee our wallet pays, when fees rise above its offer. */
 
 const GWEI = 10n ** 9n
 

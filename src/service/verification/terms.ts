@@ -27,7 +27,7 @@ export type Terms = {
 export type Examined = {
   /** The key that identifies this payment on its network; null where only the chain shows it. */
   key: string | null
-  /** Null where only the chain can tell. */
+  /** Null where only the chain shows it. */
   payer: string | null
   /** Transaction hash or first signature; null while nobody has broadcast anything. */
   signature: string | null

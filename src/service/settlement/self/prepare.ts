@@ -118,8 +118,8 @@ async function prepareCall(
 }
 
 /**
- * The payer's own transaction, complete except for the signature of a payee that pays the network
- * fee.
+ * The payer's own transaction, complete except for the signature of a payee that pays the
+ * network fee.
  */
 async function prepareSigned(
   context: Context,
