@@ -106,12 +106,12 @@ test.each([['nothing'], ['eth_sendRawTransaction']])(
     expect(await balanceOnEvm(evm, tokens.usdc, payee.address)).toBe(0n)
 
     await using service = await startServiceProcess(env)
-    // Nobody asks, and it is carried out all the same.
+    // Nobody asks, and it is executed anyway.
     const [settled] = await eventually(
       rows,
       ([row]) => row?.status === 'confirmed' || row?.status === 'finalized',
     )
-    // The seller was told nothing the first time: this answer is the one to serve by.
+    // The seller got no answer the first time: this answer lets it serve.
     expect(await receive(service.url, question)).toMatchObject({
       http: 200,
       verified: true,

@@ -6,16 +6,17 @@ import type { Actor, Context } from '../context/context.ts'
 import { findWalletByAddress } from '../db/wallets.ts'
 import type { HttpEnv } from './env.ts'
 
-/** In place of the id of a key. */
+/** Used instead of a key id. */
 export const KEYLESS = 'keyless'
 
-/** What an address may have settled per minute without a key: each may cost the operator a transaction. */
+/** Settlements per minute and address without a key: each may cost the operator a transaction. */
 const KEYLESS_PER_MINUTE = 20
 
 /**
- * Who is asked for where the operator lets anybody use the facilitator (`FACILITATOR_PUBLIC`): the account whose wallet pays. Undefined where a key is needed,
- * and for whoever sent one that is not valid.
- * @throws `RATE_LIMIT`, by the address
+ * The actor for a request without a key, where the operator opens the facilitator to everybody
+ * (`FACILITATOR_PUBLIC`): the account whose wallet pays. Undefined where a key is required, and for
+ * a request with an invalid key.
+ * @throws `RATE_LIMIT`, counted per address
  */
 export async function actKeyless(
   c: HttpContext<HttpEnv>,
@@ -57,7 +58,7 @@ async function countSettlement(c: HttpContext<HttpEnv>, context: Context): Promi
     })
 }
 
-/** Callers without a key are told apart by where they call from, also under an idempotency key. */
+/** Callers without a key are told apart by their address, also under an idempotency key. */
 export function keylessAddress(c: HttpContext<HttpEnv>, context: Context): string {
   return clientAddress(c.env?.incoming, context.config.trustedProxyHops)
 }

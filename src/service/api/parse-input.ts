@@ -9,7 +9,7 @@ type Parts = 'params' | 'query' | 'body'
 type Schemas = { [P in Parts]?: v.GenericSchema }
 
 /**
- * Parses all parts of a request. Every problem of every part is told at once, by field.
+ * Parses all parts of a request and reports every problem of every part at once, by field.
  * @throws `INVALID_PARAMETERS`
  */
 export function parseInput(
@@ -44,7 +44,7 @@ export function parseInput(
   throw new ProblemError('INVALID_PARAMETERS', { message, details })
 }
 
-/** Valibot tells of the first unknown field only; the sender shall see all of them, up to a number. */
+/** Valibot reports only the first unknown field; the sender gets all of them, up to this many. */
 const MOST_UNKNOWN_FIELDS = 20
 
 function unknownFields(schema: v.GenericSchema, value: object): Record<string, string> {
@@ -65,7 +65,7 @@ function unknownFields(schema: v.GenericSchema, value: object): Record<string, s
   )
 }
 
-/** Query parameters are texts, whatever is made of them. */
+/** Query parameters are strings, even where they are parsed into something else. */
 function fieldOf(issue: v.BaseIssue<unknown>, part: Parts): string | null {
   return part === 'query' ? String(issue.path?.[0]?.key ?? part) : v.getDotPath(issue)
 }

@@ -3,7 +3,10 @@ import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, exampleRoutes, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { ProofRefused } from '../verification/checklist.ts'
 
-/** A proof that is not certain yet is no error, and no answer that an idempotency key would keep for ever. */
+/**
+ * A proof that is not certain yet is not an error, and an idempotency key does not keep its answer
+ * permanently.
+ */
 
 let database: TestDatabase
 let app: TestApp

@@ -4,76 +4,112 @@ import type { BalanceReason, RecipientReason } from '#contract/reasons.ts'
 import type { Contracts } from './contracts.ts'
 
 /**
- * The one port to a chain; `evm/` and `solana/` implement it. Only this folder opens sockets to an RPC.
- * Every call may throw `ProblemError('CHAIN_UNAVAILABLE')`; outcomes a caller can act on are values.
+ * The one port to a chain; `evm/` and `solana/` implement it. Only this folder opens sockets to an
+ * RPC. Every call may throw `ProblemError('CHAIN_UNAVAILABLE')`; outcomes a caller can act on are
+ * values.
  */
 export interface Chain {
   readonly network: Network
-  /** Latest and finalized height, at most one block time old. On Solana: slots, and the block height beside them. */
+  /**
+   * Latest and finalized height, at most one block time old. On Solana: slots, and the block height
+   * beside them.
+   */
   head(): Promise<Head>
-  /** The newest head known, without waiting for a chain that is slow or down; undefined before the first answer. Never throws. */
+  /**
+   * The newest head known, without waiting for a chain that is slow or down; undefined before the
+   * first answer. Never throws.
+   */
   recentHead(): Promise<Head | undefined>
   /** The times of the newest block and of the newest final one, read at most a second ago. */
   clock(): Promise<ChainClock>
   /**
-   * Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise.
-   * `fingerprint`: EVM, random last digits in the fees, by which the landed transaction is recognised.
+   * Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total
+   * the payer wants to give the validator; automatic otherwise. `fingerprint`: EVM, random last
+   * digits in the fees, by which the landed transaction is recognised.
    */
   build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, options?: BuildOptions): Promise<Built>
-  /** The transaction in which a payee writes on the chain that a payer has paid it; `text` names the payment. It moves nothing and is not tried out. */
+  /**
+   * The transaction in which a payee records on the chain that a payer has paid it; `text` names
+   * the payment. It moves nothing and is not simulated.
+   */
   note(note: Note): Promise<Ready>
   /**
-   * What the chain knows of a transaction now. `not_found` says nothing about the future. A final failure is certain: where two addresses are configured,
-   * both show it. `as` reads what is seen as a payment of the caller's, which may make it a failure.
+   * What the chain knows of a transaction now. `not_found` says nothing about the future. A final
+   * failure is certain: where two RPC endpoints are configured, both show it. `as` reads the
+   * observation as a payment of the caller, which may make it a failure.
    */
   observe(signature: string, as?: (seen: Observation) => Observation): Promise<Observation>
   /**
-   * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates, each to be checked with `observe`; decides nothing.
-   * `to` must be a head that was read before the wanted payments were: then no payment of those blocks is missing among them.
+   * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates,
+   * each to be checked with `observe`; decides nothing. `to` must be a head that was read before
+   * the wanted payments: then no payment of those blocks is missing among them.
    */
   find(
     wanted: readonly Wanted[],
     from: number,
     to: number,
   ): Promise<{ found: readonly Found[]; readTo: number }>
-  /** Whether `find` reads each block once: then a payment left out of a call is not found in its blocks later. */
+  /**
+   * Whether `find` reads each block once: then a payment left out of a call is not found in its
+   * blocks later.
+   */
   readonly scansBlocks: boolean
-  /** True only when the chain itself proves that a transaction built for this payment can no longer land. */
+  /**
+   * True only when the chain itself proves that a transaction built for this payment can no longer
+   * land.
+   */
   canNeverLand(wanted: Wanted): Promise<boolean>
-  /** How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without that proof; null where the proof always comes. */
+  /**
+   * How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without
+   * that proof; null where the proof always comes.
+   */
   readonly graceBlocks: number | null
   /**
-   * The transaction that landed with this very message, whatever its signature: whoever signed a message can sign it again. Undefined when none has, and
-   * where a message is signed into the transaction's own name (EVM).
+   * The transaction that landed with this very message, under any signature: a signer can sign a
+   * message again. Undefined when none has, and where the transaction's name already identifies its
+   * message (EVM).
    */
   findByMessage(query: {
     sender: string
     builtHeight: number | null
     messageHash: string
   }): Promise<string | undefined>
-  /** True only when the chain itself shows that the block a transaction was seen in is no part of it any more. */
+  /**
+   * True only when the chain itself shows that the block of a transaction is no longer part of it.
+   */
   isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
   /**
-   * Whether the network would take this signed transaction now. A refusal is certain: where two addresses are configured, both said so. `paid`: what must
-   * arrive of a token, where the chain lets a token keep a part of it (Solana).
+   * Whether the network would accept this signed transaction now. A refusal is certain: where two
+   * RPC endpoints are configured, both refused. `paid`: what must arrive of a token, where the
+   * chain lets a token keep a part of it (Solana).
    */
   rehearse(bytes: Uint8Array, paid?: Paid): Promise<Rehearsal>
-  /** Hands a signed transaction to the network; sending the same bytes again changes nothing. A refusal does not prove that it never lands. */
+  /**
+   * Broadcasts a signed transaction; sending the same bytes again changes nothing. A refusal does
+   * not prove that it never lands.
+   */
   broadcast(bytes: Uint8Array): Promise<Broadcast>
   /**
-   * What a managed wallet can spend. Where the chain has no nonces, `openPayments` is asked before the balance is: it names the payments that are signed
-   * and may have landed at `since` or later.
+   * What a managed wallet can spend. Where the chain has no nonces, `openPayments` is called before
+   * the balance is read: it returns the payments that are signed and may have landed at `since` or
+   * later.
    */
   funds(
     address: string,
     openPayments: (since: number) => Promise<readonly OpenPayment[]>,
   ): Promise<Funds>
-  /** What a wallet holds in the finalized chain, and what it has done since a height; for the books. Undefined while that cannot be told. */
+  /**
+   * What a wallet holds in the finalized chain, and what it has done since a height; for
+   * reconciliation. Undefined while that is unknown.
+   */
   audit(address: string, since: number | null): Promise<Audit | undefined>
   token(address: string): Promise<TokenInfo | undefined>
-  /** EVM: calls of contracts for what payers authorized; null where payers sign whole transactions. */
+  /** EVM: contract calls for what payers authorized; null where payers sign whole transactions. */
   readonly contracts: Contracts | null
-  /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
+  /**
+   * For /health/ready: resolves when the chain answers and is the one configured (chain id or
+   * genesis hash).
+   */
   check(): Promise<void>
   close(): Promise<void>
 }
@@ -81,7 +117,9 @@ export interface Chain {
 export type Head = {
   height: number
   finalizedHeight: number
-  /** Solana: block height, which `lastValidBlockHeight` is compared with; on EVM equal to `height`. */
+  /**
+   * Solana: block height, which `lastValidBlockHeight` is compared with; on EVM equal to `height`.
+   */
   blockHeight: number
   finalizedBlockHeight: number
 }
@@ -99,12 +137,15 @@ export type Built =
       nonce?: number
       builtHeight: number
       lastValidBlockHeight: number
-      /** The most the payment can cost beside the amount, native atomic units; `priorityFeeAtomic` and `rentAtomic` are contained in it. */
+      /**
+       * The most the payment can cost on top of the amount, native atomic units; includes
+       * `priorityFeeAtomic` and `rentAtomic`.
+       */
       feeAtomic: bigint
       priorityFeeAtomic: bigint
-      /** Solana: what opening the recipient's token account takes; it stays in that account. */
+      /** Solana: the cost of opening the recipient's token account; it stays in that account. */
       rentAtomic?: bigint
-      /** EVM: of the fees, where they were given one. */
+      /** EVM: the fingerprint in the fees, where they have one. */
       fingerprint?: string | null
       decoded: Record<string, unknown>
     }
@@ -131,11 +172,11 @@ export type Wanted = {
   builtHeight: number | null
   lastValidBlockHeight: number | null
   createdAt: Date
-  /** What a client says it broadcast; a hint. */
+  /** What a client says it broadcast; only a hint. */
   reported: string | null
-  /** Still waited for; an expired payment gives way to one that is. */
+  /** Still awaited; an open payment takes precedence over an expired one. */
   open: boolean
-  /** Where only transactions that are known can pay it: their names. On EVM only their own nonce can. */
+  /** Where only known transactions can pay it: their names. On EVM only their own nonce can. */
   signed?: readonly string[]
 }
 
@@ -144,12 +185,16 @@ export type OpenPayment = { id: string; signatures: readonly string[] }
 
 /** The state of a wallet. */
 export type Funds = {
-  /** What was known to have landed before this height, when the reading began, is in the balance. */
+  /**
+   * The balance includes what was known to have landed before this height when the reading began.
+   */
   height: number
   balanceAtomic: bigint
-  /** EVM: the next nonce; every transaction with a smaller one is in the balance, no other. */
+  /**
+   * EVM: the next nonce; the balance includes every transaction with a smaller one, and no other.
+   */
   nonce: number | null
-  /** Solana: those of the open payments that are in the balance for certain, and the others. */
+  /** Solana: the open payments that the balance certainly includes, and the others. */
   landed: ReadonlySet<string>
   unproven: ReadonlySet<string>
   /** What must stay in the wallet, unless it is emptied. */
@@ -159,16 +204,24 @@ export type Funds = {
 /** The state of a wallet in the finalized chain. */
 export type Audit = {
   height: number
-  /** False where the node shows what it holds at the moment in place of the finalized state: then it says nothing while payments are under way. */
+  /**
+   * False where the node shows the current balance instead of the finalized one: then it proves
+   * nothing while payments are under way.
+   */
   exact: boolean
   balanceAtomic: bigint
   /** EVM: how many transactions the wallet has sent. */
   nonce: number | null
-  /** Solana: the transactions since then that the wallet signed, and what each took from its balance. */
+  /**
+   * Solana: the transactions the wallet has signed since then, and what each took from its balance.
+   */
   signed: readonly { signature: string; spentAtomic: bigint }[]
 }
 
-/** A transaction, and the payments it may be of: by its memo (Solana), or by what it moves, in which block (EVM). */
+/**
+ * A transaction, and the payments it may belong to: by its memo (Solana), or by what it moves and
+ * in which block (EVM).
+ */
 export type Found = {
   signature: string
   paymentIds: readonly string[]
@@ -177,7 +230,10 @@ export type Found = {
 
 export type Observation =
   | { state: 'not_found' }
-  /** In a pool or a block that counts for nothing yet; `transfer` where the chain already tells what it would do. */
+  /**
+   * In the pool, or in a block that does not count yet; `transfer` where the chain already shows
+   * what it would do.
+   */
   | { state: 'pending'; transfer?: Transfer | null }
   | {
       state: 'landed'
@@ -185,7 +241,7 @@ export type Observation =
       /** Block height (EVM) or slot (Solana). */
       height: number
       blockHash: string | null
-      /** By the network's confirmation policy; finality by the chain's own. */
+      /** By the network's confirmation policy; finality by the chain's own rules. */
       confirmed: boolean
       finalized: boolean
       feeAtomic: bigint
@@ -194,19 +250,25 @@ export type Observation =
       messageHash?: string
       /** The payment this transaction makes, read from the chain; null when it is anything else. */
       transfer: Transfer | null
-      /** EVM: everything that tokens say they moved in it, to be held against what was asked of it. */
+      /**
+       * EVM: everything that token events report as moved in it, to compare with what was asked
+       * for.
+       */
       moved?: readonly Transfer[]
       failure: string | null
     }
 
-/** A payment without its name. */
+/** A payment without its id. */
 export type Paid = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
 
 export type Rehearsal = { ok: true } | { ok: false; reason: string }
 
 export type Broadcast = { accepted: true } | { accepted: false; reason: string }
 
-/** `fingerprint`: EVM, the fees per gas as `spellFingerprint` writes them, where the chain tells of the whole transaction. */
+/**
+ * `fingerprint`: EVM, the fees per gas as `spellFingerprint` writes them, where the chain shows the
+ * whole transaction.
+ */
 export type Transfer = {
   sender: string
   recipient: string

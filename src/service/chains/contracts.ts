@@ -7,7 +7,9 @@ export type Call = { to: Hex; data: Hex }
 /** Wei per gas. */
 export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
-/** What a call would cost, or that the network refuses it: then every address that is configured said so. */
+/**
+ * What a call would cost, or that the network refuses it: then every configured RPC endpoint did.
+ */
 export type Quote =
   | {
       ok: true
@@ -19,22 +21,31 @@ export type Quote =
     }
   | { ok: false; reason: string }
 
-/** What the chain shows of an authorization. `signature`: the transaction that carried it out; null when its nonce is used and no such transaction is found. */
+/**
+ * What the chain shows of an authorization. `signature`: the transaction that executed it; null
+ * when its nonce is used and no such transaction is found.
+ */
 export type Use = { used: false } | { used: true; signature: string | null }
 
-/** Why an authorization can never be carried out any more: its time is over, or its payer took it back. */
+/** Why an authorization can never be executed any more: it expired, or its payer cancelled it. */
 export type Ending = 'over' | 'taken_back'
 
-/** A call as its sender signs it; `REFUSED`: the chain would not carry it out. */
+/** A call as its sender signs it; `REFUSED`: the chain would not execute it. */
 export type BuiltCall =
   | Ready
   | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
   | { ok: false; code: 'REFUSED'; message: string }
 
-/** Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender was asked about. */
+/**
+ * Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender
+ * was asked about.
+ */
 export type Holding = { height: number; balanceAtomic: bigint; allowanceAtomic: bigint | null }
 
-/** EVM: what carrying out a payer's authorization needs of the chain. Every call may throw `CHAIN_UNAVAILABLE`. */
+/**
+ * EVM: what executing a payer's authorization needs from the chain. Every call may throw
+ * `CHAIN_UNAVAILABLE`.
+ */
 export interface Contracts {
   /** @throws what viem throws when the contract refuses to answer */
   read(call: {
@@ -44,23 +55,38 @@ export interface Contracts {
     args?: readonly unknown[]
   }): Promise<unknown>
   code(address: string): Promise<Hex | undefined>
-  /** Whether a contract accepts a signature of a hash: EIP-1271, or ERC-6492 before it is deployed. A contract that fails in any way does not. */
+  /**
+   * Whether a contract accepts a signature of a hash: EIP-1271, or ERC-6492 before it is deployed.
+   * A contract that fails in any way does not.
+   */
   accepts(question: { address: string; hash: Hex; signature: Hex }): Promise<boolean>
-  /** What an owner holds of a token in one block, and what `spender` may move of it. Null for a token that does not tell. */
+  /**
+   * What an owner holds of a token in one block, and what `spender` may move of it. Null when the
+   * token does not answer.
+   */
   holding(holding: { token: Hex; owner: Hex; spender: Hex | null }): Promise<Holding | null>
-  /** What payers sign a token's authorizations under: its own words. Null when the token has none. */
+  /**
+   * The domain that a token itself names, under which payers sign its authorizations. Null when the
+   * token has none.
+   */
   domain(token: string): Promise<{ name: string; version: string } | null>
-  /** Runs a call on the state of this moment, and prices it. */
+  /** Runs a call on the current state and prices it. */
   quote(call: Call & { from: string }): Promise<Quote>
-  /** What so much gas is offered at now. */
+  /** The current price for this much gas. */
   price(gas: bigint): Promise<GasPrice>
-  /** Builds a call that somebody else signs and broadcasts, after running it on the state of this moment. */
+  /**
+   * Builds a call that another party signs and broadcasts, after running it on the current state.
+   */
   build(call: Call & { from: string; priorityFeeAtomic: bigint | undefined }): Promise<BuiltCall>
-  /** Whether an authorization was used already, by whomever, as one node shows it. `since`: a height before which it cannot have been; a day ago otherwise. */
+  /**
+   * Whether anybody has used an authorization already, as one node shows it. `since`: a height
+   * before which it cannot have been used; a day ago otherwise.
+   */
   findUse(authorization: Authorization, since?: number | null): Promise<Use>
   /**
-   * The proof that nobody ever will: that two addresses show in the finalized chain, without which nobody is told that nothing was paid. Null: none.
-   * `since`: a height at which it was unused.
+   * The proof that nobody ever will: two RPC endpoints show it in the finalized chain. Without it,
+   * the service never reports that nothing was paid. Null: none. `since`: a height at which it was
+   * unused.
    */
   proveEnding(authorization: Authorization, since: number | null): Promise<Ending | null>
 }

@@ -1,11 +1,14 @@
 import { ProblemError } from '#contract/problem.ts'
 
-/** The longest that one address may take for one piece of work, in milliseconds, whatever its connections do. */
+/**
+ * The time limit of one endpoint for one piece of work, in milliseconds, regardless of its
+ * connections.
+ */
 const DEADLINE_MS = 8_000
 const AT_ONCE_MS = 500
-/** How long an address that failed is asked last, in milliseconds. */
+/** How long an endpoint that failed is asked last, in milliseconds. */
 const REST_MS = 5_000
-/** When a caller may come back after every address failed, in seconds. */
+/** When a caller may retry after every endpoint failed, in seconds. */
 const RETRY_AFTER_S = 5
 
 export type EndpointsOptions<Client> = {
@@ -13,15 +16,16 @@ export type EndpointsOptions<Client> = {
   name: string
   urls: readonly string[]
   connect: (url: string) => Client
-  /** Resolves when this client talks to the chain that is configured; throws otherwise. */
+  /** Resolves when this client is connected to the configured chain; throws otherwise. */
   identify: (client: Client) => Promise<void>
 }
 
 type Endpoint<Client> = { client: Client; identified: boolean; restUntil: number }
 
 /**
- * A network's RPC addresses. A piece of work is tried on each in order until one answers; one that failed rests and is asked last.
- * No answer is taken from an address before it proved, since its last failure, to be the chain that is configured.
+ * A network's RPC endpoints. A piece of work is tried on each in order until one answers; one that
+ * failed is asked last for a while. An endpoint's answers count only after it has proved, since its
+ * last failure, that it serves the configured chain.
  */
 export class Endpoints<Client> {
   readonly #options: EndpointsOptions<Client>
@@ -37,8 +41,9 @@ export class Endpoints<Client> {
   }
 
   /**
-   * What the chain answers. The work must turn every answer it can act on into a value: whatever it throws counts as no answer.
-   * @throws ProblemError `CHAIN_UNAVAILABLE` when no address answers
+   * The chain's answer. The work must return every answer it can act on as a value: a throw counts
+   * as no answer.
+   * @throws ProblemError `CHAIN_UNAVAILABLE` when no endpoint answers
    */
   async ask<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const failures: unknown[] = []
@@ -61,7 +66,8 @@ export class Endpoints<Client> {
   }
 
   /**
-   * The answers of two addresses, or of the only one asked twice: for what nobody can take back. With two configured and one silent it waits for both.
+   * The answers of two endpoints, or of the only one asked twice: for irreversible decisions. With
+   * two configured, both must answer.
    * @throws ProblemError `CHAIN_UNAVAILABLE`
    */
   async askTwice<T>(work: (client: Client) => Promise<T>): Promise<[T, T]> {
@@ -75,7 +81,10 @@ export class Endpoints<Client> {
     }
   }
 
-  /** A node closes idle connections, and the next question may meet a closing one: what fails at once is asked once more. Everything asked here is a reading. */
+  /**
+   * A node closes idle connections, and the next request may hit a closing one: a request that
+   * fails at once is sent once more. Requests made here only read.
+   */
   async #askAgain<T>(endpoint: Endpoint<Client>, work: (client: Client) => Promise<T>): Promise<T> {
     const startedAt = performance.now()
     try {

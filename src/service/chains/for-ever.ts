@@ -1,8 +1,9 @@
 import type { Observation } from './chain.ts'
 
 /**
- * A failure is told for ever, so one node's word is not enough for it: what two addresses do not both show as failed and final is still open.
- * @param again what two addresses show, or the only one when it is asked twice
+ * A failure is reported permanently, so one node's word is not enough: it stays open unless two RPC
+ * endpoints both show it as failed and final.
+ * @param again what two endpoints show, or the only one when it is asked twice
  */
 export async function ifForEver(
   seen: Observation,

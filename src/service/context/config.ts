@@ -12,22 +12,25 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 export type ServiceConfig = {
   host: string
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   port: number
-  /** Proxies of the operator in front of this program, whose `X-Forwarded-For` entry is believed; 0 believes none. */
+  /**
+   * Proxies of the operator in front of this program whose `X-Forwarded-For` entry is trusted; 0
+   * trusts none.
+   */
   trustedProxyHops: number
-  /** Open connections at once, in all and of one address; without them the server's own caps apply. */
+  /** Concurrent connections, in total and per address; the server's own caps apply when unset. */
   maxConnections?: number
   maxConnectionsPerAddress?: number
   database: DatabaseTarget
   networks: Network[]
   logLevel: (typeof LOG_LEVELS)[number]
   vaultKey: VaultKey
-  /** Facilitators that a seller may have a payment verified by; none without. */
+  /** Facilitators that a seller may have verify a payment; none when unset. */
   facilitators?: FacilitatorPolicy
-  /** Where callers reach this service; wallets are shown it. Its own address otherwise. */
+  /** Where callers reach this service, as shown to wallets. Its own address when unset. */
   publicUrl?: string
-  /** Wallets that the operator registers at the start, and their accounts; none without. */
+  /** Wallets that the operator registers at startup, and their accounts; none when unset. */
   payoutWallets?: readonly PayoutWallet[]
   /** For tests of recovery: the step at which this process kills itself. */
   crashAt: string | undefined
@@ -35,15 +38,21 @@ export type ServiceConfig = {
 
 export type PayoutWallet = { accountId: string; address: string }
 
-/** What wraps the keys of managed wallets: a key in a file, made at the first start, or a key of AWS KMS by its ARN. */
+/**
+ * What wraps the keys of managed wallets: a key file, created at the first start, or an AWS KMS key
+ * by its ARN.
+ */
 export type VaultKey = { file: string } | { kmsKey: string }
 
 export type FacilitatorPolicy = {
   /** Base URLs. */
   allowed: readonly string[]
-  /** Whether one on `http://127.0.0.1` may be asked. */
+  /** Whether one on `http://127.0.0.1` is allowed. */
   loopback: boolean
-  /** Managed wallets that pay the network for what this service settles as a facilitator; none without. */
+  /**
+   * Managed wallets that pay the network fee for what this service settles as a facilitator; none
+   * when unset.
+   */
   wallets?: readonly string[]
   /** Whether anybody may have a payment settled, without a key. */
   public?: boolean
@@ -55,7 +64,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** What the environment says, with the file that `NETWORKS_FILE` names read into its text. */
+/** The environment, with the content of the file that `NETWORKS_FILE` names. */
 export function readEnv(env: Env): Env {
   const file = env.NETWORKS_FILE
   if (!file || env.NETWORKS) return env
@@ -114,7 +123,7 @@ const payoutWallets = v.pipe(
   }),
 )
 
-/** One row a variable: what it must be, an example, and how it is read. */
+/** One row per variable: what it must be, an example, and how it is read. */
 const variables = {
   HOST: {
     schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'),
@@ -237,7 +246,8 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
 
 /**
  * The service's configuration from its environment.
- * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
+ * @throws ConfigError that names every problem at once; values that may hold a password are not
+ * repeated
  */
 export function toConfig(env: Env): ServiceConfig {
   const values = readVariables(env, [
@@ -286,7 +296,7 @@ function toFacilitators(
   const loopback = values.FACILITATOR_LOOPBACK === '1'
   checkReachable(allowed, loopback)
   const open = values.FACILITATOR_PUBLIC === 'true'
-  // What is settled without a key is recorded for the account whose wallet pays for it.
+  // Settlements without a key are recorded for the account whose wallet pays for them.
   if (open && wallets.length === 0)
     throw new ConfigError(
       'FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.',
@@ -294,7 +304,10 @@ function toFacilitators(
   return { allowed, loopback, wallets, public: open }
 }
 
-/** A facilitator that the egress rule refuses would be listed, and never asked. @throws ConfigError */
+/**
+ * A facilitator that the egress rule refuses would be listed but never asked.
+ * @throws ConfigError
+ */
 function checkReachable(urls: readonly string[], loopback: boolean): void {
   const problems = urls.flatMap((url) => {
     const refused = refuseUrl(new URL(url), loopback)
@@ -349,7 +362,7 @@ function readVariables<N extends VariableName>(env: Env, names: readonly N[]): V
   const values: Partial<Record<VariableName, unknown>> = {}
   for (const name of names) {
     const { schema, expected, example } = variables[name]
-    // An empty variable is one that is not set.
+    // An empty variable counts as unset.
     const result = v.safeParse(schema, env[name] || undefined)
     if (result.success) values[name] = result.output
     else {

@@ -8,7 +8,9 @@ import type { Limits } from '../limits/limits.ts'
 import type { KeyVault } from './vault.ts'
 import type { UsageLog } from './usage-log.ts'
 
-/** What every verb gets: the parts of a running service. Tests build one with a clock of their own. */
+/**
+ * What every operation gets: the parts of a running service. Tests build one with a separate clock.
+ */
 export type Context = {
   config: ServiceConfig
   db: Database
@@ -21,24 +23,30 @@ export type Context = {
   now: () => Date
 }
 
-/** The connection that an answer goes to. */
+/** The connection that the response goes to. */
 export type Caller = {
-  /** Whether it was closed before the answer was written. */
+  /** Whether it was closed before the response was written. */
   readonly gone: boolean
-  /** Runs `undo` when the answer is never written; at once where that is known already. */
+  /** Runs `undo` when the response is never written; at once if that is already known. */
   ifUnanswered: (undo: () => Promise<void>) => void
 }
 
-/** Who asks: the API key of a request, resolved. */
+/** The caller: the API key of a request, resolved. */
 export type Actor = {
   accountId: string
   keyId: string
   scopes: ReadonlySet<Scope>
   plan: Plan
-  /** A caller of the public facilitator: it has no account; `accountId` is the one whose wallet pays the network fee. */
+  /**
+   * A caller of the public facilitator: it has no account; `accountId` is the one whose wallet pays
+   * the network fee.
+   */
   keyless?: boolean
-  /** Where such a caller calls from: it alone is told of what it began. */
+  /** The address of such a caller: only the same address learns what it began. */
   address?: string
-  /** The connection that waits for the answer; undefined where none does, and where an answer that was not written can be fetched later. */
+  /**
+   * The connection that waits for the response; undefined where none does, and where an unwritten
+   * response can be fetched later.
+   */
   caller?: Caller | undefined
 }

@@ -9,7 +9,10 @@ import {
 } from '#testing/chaos/crash-batch.ts'
 import { openCrashStage, type CrashStage } from '#testing/chaos/crash-stage.ts'
 
-/** Real processes, killed at each step of a hosted send and of a settlement. With something else wrong too, each step is hit on one chain; `npm run chaos:crash` hits it on both. */
+/**
+ * Real processes, killed at each step of a hosted send and of a settlement. When something else
+ * fails too, each step is hit on one chain; `npm run chaos:crash` hits it on both.
+ */
 
 const points = Object.keys(POINTS) as (keyof typeof POINTS)[]
 const onBoth = points.flatMap((point) =>
@@ -21,7 +24,10 @@ const inTurn = points.map((point, index): Case => ({
 }))
 const casesOf = (trouble: Trouble) => (trouble === 'nothing' ? onBoth : inTurn)
 
-/** Whoever hands in an authorization is asked for its signature first, which only the chain can check: contracts sign too. */
+/**
+ * The signature of a presented authorization is checked first, and only the chain can check it:
+ * contracts sign too.
+ */
 const asksFirst = ({ family, point }: Case) => family === 'evm' && point.startsWith('settle:')
 
 let stage: CrashStage
@@ -48,7 +54,8 @@ describe.each(TROUBLES)('with %s', (trouble) => {
         family,
         point,
         endedBy: 'SIGKILL',
-        // Before the commit there is nothing; from it on the payment is there, and everything that was signed for it.
+        // Before the commit nothing exists; after it, the payment and everything that was signed
+        // for it.
         kept,
         meanwhile: {
           nothing: undefined,

@@ -12,14 +12,16 @@ const SECRET_FIELDS = [
   'password',
 ]
 
-/** Whatever field they stand in: API keys, bearer tokens, passwords in URLs. */
+/** Secrets in any field: API keys, bearer tokens, passwords in URLs. */
 const SECRETS: readonly [RegExp, string][] = [
   [/pk_(live|test)_[0-9A-Za-z]{8,}/g, 'pk_$1_***'],
   [/Bearer +[^\s"\\]+/gi, 'Bearer ***'],
   [/(\w+:\/\/[^\s/:@"]+):[^\s/@"]+@/g, '$1:***@'],
 ]
 
-/** JSON lines on stdout. Named fields are redacted; the finished line is searched for secrets once more. */
+/**
+ * JSON lines on stdout. Named fields are redacted; the finished line is searched for secrets again.
+ */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,

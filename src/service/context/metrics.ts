@@ -9,7 +9,7 @@ export type Metrics = {
   text(): Promise<string>
 }
 
-/** The figures of one running service, in a registry of its own: a process may run several. */
+/** The metrics of one running service, in a separate registry: a process may run several. */
 export function createMetrics(): Metrics {
   const register = new Registry()
   collectDefaultMetrics({ register })
@@ -46,5 +46,5 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** A caller may invent methods; they must not each become a time series. */
+/** A caller may invent methods, which must not each become a time series. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])

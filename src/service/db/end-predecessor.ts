@@ -5,8 +5,9 @@ import { chainCursor } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 
 /**
- * Ends the leases of whoever used this database before. Right only where one process at a time can have it open, as with the embedded engine: then everyone
- * who held something is dead. On a server, leases run out by themselves.
+ * Ends the leases of the process that used this database before. Correct only where one process at
+ * a time can open it, as with the embedded engine: then every holder is dead. On a server, leases
+ * expire by themselves.
  */
 export async function endPredecessor(db: Database): Promise<void> {
   const over = { leaseUntil: sql`now() - interval '1 second'` }

@@ -2,13 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { ALL_DAYS, WHOLE_ACCOUNT } from './schema/tally.ts'
 
-/** One process folds at a time; a number of our own among Postgres' advisory locks. */
+/** One process folds at a time; our number among Postgres' advisory locks. */
 const FOLD_LOCK = 7_214_003
 const AT_ONCE = 20_000
 
 /**
- * Adds noted changes to the tallies, in one transaction: a reader sees them in the one table or in the other.
- * @returns how many were folded; 0 too while another process folds
+ * Adds recorded changes to the tallies, in one transaction: a reader sees them in one table or the
+ * other.
+ * @returns how many were folded; also 0 while another process folds
  */
 export async function foldTallies(db: Database): Promise<number> {
   const waiting = await db.execute<{ waiting: boolean }>(
@@ -36,7 +37,8 @@ export async function foldTallies(db: Database): Promise<number> {
         on conflict (account_id, party, direction, day, network, asset, status) do update set payments = kept.payments + excluded.payments
       )
       select count(*)::int as folded from taken`)
-    // Most payers pay once, and their payment passes several states: what it left behind would be most of the table.
+    // Most payers pay once, and their payment passes through several states: empty tallies would be
+    // most of the table.
     await tx.execute(sql`delete from service.payment_tally where payments = 0`)
     return folded.rows[0]?.folded ?? 0
   })

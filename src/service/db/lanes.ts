@@ -4,7 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
 import { attempt, payment } from './schema/payment.ts'
 
-/** One sender on one network: its nonces and funds are handed out one payment after the other. */
+/** One sender on one network: its nonces and funds are assigned to one payment after the other. */
 export type Lane = { network: NetworkId; sender: string }
 
 /** Keeps every other process out of the lane until the transaction ends. */
@@ -20,8 +20,8 @@ const OPEN = ['created', 'pending', 'rolled_back'] as const
 export type Unpaid = { id: string; amount: bigint; maxFee: bigint | null; nonce: number | null }
 
 /**
- * What of a lane was not paid at a height, as far as the rows tell: open, or landed at it or later, or named. Its own payments, and the fees of those of
- * others that its wallet settles.
+ * What was unpaid in a lane at a height, as far as the rows show: open, or landed at it or later,
+ * or named. Its own payments, and the fees of others' payments that its wallet settles.
  */
 export async function readUnpaid(
   db: Database,
@@ -54,7 +54,7 @@ export async function readUnpaidSignatures(
       .from(payment)
       .innerJoin(attempt, eq(attempt.paymentId, payment.id))
       .where(and(kind, isUnpaid(height)))
-  // Asked in one question, both kinds would be looked for among all payments there are.
+  // Two queries: a single one would search all payments for both kinds.
   const rows = [...(await ofKind(inLane(lane))), ...(await ofKind(isSettledBy(lane)))]
   return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({
     id,
@@ -66,7 +66,7 @@ function inLane({ network, sender }: Lane) {
   return and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender))
 }
 
-/** Of somebody else's payment, and signed by the wallet of this lane. */
+/** Another party's payment, signed by the wallet of this lane. */
 function isSettledBy({ network, sender }: Lane) {
   return and(
     eq(payment.mode, 'received'),
@@ -80,7 +80,7 @@ function isUnpaid(height: number) {
   return or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height))
 }
 
-/** Payments of a lane from a nonce on. */
+/** Payments of a lane, starting at a nonce. */
 export async function readFromNonce(
   db: Database,
   lane: Lane,

@@ -1,11 +1,15 @@
 /**
- * What one process may do at a time it holds by a lease, in the database's time: a process that dies, or stands still, is replaced when it ends, and one that
- * lives extends it with each beat, however long its work takes.
+ * Work for one process at a time is held by a lease, in database time: a process that dies or
+ * stalls is replaced when its lease ends, and a live one extends it with each heartbeat, however
+ * long its work takes.
  */
 export const LEASE_S = 4
 export const BEAT_MS = 1_000
 
-/** Works while a lease is extended. A beat that fails costs the lease at most: whoever writes in its name is refused then. */
+/**
+ * Works while a lease is extended. A failed heartbeat costs the lease at most: later writes under
+ * that lease are refused.
+ */
 export async function whileBeating<T>(
   extend: () => Promise<unknown>,
   work: () => Promise<T>,

@@ -8,7 +8,7 @@ export type SettlementOrder = typeof settlementOrder.$inferSelect
 /** One proof, asked about in one way, by one account. */
 export type Question = Pick<SettlementOrder, 'accountId' | 'network' | 'key' | 'fingerprint'>
 
-/** False when the same question was asked at the same moment: then the other one's stands. */
+/** False when the same question was asked at the same moment: then the other order is kept. */
 export async function insertOrder(
   tx: Database,
   row: typeof settlementOrder.$inferInsert,
@@ -39,7 +39,7 @@ export async function findOrder(
   return row
 }
 
-/** Nothing of it was seen in its time: whoever asks again gets another payment. */
+/** Nothing of it was seen in time: the next request gets another payment. */
 export async function deleteOrder(tx: Database, paymentId: string): Promise<void> {
   await tx.delete(settlementOrder).where(eq(settlementOrder.paymentId, paymentId))
 }
@@ -58,8 +58,10 @@ export async function readOrders(
 }
 
 /**
- * Uses a proof up for the payment whose settlement has landed, whoever holds it at the moment: their attempt finds it used. False when it was used up
- * for another payment before. Whoever built the settlement is told by the payment's status, so nobody is granted anything for this proof any more.
+ * Uses up a proof for the payment whose settlement has landed, even if another attempt holds it:
+ * that attempt finds it used. False when it was used up for another payment before. The caller that
+ * had the settlement built learns of it from the payment's status, so nobody is granted anything
+ * for this proof any more.
  */
 export async function consumeLanded(
   tx: Database,

@@ -6,10 +6,13 @@ import type { Lane } from './lanes.ts'
 import { walletBooks } from './schema/wallet.ts'
 
 export type BooksRecord = typeof walletBooks.$inferSelect
-/** A page of the books: what the chain held at a height, and what had come in up to there. */
+/** A page of the books: what the chain held at a height, and what had been received up to there. */
 export type Page = { height: number; balance: bigint; nonce: number | null; received: bigint }
 
-/** Wallets to look at: those never looked at, those with a change since the last look, and all others every `everyMs`. */
+/**
+ * Wallets to check: those never checked, those with a change since the last check, and all others
+ * every `everyMs`.
+ */
 export async function readDue(
   db: Database,
   { network, family, everyMs }: { network: NetworkId; family: Family; everyMs: number },
@@ -54,7 +57,7 @@ export async function openBooks(
     })
 }
 
-/** Turns the page, unless another process has done so since. */
+/** Advances the books to this page, unless another process has done so since. */
 export async function turnPage(
   db: Database,
   { network, address, height }: BooksRecord,
@@ -72,7 +75,10 @@ export async function turnPage(
     )
 }
 
-/** Stops sending from a wallet; true for the first to stop it. The page stays as it was, for the operator to compare. */
+/**
+ * Stops sending from a wallet; true for the first call that stops it. The page does not change, for
+ * the operator to compare.
+ */
 export async function stopWallet(
   db: Database,
   { network, sender }: Lane,
@@ -92,7 +98,7 @@ export async function stopWallet(
   return stopped.length > 0
 }
 
-/** Lets a wallet send again, everywhere it was stopped; the next look opens its books anew. */
+/** Lets a wallet send again, everywhere it was stopped; the next check opens its books again. */
 export async function resumeWallet(db: Database, address: string): Promise<BooksRecord[]> {
   return db
     .update(walletBooks)
@@ -112,7 +118,7 @@ export async function isStopped(db: Database, lane: Lane): Promise<boolean> {
   return (await readBooks(db, lane))?.stoppedAt instanceof Date
 }
 
-/** The wallets that are stopped, of all accounts. */
+/** The stopped wallets of all accounts. */
 export async function readStopped(db: Database): Promise<BooksRecord[]> {
   return db.select().from(walletBooks).where(isNotNull(walletBooks.stoppedAt))
 }

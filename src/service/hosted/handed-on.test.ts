@@ -9,7 +9,7 @@ import { eventually } from '#testing/service-context.ts'
 import { followOnce } from '../monitor/follow.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
-/** Permits that a contract of somebody else has the proxy of x402 carry out, before ours can. */
+/** Permits that a third party's contract has the x402 proxy execute, before ours can. */
 
 const aggregateAbi = parseAbi([
   'function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])',
@@ -28,7 +28,7 @@ afterAll(async () => {
   await desk?.[Symbol.asyncDispose]()
 })
 
-/** Handed in, with ours in the pool. */
+/** Presented, with ours in the pool. */
 async function handIn(
   all: Parties,
   signed?: string,
@@ -46,7 +46,7 @@ async function handIn(
   }
 }
 
-/** Mined before ours; `target`: who is called with the permit, where it is not the proxy. */
+/** Mined before ours; `target`: the address called with the permit, where it is not the proxy. */
 async function handOn(
   calls: readonly { authorization: VerifiedAuthorization; target?: Hex }[],
 ): Promise<Hex> {
@@ -88,7 +88,7 @@ test('each of two in one transaction is the payment it was signed for', async ()
 test('one that only stands in the data beside another is not paid by what the other moved, even when its nonce is used', async () => {
   const all = await desk.parties({ method: 'permit2', validSeconds: 600 })
   const [one, other] = [await handIn(all), await handIn(all)]
-  // Before ours: whoever has no code takes every call.
+  // Before ours: an address without code accepts every call.
   const { nonce } = other.authorization
   const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
   const strike = {
@@ -120,7 +120,8 @@ test('one that rides along in a call of the proxy itself is not paid by what tha
     }),
   } as const
   await queueFrom(desk.evm, all.payer, { ...strike, gas: 100_000n, tip: 3n * 10n ** 9n })
-  // The other's call stands between the head of this one and its signature, which is too far away to be read from the middle of any data.
+  // The other call lies between the head of this one and its signature, which is too far away to be
+  // read from the middle of any data.
   const { to, data } = callOf(one.authorization)
   const between = callOf(other.authorization)
     .data.slice(2)

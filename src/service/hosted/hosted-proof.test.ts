@@ -23,7 +23,10 @@ import { followOnce } from '../monitor/follow.ts'
 import { sendPayment } from './send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
-/** The proof that a payment from a managed wallet comes with buys its resource from a seller of any account, and nothing else. */
+/**
+ * The proof of a payment from a managed wallet buys its resource from a seller of any account, and
+ * nothing else.
+ */
 
 const URL = 'https://shop.example/a'
 
@@ -93,7 +96,7 @@ const receive = (payee: string, paymentProof: string | null, resource: string | 
     timeout: 20,
   })
 
-/** Lets the chain and the watchers go on until the payment is as wanted. */
+/** Advances the chain and the watchers until the payment is as wanted. */
 function followed(paymentId: string, wanted: RegExp) {
   return eventually(
     async () => {
@@ -127,7 +130,7 @@ describe.each(['evm', 'solana'] as const)('on %s', (family) => {
       sender: sent.walletAddress,
       signature: sent.signature,
     })
-    // The seller's account has a payment of its own, the buyer's stays what it is.
+    // The seller's account has a separate payment; the buyer's does not change.
     expect(received.paymentId).not.toBe(sent.paymentId)
     expect(await receive(sent.recipientAddress, paymentProof)).toMatchObject({
       alreadyProcessed: true,

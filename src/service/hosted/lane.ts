@@ -14,19 +14,20 @@ import {
 import type { PaymentRecord } from '../db/payments.ts'
 
 /**
- * The nonce is null where the chain has none. `uncertain`: payments under way made it short, and some of them may have left the balance already, so that a
- * later look may find room.
+ * The nonce is null where the chain has none. `uncertain`: payments under way caused the shortage,
+ * and some of them may have left the balance already, so a later check may find room.
  */
 export type Place =
   | { ok: true; nonce: number | null }
   | { ok: false; shortage: Shortage; uncertain: boolean }
 
-/** Readings under way, by the lane they are of. */
+/** Balance readings under way, by lane. */
 const readings = new WeakMap<Context, Map<string, Promise<Funds>>>()
 
 /**
- * What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with the rows later, and counts whatever a reading does not
- * hold for certain as still to be paid. So a reading stays good while others take their places, and all who ask at the same moment share one.
+ * What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with
+ * the rows later, and counts everything that a reading does not certainly include as still to be
+ * paid. So a reading stays valid while others take their places, and concurrent callers share one.
  */
 export function readLaneFunds(context: Context, chain: Chain, sender: string): Promise<Funds> {
   const lane = { network: chain.network.network, sender }
@@ -52,8 +53,10 @@ type Request = {
 }
 
 /**
- * The next place in a lane for an amount and its fee, when the balance bears it beside everything promised before. Locks the lane until the transaction
- * ends, so that no two payments get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds one that is void.
+ * The next place in a lane for an amount and its fee, when the balance covers it on top of
+ * everything promised before. Locks the lane until the transaction ends, so that no two payments
+ * get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds
+ * one that is void.
  */
 export async function takePlace(tx: Database, request: Request): Promise<Place> {
   const { network, sender, funds, amountAtomic, feeAtomic, replacing } = request
@@ -67,7 +70,7 @@ export async function takePlace(tx: Database, request: Request): Promise<Place> 
   )
   const available = funds.balanceAtomic - reserved
   const left = available - amountAtomic - feeAtomic
-  // Emptied only when nothing else is under way: the order in which transactions land is not ours.
+  // Emptied only when nothing else is under way: we do not control the order of landing.
   const fits = left >= funds.minimumAtomic || (left === 0n && others.length === 0)
   if (!fits) {
     const uncertain =
@@ -82,7 +85,10 @@ export async function takePlace(tx: Database, request: Request): Promise<Place> 
 
 type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
 
-/** What is under way and not in the balance that was read: payments, and what the wallet pays the network for when it settles those of others. */
+/**
+ * What is under way and not in the balance that was read: payments, and the network fees the wallet
+ * pays when it settles those of others.
+ */
 async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Promised[]> {
   if (funds.nonce !== null) {
     // Of the offers for one place the highest counts: the last one.

@@ -4,10 +4,16 @@ import { takeBroadcast, type AttemptRecord } from '../db/attempts.ts'
 import { lockPayment, movePayment } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 
-/** Bytes that a node has taken need a moment to show up; before that, sending them again is noise. */
+/**
+ * Bytes that a node has accepted need a moment to show up; before that, sending them again is
+ * noise.
+ */
 const AGAIN_AFTER_MS = 2_000
 
-/** Hands the stored bytes to the network. Whatever it says, they may have left: only the chain tells what becomes of them. */
+/**
+ * Broadcasts the stored bytes. They may have left regardless of the reply: only the chain shows
+ * what becomes of them.
+ */
 export async function push(
   context: Context,
   chain: Chain,
@@ -47,7 +53,7 @@ export async function pushAgain(
   await tellPending(context, attempt.paymentId)
 }
 
-/** Says that a payment's bytes have left. */
+/** Records that a payment's bytes have left. */
 export async function tellPending(context: Context, paymentId: string): Promise<void> {
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, paymentId)

@@ -22,7 +22,7 @@ export type Order = {
   priorityFeeAtomic: bigint | undefined
   resource: string | undefined
   metadata: Record<string, unknown> | undefined
-  /** What it returns. */
+  /** What it refunds. */
   refund: Refund | undefined
   idempotency: { key: string; fingerprint: string } | undefined
 }
@@ -30,9 +30,11 @@ export type Order = {
 type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
 
 /**
- * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,
- * whatever happens to this process. Nothing is kept when the wallet does not bear it beside what is under way.
- * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped; `INVALID_PARAMETERS` when it returns more than is left of a payment
+ * Takes the funds and a nonce, signs, and stores payment and signed bytes, all in one commit:
+ * before it nothing exists, after it the payment is executed even if this process dies. Nothing is
+ * stored when the wallet cannot cover it on top of what is under way.
+ * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped; `INVALID_PARAMETERS` when it refunds
+ * more than is left of a payment
  */
 export async function reserve(
   context: Context,

@@ -151,7 +151,8 @@ test(
     gate.refuse = 'sendTransaction'
     const { paymentId } = await send(sender, payee)
     const [attempt] = await readAttempts(context.db, paymentId)
-    // Out of date, but not for good: a node that is asked to run it tells why it would not, as the outcome of a transaction.
+    // Expired, but not finally: a node that is asked to run it reports its refusal as the outcome
+    // of a transaction.
     await eventually(
       () => solana.connection.getBlockHeight('confirmed'),
       (height) => height > Number(attempt?.lastValidBlockHeight),

@@ -21,7 +21,7 @@ import { describePayment, readPaymentBody } from '../payments/status.ts'
 
 export type SendRequest = {
   body: EndpointInput<'paymentSend'>['body']
-  /** The key of the request and what it asks. */
+  /** The key of the request and its fingerprint. */
   idempotency: { key: string; fingerprint: string } | undefined
   /** How long the answer may wait for the confirmation. */
   waitMs: number
@@ -30,9 +30,11 @@ export type SendRequest = {
 const POLL_MS = 100
 
 /**
- * Pays from a managed wallet: validates, simulates, then reserves, signs and keeps the signed bytes in one commit, and only then broadcasts.
- * From that commit on the payment is carried out whatever happens to this process. A request repeated under its key gets the same payment.
- * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is kept
+ * Pays from a managed wallet: validates, simulates, then reserves, signs and stores the signed
+ * bytes in one commit, and only then broadcasts. From that commit on the payment is executed even
+ * if this process dies. A request repeated under its key gets the same payment.
+ * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`,
+ * `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is stored
  */
 export async function sendPayment(
   context: Context,
@@ -45,7 +47,10 @@ export async function sendPayment(
   })
 }
 
-/** Sends what `prepare` keeps, once for each key: a repeated request is answered with the payment that the first one made. */
+/**
+ * Sends what `prepare` stores, once per key: a repeated request gets the payment that the first one
+ * made.
+ */
 export async function sendOnce(
   context: Context,
   actor: Actor,
@@ -60,7 +65,8 @@ export async function sendOnce(
   try {
     return await carryOut(context, await prepare(), waitMs)
   } catch (error) {
-    // Another request under this key was faster: its payment is the answer. It may have taken what this one was refused for.
+    // Another request under this key was faster: its payment is the answer. It may have taken what
+    // this one was refused for.
     const other =
       isSecondOfKey(error) || error instanceof ProblemError
         ? await findEarlier(context, actor.accountId, idempotency)
@@ -70,7 +76,10 @@ export async function sendOnce(
   }
 }
 
-/** Validates, simulates and keeps a payment from a managed wallet, signed. `refund`: what it returns. */
+/**
+ * Validates, simulates, signs and stores a payment from a managed wallet. `refund`: what it
+ * refunds.
+ */
 export async function prepareSend(
   context: Context,
   actor: Actor,
@@ -114,7 +123,10 @@ export async function prepareSend(
   return keep(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
 }
 
-/** From here on nothing fails the request: the watcher finishes what this process does not, and a database that is lost now does not undo the payment. */
+/**
+ * From here on nothing fails the request: the watcher finishes what this process does not, and
+ * losing the database now does not undo the payment.
+ */
 async function carryOut(
   context: Context,
   kept: Kept,
@@ -152,12 +164,16 @@ async function answer(
   await untilDecided(context, payment.id, waitMs)
   const { network } = chainOf(context, payment.network)
   const body = await readPaymentBody(context, payment.id)
-  // Kept and not told to have left, because a process died in between or the network is away: as open as one that has left.
+  // Stored but not marked as broadcast, because a process died in between or the network is away:
+  // as open as one that has left.
   const status = body.status === 'created' ? 'pending' : body.status
   return { ...body, status, estimatedConfirmation: estimateConfirmation(network) }
 }
 
-/** Waits until the outcome is known, or the time is up. The row is what counts: another process may follow this chain. */
+/**
+ * Waits until the outcome is known or the time is up. The row counts: another process may follow
+ * this chain.
+ */
 async function untilDecided(context: Context, id: string, waitMs: number): Promise<void> {
   const until = performance.now() + waitMs
   for (;;) {

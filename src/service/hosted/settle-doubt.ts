@@ -11,8 +11,10 @@ const LOOKS = 4
 const PAUSE_MS = 500
 
 /**
- * Finds out whether a payment was kept whose commit broke off. Whoever holds its lane has waited for that commit's end, whatever it was.
- * @throws the error itself when nothing was kept; `SERVICE_UNAVAILABLE` that names the payment when nobody can tell
+ * Finds out whether a payment was stored whose commit broke off. Locking its lane waits for that
+ * commit to end, either way.
+ * @throws the error itself when nothing was stored; `SERVICE_UNAVAILABLE` that names the payment
+ * when it stays unknown
  */
 export async function settleDoubt(
   context: Context,

@@ -22,7 +22,7 @@ import { readLaneFunds, takePlace, type Place } from './lane.ts'
 import { push, tellPending } from './push.ts'
 import { assetOf } from '../payments/asset-of.ts'
 
-/** A payment that could not land for so long is given up, once it can never land. */
+/** A payment that could not land for this long is given up, once it can never land. */
 const GIVE_UP_MS = 600_000
 const MAX_ATTEMPTS = 6
 
@@ -33,7 +33,9 @@ type Next = {
   nonce: number | null
 }
 
-/** Signs a payment anew. The caller has the chain's own proof that nothing signed before can land. */
+/**
+ * Signs a payment again. The caller has proof from the chain that nothing signed before can land.
+ */
 export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
   const { payment, newest, chain } = stuck
   const late =
@@ -68,8 +70,8 @@ export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
 }
 
 /**
- * Offers more for the transaction at the head of a lane, when the network's fees have risen above what it offers: same nonce, so only one of the
- * transactions can land.
+ * Raises the fee of the transaction at the head of a lane, when the network's fees have risen above
+ * its offer: same nonce, so only one of the transactions can land.
  */
 export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
   const { payment, newest, chain } = stuck
@@ -107,12 +109,18 @@ export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
   })
 }
 
-/** Whose nonce or funds it takes: the sender's, or those of the wallet that pays the network for a settlement. */
+/**
+ * Whose nonce or funds it uses: the sender's, or those of the wallet that pays the network fee for
+ * a settlement.
+ */
 function laneOf({ payment, newest }: Pick<Stuck, 'payment' | 'newest'>): string {
   return newest.signer ?? payment.sender
 }
 
-/** The fees of this moment; undefined where the payment could not be made now. A settlement's place must be used up, whatever becomes of it. */
+/**
+ * Current fees; undefined where the payment could not be made now. A settlement's nonce must be
+ * used up in any case.
+ */
 async function readMarket({ payment, newest, chain }: Stuck): Promise<GasPrice | undefined> {
   const decoded = decodeTransaction(
     newest.signer === null
@@ -134,7 +142,7 @@ type Replacement = {
   keepWhenShort?: boolean
 }
 
-/** Signs, keeps and sends the next attempt, unless something moved in the meantime. */
+/** Signs, stores and broadcasts the next attempt, unless something changed in the meantime. */
 async function replace(
   context: Context,
   stuck: Stuck,
@@ -153,10 +161,10 @@ async function replace(
       const row = await lockPayment(tx, payment.id)
       const [last] = await readAttempts(tx, payment.id)
       if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
-      // A wallet that is stopped signs nothing; what it signed before is still seen through.
+      // A stopped wallet signs nothing; what it signed before is still followed to its end.
       if (await isStopped(tx, { network: payment.network, sender: address })) return undefined
       if (!place.ok) {
-        // What is uncertain is looked at again in the next round.
+        // An uncertain shortage is checked again in the next round.
         if (!keepWhenShort && !place.uncertain)
           await failPayment(tx, row, {
             failure:
@@ -239,7 +247,7 @@ function signHosted({ row, network, secret, next: { built, nonce } }: Keeping): 
   }
 }
 
-/** The same call with the same nonce, at other fees. */
+/** The same call with the same nonce, and other fees. */
 function signSettlement(
   { newest, secret, next: { built } }: Keeping,
   address: string,

@@ -5,8 +5,9 @@ import { claim, type IdempotencyKey } from './claim.ts'
 import { extend, release, store } from './finish.ts'
 
 /**
- * `keep`: a later request under the same key gets this answer too. False for what a retry could better (5xx, 429, a balance that can be topped up).
- * `kept`: what it gets in place of an answer that is not to be stored.
+ * `keep`: a later request under the same key gets this answer too. False where a retry may do
+ * better (5xx, 429, a balance that can be topped up). `kept`: what it gets instead of an answer
+ * that must not be stored.
  */
 export type Outcome = {
   status: number
@@ -28,9 +29,10 @@ export function checkIdempotencyKey(header: string): string {
 }
 
 /**
- * Runs a request once under its key; a later request gets the stored answer. While `run` works its lease is extended, so only a request
- * whose process died, or whose answer is not kept, leaves the key free again.
- * @throws `IDEMPOTENCY_CONFLICT`, `IDEMPOTENCY_IN_PROGRESS`, and whatever `run` throws
+ * Runs a request once under its key; a later request gets the stored answer. Its lease is extended
+ * while `run` works, so only a request whose process died, or whose answer is not kept, frees the
+ * key.
+ * @throws `IDEMPOTENCY_CONFLICT`, `IDEMPOTENCY_IN_PROGRESS`, and anything `run` throws
  */
 export async function runOnce<T extends Outcome>(
   db: Database,
@@ -41,13 +43,14 @@ export async function runOnce<T extends Outcome>(
   if (!taken.claimed) return { status: taken.status, body: taken.body, replayed: true }
 
   const { attempt } = taken
-  // Should the lease be lost, the request's own next query meets the same trouble and tells of it.
+  // If the lease is lost, the request's own next query fails the same way and reports it.
   return whileBeating(
     () => extend(db, attempt),
     async () => {
       try {
         const outcome = await run()
-        // What was done is told even when it cannot be stored: the lease ends, and a later request under the key asks again.
+        // The result is returned even when it cannot be stored: the lease ends, and a later request
+        // under the key runs again.
         await (
           outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)
         ).catch(() => {})

@@ -15,7 +15,10 @@ import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from './follow.ts'
 
-/** Nodes that forget, and nodes that lie: nobody is told for ever what only one of two shows. */
+/**
+ * Nodes that forget, and nodes that lie: a result that only one of two shows is not reported as
+ * permanent.
+ */
 
 const ETH = 10n ** 18n
 
@@ -48,7 +51,7 @@ beforeEach(() => {
   first.lie = second.lie = undefined
 })
 
-/** What the service knows of the tip may be some hundred milliseconds old. */
+/** The tip that the service knows may be some hundred milliseconds old. */
 async function untilTipIsKnown(): Promise<void> {
   const tip = Number(await evm.client.getBlockNumber())
   await eventually(
@@ -63,7 +66,7 @@ async function statusOf(paymentId: string): Promise<string> {
   return (await readPaymentBody(opened.context, paymentId)).status
 }
 
-/** A payment whose wallet has broadcast it, in a block that is final and long after its last one. */
+/** A payment that its wallet broadcast, in a final block, with its last valid block long past. */
 async function landedLongAgo() {
   const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
   const { context, actor } = opened

@@ -6,7 +6,10 @@ import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from './follow.ts'
 
-/** What becomes of payments whose blocks are taken back, whose time ends, and whose place others take. */
+/**
+ * What becomes of payments whose blocks are dropped by a reorg, that expire, or whose nonce others
+ * take.
+ */
 
 const ETH = 10n ** 18n
 
@@ -17,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => desk?.[Symbol.asyncDispose]())
 
-/** Replaces the last blocks by empty ones. */
+/** Replaces the last blocks with empty ones. */
 async function reorg(depth: number): Promise<void> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
   await fetch(desk.evm.rpcUrl, {
@@ -29,7 +32,7 @@ async function reorg(depth: number): Promise<void> {
 
 test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
   const { payer, payee } = await desk.parties()
-  // Below what is going to be replaced: the payer's balance must stay.
+  // Below the blocks to be replaced: the payer's balance must stay.
   await desk.evm.mine(5)
   const built = await desk.build(payer, payee.address)
   const hash = await desk.send(payer, built)
@@ -95,7 +98,7 @@ test('a payment first seen in a shallow block that is taken back has no block an
   await expect
     .poll(() => readPaymentBody(desk.context, built.paymentId))
     .toMatchObject({ status: 'pending', blockHeight: null, confirmations: 0, fee: null })
-  // Another transaction takes its nonce for good.
+  // Another transaction takes its nonce permanently.
   await desk.send(payer, await desk.build(payer, (await desk.evm.wallet(0n)).address))
   const height = Number(await desk.evm.client.getBlockNumber())
   await desk.evm.mine(built.lastValidBlockHeight - height + 200)

@@ -22,10 +22,11 @@ const PARALLEL_PAYMENTS = 8
 type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
 
 /**
- * One look at a chain and at every payment that may change by it. The head is read before the payments: whatever lies in blocks up to it
- * belongs to payments that were recorded before, so the cursor may pass them. A payment that cannot be looked at holds up no other.
- * @returns how many payments are still waited for, and what went wrong with single ones
- * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to look at
+ * Checks a chain once, and every payment that may change by it. The head is read before the
+ * payments: everything in blocks up to it belongs to payments that were recorded before, so the
+ * cursor may pass them. A payment that cannot be checked holds up no other.
+ * @returns how many payments are still awaited, and what went wrong with single ones
+ * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to check
  */
 export async function followOnce(
   context: Context,
@@ -41,7 +42,7 @@ export async function followOnce(
   const round: Round = { context, chain, head, failures: [] }
   const open = payments.filter(isWaiting)
   const over = payments.filter(({ status }) => status === 'expired')
-  // What a payee was given to settle itself is found and used up in a way of its own.
+  // Settlements built for a payee to execute are found and used up separately.
   const ordered = (options.expiredToo ? [...open, ...over] : open).filter(isReceived)
   const orders = await readOrders(
     context.db,
@@ -68,7 +69,8 @@ export async function followOnce(
   await each(round, await readUnsettled(context.db, chain.network.network), (each, row) =>
     checkUnmatched(each.context, each.chain, row),
   )
-  // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
+  // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
+  // called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
   return { open: payments.length - over.length, failures: round.failures }
 }
@@ -88,8 +90,8 @@ async function each<T>(
 }
 
 /**
- * Follows what a client reported and what was seen before: a wrong report must not hide the transaction the chain has shown.
- * A report that turns out to be another transaction is forgotten.
+ * Follows what a client reported and what was seen before: a wrong report must not hide the
+ * transaction the chain has shown. A report that turns out to be another transaction is dropped.
  */
 async function checkReported({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
   const { id: paymentId, reportedSignature: reported, signature: seen } = payment
@@ -111,11 +113,14 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
   }
 }
 
-/** Looks for payments nobody reported. The cursor stays where it is until everything found has been looked at. */
+/**
+ * Looks for payments nobody reported. The cursor stays where it is until everything found has been
+ * checked.
+ */
 async function search(round: Round, searched: readonly PaymentRecord[]): Promise<number> {
   const { context, chain, head } = round
   const { network } = chain.network
-  // A chain that is shorter than what was read of it has been started anew.
+  // A chain that is shorter than what was read of it has been restarted.
   const cursor = await readCursor(context.db, network)
   const from = Math.min(cursor, head.height)
   const { found, readTo } =
@@ -135,12 +140,16 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   return decidedTo
 }
 
-/** How long a transfer that two equal orders of one payer wait for stays undecided: the payer's report may still name one of them. */
+/**
+ * How long a transfer that fits two equal orders of one payer stays undecided: the payer's report
+ * may still name one of them.
+ */
 const UNDECIDED_MS = 10_000
 
 /**
- * Gives what was found to the order of each account that it pays. What is not certain yet is kept as if it had been reported: its block is not searched
- * again. False while a report may still decide between equal orders of one payer.
+ * Assigns what was found to the order that it pays in each account. What is not certain yet is
+ * stored as if it had been reported: its block is not searched again. False while a report may
+ * still decide between equal orders of one payer.
  */
 async function checkFound(
   { context, chain, head }: Round,
@@ -198,7 +207,7 @@ async function checkCandidate(
   return applied
 }
 
-/** Finalizes a confirmed payment, or takes it back when its block is gone. */
+/** Finalizes a confirmed payment, or rolls it back when its block is gone. */
 async function checkConfirmed(
   { context, chain, head }: Round,
   payment: PaymentRecord,
@@ -230,7 +239,7 @@ async function checkHosted({ context, chain, head }: Round, payment: PaymentReco
   await followHosted(context, { payment, wanted: toWanted(payment), chain, head })
 }
 
-/** What the service broadcasts for a payment whose proof was handed in is seen through as well. */
+/** What the service broadcasts for a presented proof is followed to its end as well. */
 async function checkReceived({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
   await followSettlement(context, { payment, chain, source: 'watcher' })
 }
@@ -247,7 +256,7 @@ async function checkLate({ context, chain, head }: Round, payment: PaymentRecord
   await expire(context, { payment, wanted: toWanted(payment), chain, head })
 }
 
-/** The service itself signed it and sees it through. */
+/** The service itself signed it and follows it to its end. */
 function isHosted({ mode }: PaymentRecord): boolean {
   return mode === 'hosted'
 }
@@ -260,7 +269,10 @@ function isReceived({ mode }: PaymentRecord): boolean {
   return mode === 'received'
 }
 
-/** The transaction of a proof is known from the beginning; so is what the service signed, and where a memo names a payment, only that can be it. */
+/**
+ * The transaction of a proof is known from the beginning; so is what the service signed, and where
+ * a memo names a payment, only that can be it.
+ */
 function isSearched(payment: PaymentRecord, { scansBlocks }: Chain): boolean {
   return !isReceived(payment) && (scansBlocks || !isHosted(payment))
 }

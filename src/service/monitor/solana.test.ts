@@ -59,7 +59,7 @@ async function send(payer: Keypair, built: Built): Promise<string> {
   return solana.connection.sendRawTransaction(transaction.serialize())
 }
 
-/** A transfer as some other program would make it: with a memo of its own choice, on a fresh blockhash. */
+/** A transfer as another program would make it: with a memo of its choice, on a fresh blockhash. */
 async function sendOwn(
   payer: Keypair,
   payee: Keypair,

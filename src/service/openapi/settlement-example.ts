@@ -18,7 +18,7 @@ const HELD = [
   exampleCheck({ name: 'simulation', source: 'chain' }, [fact('accepted'), fact('accepted')]),
 ]
 
-/** A dollar of USDC that its payee carries out without a facilitator. */
+/** A dollar of USDC that its payee settles without a facilitator. */
 export const settlementExample: {
   request: EndpointRequest<'transactionReceive'>
   reply: EndpointReply<'transactionReceive'>
@@ -70,7 +70,7 @@ export const settlementExample: {
   },
 }
 
-/** A check that holds, as an answer shows it. */
+/** A check that passed, as an answer shows it. */
 export function exampleCheck(
   check: Pick<ProofCheck, 'name' | 'source'>,
   [expected, got]: readonly [CheckFact, CheckFact],

@@ -21,7 +21,7 @@ import { claimantOfOrder } from './claimant.ts'
 import { pays } from './pays.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
-/** `claimed`: the caller uses the transfer up for this payment in the same transaction. */
+/** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
 export type Seen = {
   paymentId: string
   signature: string
@@ -31,12 +31,16 @@ export type Seen = {
 }
 
 /**
- * `moved`: the status changed. `same`: nothing new, or nothing certain yet. `foreign`: the transaction is not this payment.
- * `taken`: it is another payment's already. `unproven`: it meets the terms of this order, and nothing ties it to the order.
+ * `moved`: the status changed. `same`: nothing new, or nothing certain yet. `foreign`: the
+ * transaction is not this payment. `taken`: it already belongs to another payment. `unproven`: it
+ * meets the terms of this order, but nothing ties it to the order.
  */
 export type Applied = 'moved' | 'same' | 'foreign' | 'taken' | 'unproven'
 
-/** Draws the conclusions from what the chain shows of a transaction: moves and their events in one commit, or nothing. */
+/**
+ * Applies what the chain shows of a transaction: status changes and their events in one commit, or
+ * nothing.
+ */
 export async function applyObservation(context: Context, seen: Seen): Promise<Applied> {
   const { observation, signature } = seen
   if (observation.state === 'not_found') {
@@ -61,7 +65,8 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       if (path.length > 0 && row.mode !== 'received' && evidence === null) return 'unproven'
       if (path.includes('confirmed') && row.mode !== 'received' && !seen.claimed) {
         const claimed = await useUp(tx, row, seen)
-        // What the service signed is this payment, whatever its payee has used the transfer for.
+        // What the service signed is this payment, regardless of what its payee used the transfer
+        // for.
         if (claimed !== 'claimed' && row.mode !== 'hosted')
           return claimed === 'held' ? 'same' : 'taken'
       }
@@ -108,13 +113,16 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       return path.length > 0 ? 'moved' : 'same'
     })
   } catch (error) {
-    // Another payment took the transaction between the look and the write.
+    // Another payment took the transaction between the read and the write.
     if (isUniqueViolation(error)) return 'taken'
     throw error
   }
 }
 
-/** An order stays tied to a transaction that has paid it; one that was under way when evidence was introduced ends by the rule it began with. */
+/**
+ * An order stays tied to a transaction that has paid it; an order under way when evidence was
+ * introduced ends by the rule it began with.
+ */
 function isTied({ signature, reportedSignature, evidence }: PaymentRecord, seen: string): boolean {
   return (
     evidence !== null &&
@@ -122,7 +130,10 @@ function isTied({ signature, reportedSignature, evidence }: PaymentRecord, seen:
   )
 }
 
-/** The transfer pays this order and nothing else, from the commit on that confirms it. A payer's own bookkeeping uses nothing up. */
+/**
+ * The transfer pays this order and nothing else, from the commit that confirms it. A payer's own
+ * bookkeeping uses up nothing.
+ */
 async function useUp(
   tx: Database,
   row: PaymentRecord,
@@ -145,7 +156,10 @@ async function useUp(
   return claimed
 }
 
-/** The name under which a plain transfer is used up, the same whichever endpoint it comes through; null where the node does not tell it. */
+/**
+ * The key under which a plain transfer is used up, the same at every endpoint; null where the node
+ * does not show it.
+ */
 export function transferKey(
   network: string,
   { signature, messageHash }: { signature: string; messageHash: string | undefined },
@@ -154,7 +168,10 @@ export function transferKey(
   return messageHash === undefined ? null : `message:${messageHash}`
 }
 
-/** Of all that a transaction moved, what is this payment; who handed in a proof may be paid by one that moves more. */
+/**
+ * The part of what a transaction moved that is this payment; a presented proof may be paid by a
+ * transaction that moves more.
+ */
 function transferOf(
   row: PaymentRecord,
   { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>,
@@ -163,7 +180,10 @@ function transferOf(
   return moved?.find((candidate) => pays(row, candidate, null)) ?? transfer
 }
 
-/** The moves from the payment's status to what the chain shows, all of them legal; none when it is there already. */
+/**
+ * The status changes from the payment's status to what the chain shows, all of them legal; none
+ * when it is there already.
+ */
 function pathFrom(row: PaymentRecord, { observation, signature }: Seen): PaymentStatus[] {
   const other = row.signature !== null && row.signature !== signature
   if (observation.state !== 'landed')
@@ -190,7 +210,10 @@ function pathFrom(row: PaymentRecord, { observation, signature }: Seen): Payment
   }
 }
 
-/** `failed` is for ever, so it waits for finality: until then a reorg may still turn the transaction into a payment. */
+/**
+ * `failed` is permanent, so it waits for finality: until then a reorg may still turn the
+ * transaction into a payment.
+ */
 function failedFor(observation: Landed): PaymentStatus[] {
   return observation.finalized ? ['failed'] : []
 }
@@ -203,7 +226,7 @@ function factsOf(
   const tied = { draft: false, evidence: move.evidence }
   if (observation.state !== 'landed') {
     const nonce = 'transfer' in observation ? observation.transfer?.nonce : null
-    // Whoever speeds it up changes the fees and keeps the nonce.
+    // Speeding it up changes the fees and keeps the nonce.
     const payerNonce = move.evidence === 'fingerprint' ? { payerNonce: nonce } : {}
     return { ...tied, ...payerNonce, reportedSignature: signature, nonce: nonce ?? row.nonce }
   }
@@ -217,7 +240,7 @@ function factsOf(
     fee: feeAtomic,
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),
-    // Why it was given up is no longer so.
+    // The reason it was given up no longer applies.
     ...(move.to === 'confirmed' && { failure: null }),
     ...(confirmedAt && { confirmedAt }),
   }

@@ -2,7 +2,10 @@ import type { Observation, Transfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { pays } from './pays.ts'
 
-/** A transaction that carries this payment out and nothing else: what it moved instead is a failure of this payment. */
+/**
+ * A transaction that executes this payment and nothing else: if it moved something else, this
+ * payment has failed.
+ */
 export function asOwn(payment: PaymentRecord, observation: Observation): Observation {
   if (observation.state === 'not_found') return observation
   const { sender, recipient, asset, amount: amountAtomic } = payment

@@ -19,9 +19,10 @@ import { buildTransaction } from './build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 
 /**
- * Every order in which a buyer and a thief can build, pay, report and wait, over wallets that keep or change the fees, verified and unverified senders, a
- * thief at the same merchant or in an account of their own, and a proof of the same transfer: a confirmed order is always its payer's, and a transfer is
- * used once.
+ * Every order in which a buyer and a thief can build, pay, report and wait, over wallets that keep
+ * or change the fees, verified and unverified senders, a thief at the same merchant or in a
+ * separate account, and a proof of the same transfer: a confirmed order is always its payer's, and
+ * a transfer is used once.
  */
 
 const STEPS = ['build', 'plant', 'pay', 'report', 'steal', 'observe', 'wait'] as const
@@ -96,7 +97,7 @@ async function play(steps: readonly Step[], world: World): Promise<Ended> {
     config: { ...opened.context.config, networks: [SIMULATED] },
     chains: new Map([[SIMULATED.network, chain]]),
   }
-  // Each world begins alone: what others left behind is over.
+  // Each world starts alone: what others left behind is closed.
   await context.db.update(payment).set({ status: 'failed' }).where(ne(payment.status, 'failed'))
   await context.db
     .update(unmatchedTransfer)
@@ -118,7 +119,7 @@ async function play(steps: readonly Step[], world: World): Promise<Ended> {
         ...body,
         senderVerified: world.verified,
       })),
-    // Nobody has verified the thief; a thief with a key says nothing of it, or lies.
+    // Nobody has verified the thief; a thief with a key says nothing about it, or lies.
     plant: async () =>
       void (made.thief = await buildTransaction(context, thiefActor, {
         ...body,
@@ -235,7 +236,10 @@ async function prove(
 
 const PAID = ['confirmed', 'finalized']
 const orders = ordersOf(STEPS)
-/** Each order of events in this many worlds, by turns. Together they meet every world many times. */
+/**
+ * Each order of events runs in this many worlds, in turn. Together they meet every world many
+ * times.
+ */
 const WORLDS_EACH = 1
 
 test(

@@ -9,8 +9,9 @@ import { findOwner } from '../db/wallet-owners.ts'
 import { pays } from './pays.ts'
 
 /**
- * Which order a transfer pays. The parties and the amount of an EVM transfer are public and anybody can have an equal order built, so they tie it to
- * nothing: an order is confirmed only by what its payer alone can provide. One function decides for reports, the monitor and proofs.
+ * Decides which order a transfer pays. The parties and the amount of an EVM transfer are public and
+ * anybody can have an equal order built, so they are no evidence: an order is confirmed only by
+ * what its payer alone can provide. One function decides for reports, the monitor and proofs.
  */
 
 type Order = Pick<
@@ -30,7 +31,10 @@ type Order = Pick<
   | 'createdAt'
 >
 
-/** A transfer that landed, or waits to; `senderOwned`: by the account whose orders are looked at. */
+/**
+ * A transfer that landed or is pending; `senderOwned`: the account whose orders are checked owns
+ * the sender.
+ */
 export type Seen = { transfer: Transfer; signature: string; senderOwned: boolean }
 
 /** What ties a transfer to an order whose terms it meets; null when nothing does. */
@@ -41,11 +45,12 @@ export function evidenceOf(
   if (order.mode === 'hosted') return 'hosted'
   // Its memo has been compared with the order's id.
   if (familyOf(order.network) === 'solana') return 'memo'
-  // Bound to the order by a signature, or by a transaction in the pool that had the order's fees: a replacement keeps the nonce.
+  // Bound to the order by a signature, or by a transaction in the pool that had the order's fees: a
+  // replacement keeps the nonce.
   if (order.payerNonce !== null && order.payerNonce === transfer.nonce)
     return order.payerSignature === null ? 'fingerprint' : 'payer_signature'
   if (order.fingerprint !== null && order.fingerprint === transfer.fingerprint) return 'fingerprint'
-  // Whoever is not signed in may name any sender, the account's own wallets too.
+  // A caller that is not signed in may name any sender, even the account's own wallets.
   return order.senderVerified || (senderOwned && !order.draft) ? 'sender' : null
 }
 
@@ -60,9 +65,10 @@ const STRONGEST_FIRST: readonly Evidence[] = [
 ]
 
 /**
- * Of one account's orders whose terms a transfer meets, those with the strongest evidence, the best first. Where that is the sender, they are all of one
- * payer: then the one reported with this transaction; else those built with this nonce; open before expired, newer before older. More than one means that
- * the payer's report may still name one of them.
+ * Of one account's orders whose terms a transfer meets, those with the strongest evidence, best
+ * first. If that is the sender, they are all of one payer: then the one reported with this
+ * transaction; else those built with this nonce; open before expired, newer before older. More than
+ * one means that the payer's report may still name one of them.
  */
 export function chooseOrder<T extends Order>(orders: readonly T[], seen: Seen): Choice<T> | null {
   const byEvidence = Map.groupBy(orders, (order) => evidenceOf(order, seen))
@@ -86,7 +92,8 @@ export function chooseOrder<T extends Order>(orders: readonly T[], seen: Seen): 
 }
 
 /**
- * What ties a transfer to this order, among all orders of its account that it could pay; null when nothing does, or when it is another order's.
+ * What ties a transfer to this order, among all orders of its account that it could pay; null when
+ * nothing does, or when it belongs to another order.
  * @param height of the transfer's block; null while it is in the pool
  */
 export async function attribute(
@@ -96,7 +103,8 @@ export async function attribute(
 ): Promise<Evidence | null> {
   if (row.mode !== 'local' || familyOf(row.network) !== 'evm')
     return evidenceOf(row, { transfer, senderOwned: false })
-  // Of any account: what the service signed for a hosted payment pays no order that somebody had built.
+  // Of any account: what the service signed for a hosted payment pays no order that somebody had
+  // built.
   if (await findHosted(tx, row.network, signature)) return null
   const senderOwned = (await findOwner(tx, row.network, row.sender)) === row.accountId
   const rivals = await readRivals(tx, row, { transfer, signature, height, senderOwned })
@@ -107,7 +115,10 @@ export async function attribute(
 type Landing = Seen & { height: number | null }
 type Ledger = { accountId: string; network: string }
 
-/** The orders of the same terms that have any evidence for this transfer. Others, however many were planted, are not read. */
+/**
+ * The orders with the same terms that have any evidence for this transfer. Others, however many
+ * were planted, are not read.
+ */
 function readRivals(
   tx: Database,
   ledger: Ledger,
@@ -119,7 +130,7 @@ function readRivals(
     .where(
       and(
         meetsTerms(ledger, transfer),
-        // What a reorg has replaced pays nothing any more.
+        // A transaction that a reorg has dropped no longer pays anything.
         or(
           isNull(payment.signature),
           eq(payment.signature, signature),
@@ -148,7 +159,10 @@ function meetsTerms(
   )
 }
 
-/** The order that a proof of this transfer may adopt: with evidence, and built for this very resource; null equals only null. */
+/**
+ * The order that a proof of this transfer may adopt: with evidence, and built for exactly this
+ * resource; null equals only null.
+ */
 export async function findAdoptable(
   tx: Database,
   { resource, ...landing }: Ledger & Omit<Landing, 'senderOwned'> & { resource: string | null },
@@ -186,7 +200,7 @@ export async function findAdoptable(
   return choice?.orders[0]
 }
 
-/** `evidenceOf`, for the database. */
+/** `evidenceOf` as a database condition. */
 function hasEvidence({ nonce, fingerprint }: Transfer, senderOwned: boolean): SQL | undefined {
   return or(
     nonce === null ? undefined : eq(payment.payerNonce, nonce),
@@ -216,7 +230,10 @@ export async function findHosted(
   return row?.payment
 }
 
-/** Unsettled orders that a transfer fits by its terms, whatever their evidence, drafts last: the candidates of unmatched money, at most 50. */
+/**
+ * Unsettled orders whose terms a transfer fits, regardless of their evidence, drafts last: the
+ * candidates for unmatched money, at most 50.
+ */
 export function fittingOrders(
   db: Database,
   ledger: Ledger,

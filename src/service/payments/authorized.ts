@@ -7,18 +7,20 @@ import type { PaymentRecord } from '../db/payments.ts'
 
 /** Later than any block. */
 const NEVER = 2n ** 64n
-/** Our clock and the chain's may differ so much; whether a time is over, the chain alone says. */
+/**
+ * Our clock and the chain's may differ by this much; only the chain decides whether a time is over.
+ */
 const CLOCKS_DIFFER_MS = 60_000
 
-/** What is known of a payment beside its key. */
+/** What is known of a payment besides its key. */
 type SignedPayment = Pick<PaymentRecord, 'asset' | 'recipient' | 'amount' | 'expiresAt'>
 
-/** What a payer signed for others to carry out, and the way to its chain. */
+/** What a payer signed for others to execute, and the contracts of its chain. */
 export type Authorized = { authorization: Authorization; contracts: Contracts }
 
 /**
- * The authorization of a payment, as far as it takes to find it on the chain: from the key of its claim, `permit2:from:nonce` or `asset:from:nonce`.
- * Undefined for the key of a transaction.
+ * The authorization of a payment, with the fields needed to find it on the chain: from the key of
+ * its claim, `permit2:from:nonce` or `asset:from:nonce`. Undefined for the key of a transaction.
  */
 export function readAuthorized(
   { contracts }: Chain,
@@ -36,7 +38,7 @@ export function readAuthorized(
     amountAtomic: amount,
     nonce: nonce as Hex,
     validBefore: expiresAt === null ? NEVER : BigInt(Math.floor(expiresAt.getTime() / 1000)),
-    // These take no part in finding it.
+    // Not needed to find it.
     validAfter: 0n,
     signature: '0x',
   }
@@ -49,8 +51,9 @@ const ENDINGS: Readonly<Record<Ending, string>> = {
 }
 
 /**
- * Why nobody can carry it out any more, as the chain itself proves; undefined while somebody may have, or may still.
- * @param used whether a node says that it was used, and shows no transaction that carried it out
+ * Why nobody can execute it any more, as the chain itself proves; undefined while somebody may
+ * have, or still may.
+ * @param used whether a node says that it was used, and shows no transaction that executed it
  */
 export async function whyEnded(
   context: Context,

@@ -2,7 +2,10 @@ import type { Context } from '../context/context.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 
-/** Takes a confirmation back whose block is gone; its transaction is looked for again. False when the payment has moved on since it was read. */
+/**
+ * Rolls back a confirmation whose block is gone; its transaction is looked for again. False when
+ * the payment has changed status since it was read.
+ */
 export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)

@@ -44,7 +44,10 @@ export async function readTokenInfo(
   }
 }
 
-/** Read anew each time: an approval that was just given must be seen. Null where the token answers nothing of the kind. */
+/**
+ * Read again each time: an approval that was just given must be seen. Null where the token does not
+ * answer.
+ */
 async function readAllowance(
   { contracts }: Chain,
   token: string,

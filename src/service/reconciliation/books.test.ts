@@ -50,7 +50,7 @@ const families = {
     set: (address: string, value: bigint) =>
       evm.client.setBalance({ address: address as Hex, value }),
     balance: (address: string) => evm.client.getBalance({ address: address as Hex }),
-    /** Whoever has the key pays a hundredth to somebody. */
+    /** Somebody with the key pays a hundredth to another address. */
     steal: async (secret: Uint8Array, address: string) => {
       const account = privateKeyToAccount(`0x${Buffer.from(secret).toString('hex')}`)
       const nonce = await evm.client.getTransactionCount({ address: address as Hex })
@@ -116,7 +116,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
     await opened?.[Symbol.asyncDispose]()
   })
 
-  /** A wallet whose books are open. */
+  /** A wallet with open books. */
   async function openTill(family: keyof typeof families) {
     const { context, actor } = opened
     const chain = context.chains.get(families[family].network()) as Chain
@@ -175,7 +175,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
         (books) => books?.balance === left,
       )
       expect(await till.books()).toMatchObject({ balance: left, received: unit, stoppedAt: null })
-      // Nobody must sign for what comes in.
+      // Incoming money needs no signature.
       await set(till.address, left + 12_345n)
       await eventually(
         () => till.settled(['equal']).then(till.books),

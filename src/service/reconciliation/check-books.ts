@@ -26,8 +26,10 @@ type Look =
   | { verdict: 'differs'; found: string }
 
 /**
- * Holds the books of a managed wallet against the chain, to the base unit: what it held, less what the service signed, is what it holds. More than that came
- * in and is entered. Less, or a signature that is not the service's, stops the wallet: whoever did that has its key. It is looked at twice before.
+ * Compares the books of a managed wallet with the chain, to the base unit: the last balance, less
+ * what the service signed, is what it holds. A surplus was received and is entered. A deficit, or a
+ * signature that is not the service's, stops the wallet: somebody has its key. It is checked twice
+ * first.
  */
 export async function checkBooks(
   context: Context,
@@ -68,7 +70,7 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
       books: undefined,
       page: { height, balance, nonce, received: balance },
     }
-  // A node that is behind.
+  // The node is behind.
   if (height <= books.height) return { verdict: 'later' }
 
   const spent = await readSpent(context, chain, { lane, nonce: books.nonce, audit })

@@ -6,12 +6,15 @@ import { countStopped, readDue } from '../db/wallet-books.ts'
 import type { Metrics } from '../context/metrics.ts'
 import { checkBooks } from './check-books.ts'
 
-/** How often wallets with news are looked at, and all of them. */
+/** How often wallets with changes are checked, and all of them. */
 const LOOK_MS = 15_000
 const ALL_MS = 600_000
 const STOP_WITHIN_MS = 2_000
 
-/** Holds the books of all managed wallets against their chains, for as long as the service runs. @returns stops it */
+/**
+ * Compares the books of all managed wallets with their chains, for as long as the service runs.
+ * @returns stops it
+ */
 export function startBooks(context: Context, metrics: Metrics): () => Promise<void> {
   const holder = crypto.randomUUID()
   let running: Promise<void> | undefined
@@ -27,7 +30,7 @@ export function startBooks(context: Context, metrics: Metrics): () => Promise<vo
     stopped = true
     clearInterval(looking)
     let timer: NodeJS.Timeout | undefined
-    // A look that hangs on a dead chain is left behind: it writes one row or none.
+    // A check that hangs on a dead chain is abandoned: it writes one row or none.
     await Promise.race([
       running,
       new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS))),
@@ -46,7 +49,7 @@ type Round = { holder: string; metrics: Metrics; isOver: () => boolean }
 async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): Promise<void> {
   for (const [network, chain] of context.chains) {
     try {
-      // One process looks. Two at once would only do the work twice.
+      // One process checks. Two at once would only do the work twice.
       if (!isOver() && (await takeLease(context.db, leaseOf(network), holder)))
         await lookAtChain(context, chain, isOver)
     } catch (error) {
@@ -74,7 +77,7 @@ async function lookAtChain(context: Context, chain: Chain, isOver: () => boolean
   }
 }
 
-/** A row beside the watcher's own, with a lease of its own. */
+/** A row beside the watcher's, with a separate lease. */
 function leaseOf(network: string): string {
   return `books ${network}`
 }

@@ -5,7 +5,10 @@ import { findWalletByAddress, type WalletRecord } from '../db/wallets.ts'
 import { unseal } from '../wallets/seal.ts'
 import { undecided } from '../verification/checklist.ts'
 
-/** The wallets that the operator lets pay the network for settlements, of one family, the first one first. */
+/**
+ * The wallets of one family that the operator lets pay the network fee for settlements, in
+ * configured order.
+ */
 export function facilitatorWallets({ config }: Pick<Context, 'config'>, family: Family): string[] {
   return (config.facilitators?.wallets ?? []).filter((address) => {
     const parsed = parseAddress(address)
@@ -13,7 +16,7 @@ export function facilitatorWallets({ config }: Pick<Context, 'config'>, family: 
   })
 }
 
-/** Whether the service itself carries out authorizations on a network. */
+/** Whether the service itself executes authorizations on a network. */
 export function settlesHere(context: Context, network: NetworkId): boolean {
   return facilitatorWallets(context, familyOf(network)).length > 0
 }
@@ -22,7 +25,7 @@ export type OpenedWallet = { wallet: WalletRecord; secret: Uint8Array }
 
 /**
  * Works with a wallet's key, which is overwritten afterwards.
- * @throws `PAYMENT_VERIFICATION_FAILED` when no wallet of this name is managed here
+ * @throws `PAYMENT_VERIFICATION_FAILED` when no wallet with this address is managed here
  */
 export async function withWallet<T>(
   context: Context,

@@ -29,13 +29,15 @@ import { settleWithinMs } from './settle-within.ts'
 import type { Examined } from '../verification/terms.ts'
 
 /**
- * The x402 facilitator, over the same code that `/payment/receive` runs on: the terms come from the resource server that asks. Bodies and reasons are those
- * of x402 v2, sections 5.3, 7 and 9.
+ * The x402 facilitator, on the same code as `/payment/receive`: the terms come from the resource
+ * server that asks. Bodies and reasons are those of x402 v2, sections 5.3, 7 and 9.
  */
 
 const VERIFY_WITHIN_MS = 10_000
 
-/** `extra.feePayer`: who pays the network on Solana for a payer who wants that, and for every token. */
+/**
+ * `extra.feePayer`: pays the network fee on Solana for a payer who wants that, and for every token.
+ */
 export function describeSupported(context: Context): EndpointReply<'facilitatorSupported'> {
   const kinds = context.config.networks.flatMap((configured) => {
     const { network, confirmations } = configured
@@ -65,7 +67,10 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
   }
 }
 
-/** Tokens are settled where a wallet pays the network fee for that; native currency everywhere. SPL is `default`, as the official packages call it. */
+/**
+ * Tokens are settled where a wallet pays the network fee for that; native currency everywhere. SPL
+ * is `default`, as the official packages call it.
+ */
 function settledMethods(context: Context, network: Network): string[] {
   const settlesTokens =
     settlesHere(context, network.network) && network.assets.some(({ native }) => !native)
@@ -79,8 +84,9 @@ type VerifyReply = EndpointReply<'facilitatorVerify'>
 type SettleReply = EndpointReply<'facilitatorSettle'>
 
 /**
- * Whether a payment could be settled now. Nothing is locked, broadcast or recorded, but funds that payers promise by signature are reserved for a short time.
- * While the same caller's settlement is pending, or was not told as success yet, the payment is valid still.
+ * Whether a payment could be settled now. Nothing is locked, broadcast or recorded, but funds that
+ * payers promise by signature are reserved for a short time. While the same caller's settlement is
+ * pending, or was not reported as success yet, the payment is still valid.
  */
 export async function verifyPayment(
   context: Context,
@@ -151,8 +157,9 @@ function checked({ checks }: Checklist): { checks: ProofCheck[] } {
 }
 
 /**
- * Settles a payment. Of all calls for one payment exactly one is told success: the one that had it broadcast, or a later one of the same caller when the
- * first was never answered. An `Idempotency-Key` gets the first answer again.
+ * Settles a payment. Of all calls for one payment exactly one gets success: the one that had it
+ * broadcast, or a later one of the same caller when the first was never answered. An
+ * `Idempotency-Key` gets the first answer again.
  */
 export async function settlePayment(
   context: Context,
@@ -203,7 +210,8 @@ export async function settlePayment(
     }
     const transaction =
       settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? ''
-    // The official server asks once more when a settlement is pending, and only where it is given the transaction.
+    // The official server retries once when a settlement is pending, and only if it gets the
+    // transaction.
     if (settled.state === 'pending')
       return { success: false, errorReason: SETTLEMENT_PENDING, ...told, transaction }
     if (!settled.alreadyProcessed) return { success: true, ...told, transaction }
@@ -253,7 +261,10 @@ function readOrRefuse(
   }
 }
 
-/** What stands on the chain is public, and a caller without an account has nothing by which it could be its own. @throws ProofRefused */
+/**
+ * On-chain data is public, and a caller without an account cannot show that it is its own.
+ * @throws ProofRefused
+ */
 function refuseReference(
   { keyless = false }: Actor,
   { bytes, authorization }: Examined,
@@ -269,7 +280,10 @@ function refuseReference(
   })
 }
 
-/** The reason and the sentence for what ended a call. @throws the error itself where it is a fault of ours */
+/**
+ * The reason and the sentence for the error that ended a call.
+ * @throws the error itself where it is our fault
+ */
 function explain(
   error: unknown,
   { terms }: FacilitatorQuestion,

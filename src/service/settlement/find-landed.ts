@@ -9,10 +9,10 @@ export type Ordered = { payment: PaymentRecord; order: SettlementOrder; chain: C
 
 type Sighting =
   | { state: 'seen'; signature: string; observation: Exclude<Observation, { state: 'not_found' }> }
-  /** `used`: somebody has carried it out or taken it back, and no node shows which. */
+  /** `used`: it was executed or cancelled, and no node shows which. */
   | { state: 'unseen'; used: boolean }
 
-/** Looks for the transaction that carried an ordered settlement out, whoever sent it. */
+/** Looks for the transaction that executed an ordered settlement, from any sender. */
 export async function findLanded(ordered: Ordered): Promise<Sighting> {
   const authorized = readAuthorized(ordered.chain, ordered.order.key, ordered.payment)
   return authorized ? findUse(ordered, authorized) : findSigned(ordered)
@@ -31,7 +31,10 @@ async function findUse(
     : { state: 'seen', signature: use.signature, observation }
 }
 
-/** A transaction whose message is known: by the name it must have, by the one it is said to have, or by its memo among the payer's transactions. */
+/**
+ * A transaction whose message is known: by the name it must have, by a reported name, or by its
+ * memo among the payer's transactions.
+ */
 async function findSigned({ payment, order, chain }: Ordered): Promise<Sighting> {
   for (const signature of new Set([
     order.signature,
@@ -47,7 +50,7 @@ async function findSigned({ payment, order, chain }: Ordered): Promise<Sighting>
   return { state: 'unseen', used: false }
 }
 
-/** Memos are the payer's own words: what is found is only a candidate. */
+/** The payer chooses memos: what is found is only a candidate. */
 async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]> {
   if (order.memo === null || order.signature !== null) return []
   const { asset, sender, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
@@ -66,7 +69,10 @@ async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]>
   return found.map(({ signature }) => signature)
 }
 
-/** The message is the payment; a name alone is trusted only where it follows from the message. */
+/**
+ * The message identifies the payment; a name alone is trusted only where it follows from the
+ * message.
+ */
 export function isOrdered(
   { key, signature: known }: SettlementOrder,
   {
@@ -79,7 +85,7 @@ export function isOrdered(
   return signature === known
 }
 
-/** The message is known, and what it moves has been held against the proof: it moves that, or fails. */
+/** The message is known and was checked against the proof: it moves exactly that, or fails. */
 function asPayment(
   { sender, recipient, asset, amount: amountAtomic }: PaymentRecord,
   observation: Observation,

@@ -16,14 +16,20 @@ import { claimantOfOrder } from '../payments/claimant.ts'
 import { chainOf } from '../context/network.ts'
 import { findLanded, type Ordered } from './find-landed.ts'
 
-/** How long a settlement is looked for in every round. What its payee has not begun by then counts as expired, until the chain shows it after all. */
+/**
+ * How long a settlement is looked for in every round. What its payee has not begun by then counts
+ * as expired, until the chain shows it.
+ */
 const KEPT_MS = 24 * 60 * 60 * 1000
 
 const WAITING: readonly PaymentStatus[] = ['created', 'pending', 'rolled_back']
 
 export type Following = Ordered & { source: EventSource }
 
-/** Looks whether a settlement that its payee was given has landed; with it the proof is used up, in one commit. */
+/**
+ * Checks whether a settlement built for its payee has landed; then the proof is used up, in one
+ * commit.
+ */
 export async function followOrder(
   context: Context,
   { payment, order, chain, source }: Following,
@@ -44,7 +50,10 @@ export async function followOrder(
     })
 }
 
-/** The same, for whoever is asked about a proof at another door: undefined when nothing was built for this question. */
+/**
+ * The same when another endpoint is asked about a proof: undefined when nothing was built for this
+ * question.
+ */
 export async function followQuestion(
   context: Context,
   question: Question,
@@ -87,7 +96,7 @@ async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean
   return claimant ? consumeLanded(tx, order, claimant) : false
 }
 
-/** What the chain itself proves to have ended it; undefined while it may still land. */
+/** What ended it, as the chain itself proves; undefined while it may still land. */
 async function whyOver(
   context: Context,
   { payment, order, chain }: Ordered,
@@ -96,7 +105,7 @@ async function whyOver(
   const authorized = readAuthorized(chain, order.key, payment)
   if (authorized) return whyEnded(context, payment, { ...authorized, used })
   const { asset, sender, recipient, amount: amountAtomic, nonce, builtHeight, createdAt } = payment
-  // A memo that nobody can look for proves nothing by its absence.
+  // A memo that cannot be searched for proves nothing by its absence.
   if (nonce === null && order.memo === null) return undefined
   const over = await chain.canNeverLand({
     paymentId: order.memo ?? payment.id,
@@ -115,7 +124,10 @@ async function whyOver(
   return over ? 'Nobody settled this before it ended: nothing was paid.' : undefined
 }
 
-/** `forEver`: it can never land, and whoever asks again gets another payment; otherwise the chain may still show it. */
+/**
+ * `forEver`: it can never land, and the next request gets another payment; otherwise the chain may
+ * still show it.
+ */
 type End = { failure: string; forEver: boolean }
 
 function end(context: Context, paymentId: string, ending: End): Promise<void> {

@@ -14,8 +14,8 @@ import { followOnce } from '../monitor/follow.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
 /**
- * What a payer of tokens signed can be carried out by anybody until it ends. That ours failed is no end, nor is our clock, nor one node's word: only what two
- * nodes show of the finalized chain is.
+ * Anybody can execute what a payer of tokens signed until it ends. A failure of ours does not end
+ * it, nor does our clock or one node's word: only what two nodes show of the finalized chain does.
  */
 
 const GOOD_FOR_S = 600
@@ -53,7 +53,7 @@ beforeEach(() => {
 
 const chainSeconds = async () => Number((await evm.client.getBlock()).timestamp)
 
-/** A payment that ends so long after the chain's present. */
+/** A payment that ends this long after the chain's current time. */
 async function signed(
   method: Method,
 ): Promise<{ all: Parties; header: string; authorization: VerifiedAuthorization }> {
@@ -66,7 +66,7 @@ async function signed(
   return { all, header, authorization: await desk.authorizationOf(all, header) }
 }
 
-/** Handed in, with ours in the pool. */
+/** Presented, with ours in the pool. */
 async function handedIn(method: Method) {
   const made = await signed(method)
   return {
@@ -75,7 +75,7 @@ async function handedIn(method: Method) {
   }
 }
 
-/** The same request again until it is recorded: a second may be too short for everything before that. */
+/** Repeats the request until it is recorded: all steps before may take over a second. */
 async function untilOpen(receive: () => ReturnType<typeof receivePayment>): Promise<string> {
   const undecided = (error: unknown) => {
     if (error instanceof ProblemError && error.code === 'PAYMENT_VERIFICATION_FAILED')
@@ -94,7 +94,7 @@ const front = (from: Parties['payer'], call: { to: Hex; data: Hex }) =>
 const carryOut = async (authorization: VerifiedAuthorization) =>
   front(await evm.wallet(10n ** 18n), callOf(authorization))
 
-/** Ours is in a block, and was reverted, because the payer held nothing at that moment. */
+/** Ours is in a block and was reverted, because the payer held nothing at that moment. */
 async function reverted(method: Method) {
   const made = await handedIn(method)
   const { all } = made
@@ -143,7 +143,7 @@ const passEnd = async () => {
   later = (await chainSeconds()) * 1000 + 3_600_000 - Date.now()
 }
 
-/** An answer of a node without its events; of one kind where a topic is named. */
+/** A node's answer without its events, or without those of a named topic. */
 const hideLogs =
   (topic = '') =>
   (asked: string, answer: string) =>
@@ -249,7 +249,7 @@ test('a permit that was carried out and whose nonce its owner then struck out wa
   await carryOut(authorization)
   await takeBack(all, authorization)
   await final()
-  // The node shows the owner's word, and not what moved.
+  // The node shows the owner's event, but not the transfer.
   first.lie = second.lie = hideLogs('0xddf252ad')
   expect(await statusOf(paymentId)).toBe('pending')
   first.lie = second.lie = undefined

@@ -14,8 +14,9 @@ type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
 type Seen = { signature: string; observation: Observation }
 
 /**
- * Looks at everything that may carry out a payment whose proof was handed in: what the service broadcast for it, which is sent again until it lands, and,
- * of an authorization, what anybody else broadcast.
+ * Checks everything that may execute a payment whose proof was presented: what the service
+ * broadcast for it, which is sent again until it lands, and, for an authorization, what anybody
+ * else broadcast.
  */
 export async function followSettlement(
   context: Context,
@@ -37,7 +38,7 @@ export async function followSettlement(
   const key = await findClaimKey(context.db, payment.id)
   const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)
   if (!authorized) return void (ours.reverted && (await apply(ours.reverted)))
-  // That ours was reverted says only that it came too late, or could not be carried out at that moment.
+  // A revert of ours shows only that it came too late, or could not be executed at that moment.
   const use = await authorized.contracts.findUse(authorized.authorization, payment.builtHeight)
   if (use.used && use.signature !== null) {
     const observation = await chain.observe(use.signature, (seen) => asOwn(payment, seen))
@@ -66,7 +67,10 @@ async function lookAtOurs(
   return ours
 }
 
-/** Whether another transaction has taken the place of ours in the lane of the wallet that signed them, for good. */
+/**
+ * Whether another transaction permanently took the nonce of ours in the lane of the wallet that
+ * signed them.
+ */
 async function isVoid(
   chain: Chain,
   payment: PaymentRecord,

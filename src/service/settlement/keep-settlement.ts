@@ -11,7 +11,9 @@ import { undecided } from '../verification/checklist.ts'
 import { orUndecided, type Job } from './outcome.ts'
 import { recordBroadcast, type Limits, type Outgoing } from './record.ts'
 
-/** How often a wallet is looked at before a settlement is put off that would fit beside fewer others. */
+/**
+ * How often a wallet is checked before deferring a settlement that would fit beside fewer others.
+ */
 const LOOKS = 5
 const MAX_PAUSE_MS = 1_000
 
@@ -19,7 +21,7 @@ type Keeping = {
   chain: Chain
   held: HeldClaim
   transfer: Transfer
-  /** The wallet that pays the network, and the most it may be asked for. */
+  /** The wallet that pays the network fee, and the most it may be charged. */
   wallet: string
   feeAtomic: bigint
   limits: Limits
@@ -28,9 +30,11 @@ type Keeping = {
 }
 
 /**
- * Takes a place in the lane of the wallet that pays the network for a settlement, beside everything it has promised before, has it sign, and keeps payment
- * and signed bytes: all in one commit, and nothing when the wallet does not bear it.
- * @throws `PAYMENT_VERIFICATION_FAILED` when it does not; `SERVICE_UNAVAILABLE` when the wallet is stopped
+ * Takes a place in the lane of the wallet that pays the network fee for a settlement, on top of
+ * everything it has promised before, has it sign, and stores payment and signed bytes: all in one
+ * commit, and nothing when the wallet cannot cover it.
+ * @throws `PAYMENT_VERIFICATION_FAILED` when it cannot; `SERVICE_UNAVAILABLE` when the wallet is
+ * stopped
  */
 export async function keepSettlement(
   context: Context,

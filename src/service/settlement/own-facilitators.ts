@@ -2,7 +2,10 @@ import { eq } from 'drizzle-orm'
 import type { Context } from '../context/context.ts'
 import { account } from '../db/schema/access.ts'
 
-/** The context in which an account has payments verified: by the facilitators of its own list where it has one, by those of the operator otherwise. */
+/**
+ * The context in which an account has payments verified: by its own list of facilitators if it has
+ * one, otherwise by the operator's.
+ */
 export async function withOwnFacilitators(context: Context, accountId: string): Promise<Context> {
   const [row] = await context.db
     .select({ facilitators: account.facilitators })

@@ -34,12 +34,16 @@ type Preview = Judged & {
   deadline: Deadline
 }
 
-/** Who pays, as far as that is known. `isSettling`: the same caller has begun to settle this payment, and was not told success yet. */
+/**
+ * Who pays, if known. `isSettling`: the same caller has begun to settle this payment, and was not
+ * told success yet.
+ */
 export type Previewed = { payer: string | null; isSettling: boolean }
 
 /**
  * Whether a payment could be settled now, without holding, signing, sending or recording anything.
- * @throws ProofRefused; NotValidNowError; Late, `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ * @throws ProofRefused; NotValidNowError; Late, `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ * when nothing is decided
  */
 export async function preview(context: Context, previewed: Preview): Promise<Previewed> {
   const { terms, examined, checklist } = previewed
@@ -56,7 +60,7 @@ export async function preview(context: Context, previewed: Preview): Promise<Pre
     return await previewFresh(context, previewed, { chain, verified })
   } catch (error) {
     if (key === null || !(error instanceof ProofRefused)) throw error
-    // What looks used or too poor by now may be this very payment, which has just landed.
+    // What looks used or underfunded by now may be this very payment, which has just landed.
     const began = await findSettling(context, { ...previewed, checklist: new Checklist() }, key)
     if (!began) throw error
     checklist.checks.length = before
@@ -75,7 +79,8 @@ async function previewFresh(
       payer: await previewAuthorization(context, previewed, { chain, verified }),
       isSettling: false,
     }
-  // What the sponsor would have to sign first cannot be on the chain without having been claimed.
+  // A transaction that the fee payer must sign first cannot be on the chain without having been
+  // claimed.
   if (signature === null)
     return { payer: await previewSigned(context, previewed, chain), isSettling: false }
   return previewNamed(context, previewed, { chain, signature })
@@ -87,7 +92,8 @@ async function previewNamed(
   { chain, signature }: { chain: Chain; signature: string },
 ): Promise<Previewed> {
   const { examined, deadline, keyless, checklist } = previewed
-  // What is for us to broadcast is looked up once; what the payer has broadcast is waited for.
+  // A transaction for us to broadcast is looked up once; one that the payer has broadcast is waited
+  // for.
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
   if (!seen) throw new Late()
   const isPublic = keyless || (examined.bytes !== null && familyOf(chain.network.network) === 'evm')
@@ -99,7 +105,7 @@ async function previewNamed(
   const landed = seen.state === 'landed'
   if (isCertain(seen))
     return { payer: (await judge(context, previewed, seen)).sender, isSettling: false }
-  // Tried out now it would fail, because it has happened.
+  // Simulated now it would fail, because it has happened.
   if (landed)
     throw undecided(
       'The payment is on the chain, in a block that may still be replaced. Nothing is decided.',
@@ -125,7 +131,7 @@ async function previewSigned(
   return examined.payer
 }
 
-/** What the package objects to, though our own checks have all passed, is not proven bad. */
+/** An objection of the package proves nothing, since our own checks have all passed. */
 function refuseVerdict(context: Context, chain: Chain, verdict: string | null): void {
   if (verdict === null) return
   context.log.warn(
@@ -181,7 +187,8 @@ async function previewAuthorization(
 }
 
 /**
- * What the same caller has begun to settle already and was not told success of; null where the payment was not used yet.
+ * What the same caller has already begun to settle and was not told success of; null where the
+ * payment was not used yet.
  * @throws ProofRefused when it has failed, was told as success, or is another caller's
  */
 async function findSettling(
@@ -199,7 +206,7 @@ async function findSettling(
     claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   const granted = wasGranted(claim) || confirmsOrder(claim)
   const own = claim.scope === claimant.scope
-  // An order that was confirmed without a proof, and can be adopted by one of the same resource.
+  // An order that was confirmed without a proof, and that a proof for the same resource can adopt.
   if (own && confirmsOrder(claim) && payment?.resource === terms.resource)
     return accept(fact('confirmed_order'))
   const ok = own && !granted && claim.fingerprint === fingerprint && payment !== undefined

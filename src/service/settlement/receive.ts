@@ -21,8 +21,10 @@ import { settle } from './settle.ts'
 import type { Examined, Terms } from '../verification/terms.ts'
 
 /**
- * Checks a payment proof against what the seller expects and against the chain itself, and uses it up.
- * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` only for a proof that is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ * Checks a payment proof against what the seller expects and against the chain itself, and uses it
+ * up.
+ * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` only for a proof that is proven bad;
+ * `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
 export async function receivePayment(
   service: Context,
@@ -32,7 +34,8 @@ export async function receivePayment(
   const startedAt = performance.now()
   const context = await withOwnFacilitators(service, actor.accountId)
   const deadline = new Deadline(body.timeout * 1000)
-  // What the payee itself pays the network for, it settles itself (`/transaction/receive`); its proof is known here too.
+  // Where the payee pays the network fee, it settles itself (`/transaction/receive`); its proof is
+  // recognized here too.
   const terms = readTerms(context, body, [
     ...facilitatorWallets(context, 'solana'),
     body.walletAddress,
@@ -86,7 +89,10 @@ export function readProof(text: string, checklist: Checklist): PaymentPayload {
 
 type Expected = Omit<ReceiveInput, 'timeout'>
 
-/** Who verifies beside the service: the one that is named, or the one configured for the method's want of ours. */
+/**
+ * Who verifies besides the service: the one that is named, or the one configured where the service
+ * does not settle the asset.
+ */
 export function chooseFacilitator(
   context: Context,
   { facilitatorUrl }: Expected,
@@ -97,7 +103,10 @@ export function chooseFacilitator(
     : readFacilitator(context, facilitatorUrl)
 }
 
-/** What is expected, with every problem of it in one answer. `sponsors`: who may pay the network in the payer's place. */
+/**
+ * What is expected, with every problem of it in one answer. `sponsors`: who may pay the network fee
+ * for the payer.
+ */
 export function readTerms(context: Context, body: Expected, sponsors: readonly string[]): Terms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
   if (!choice.ok)
@@ -136,7 +145,10 @@ export function readTerms(context: Context, body: Expected, sponsors: readonly s
   }
 }
 
-/** The question that was asked of a proof: how long to wait is no part of it. Callers without an account ask each for themselves. */
+/**
+ * The question that is asked of a proof; how long to wait is not part of it. Each caller without an
+ * account asks only for itself.
+ */
 export function fingerprintOf(
   { network, asset, payTo, amountAtomic, resource, memo }: Terms,
   facilitator: string | null,

@@ -25,7 +25,10 @@ export type Recorded = Judged & { held: HeldClaim; fingerprint: string; transfer
 /** `signature`: the transaction that pays, where one is known. */
 type Known = Recorded & { signature: string | null }
 
-/** Uses the proof up and records its payment, in one commit: a proof that is used has a payment, and a payment's proof is used. */
+/**
+ * Uses up the proof and records its payment, in one commit: a used proof has a payment, and a
+ * payment's proof is used.
+ */
 export async function recordLanded(
   context: Context,
   recorded: Known,
@@ -33,7 +36,7 @@ export async function recordLanded(
 ): Promise<PaymentRecord> {
   return context.db.transaction(async (tx) => {
     const row = await usedFor({ ...context, db: tx }, recorded, landed)
-    // It is unmatched no longer, whatever a person had assigned it to.
+    // It is no longer unmatched, even if a person had assigned it to something.
     if (recorded.signature !== null)
       await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
     return row
@@ -59,7 +62,10 @@ async function usedFor(context: Context, recorded: Known, landed: Landed): Promi
 
 export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }
 
-/** What the service is about to broadcast. `signer`: the managed wallet that pays the network for it, where the payer does not. */
+/**
+ * What the service is about to broadcast. `signer`: the managed wallet that pays the network fee
+ * for it, where the payer does not.
+ */
 export type Outgoing = {
   bytes: Uint8Array
   signature: string
@@ -69,8 +75,9 @@ export type Outgoing = {
 }
 
 /**
- * The same before a transaction is broadcast: from here on its bytes are sent until the chain shows the outcome. Without bytes somebody else broadcasts
- * what the payer signed, and its use is looked for.
+ * The same before a transaction is broadcast: from here on its bytes are sent until the chain shows
+ * the outcome. Without bytes another party broadcasts what the payer signed, and its use is looked
+ * for.
  */
 export async function recordBroadcast(
   context: Context,
@@ -124,7 +131,7 @@ export async function recordBroadcast(
   })
 }
 
-/** Another account may be settling the same payment at this moment: its bytes are sent once. */
+/** Another account may be settling the same payment right now: its bytes are sent once. */
 async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
   await insertAttempt(tx, row).catch((error: unknown) => {
     throw isUniqueViolation(error, 'attempt_signature')
@@ -138,7 +145,10 @@ async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]
 /** The last second of the year 9999. */
 const LAST_SECOND = 253_402_300_799n
 
-/** The last moment at which what was signed can be carried out, where the signature says one; times beyond the calendar are its end. */
+/**
+ * The last moment at which what was signed can be executed, where the signature names one; times
+ * beyond the calendar are capped at its end.
+ */
 function endOf({ examined }: Recorded): Date | null {
   if (!examined.authorization) return null
   const { validBefore } = examined.authorization
@@ -146,8 +156,9 @@ function endOf({ examined }: Recorded): Date | null {
 }
 
 /**
- * The order of this account that the proof's transfer pays, moved to what the chain shows: one with evidence, and for the very resource that is asked for.
- * Undefined where there is none; then the proof makes a separate received payment.
+ * The order of this account that the proof's transfer pays, updated to what the chain shows: one
+ * with evidence, and for exactly the resource that is asked for. Undefined where there is none;
+ * then the proof makes a separate received payment.
  * @throws ProofRefused `already_used` when the transfer has paid an order for something else
  */
 async function adoptOrder(
@@ -174,7 +185,7 @@ async function adoptOrder(
         : fact('another_order'),
     })
   if (!own || !same) return undefined
-  // What others submit for the payer is named by its authorization, not by a transaction.
+  // What others submit for the payer is identified by its authorization, not by a transaction.
   if (examined.authorization || signature === null) return undefined
   await applyObservation(context, {
     paymentId: own.id,
@@ -187,7 +198,7 @@ async function adoptOrder(
   return (row?.signature ?? row?.reportedSignature) === signature ? row : undefined
 }
 
-/** What the transfer has paid already, or the best of the open orders that it could. */
+/** What the transfer has already paid, or the best of the open orders that it could pay. */
 async function findOrder(
   tx: Database,
   { accountId, held, terms, examined, transfer, signature }: Known,
@@ -248,7 +259,7 @@ async function insertReceived(
   return inserted
 }
 
-/** A settlement that the chain shows only later is told by `applyObservation`. */
+/** `applyObservation` reports a settlement that the chain shows only later. */
 async function tellProven(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
   for (const kind of isPaid(row.status)
     ? (['verification', 'settlement'] as const)

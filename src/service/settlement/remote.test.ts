@@ -12,7 +12,7 @@ import { Deadline } from '../verification/deadline.ts'
 import { receivePayment } from './receive.ts'
 import { openRemote } from './remote.ts'
 
-/** A facilitator that somebody else runs: what it says is a hint, and the chain decides. */
+/** A facilitator that a third party runs: what it says is a hint, and the chain decides. */
 
 const ETH = 10n ** 18n
 const AMOUNT = 10n ** 16n

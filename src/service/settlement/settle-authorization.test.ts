@@ -11,7 +11,10 @@ import { readSigned } from '../db/attempts.ts'
 import { followOnce } from '../monitor/follow.ts'
 import { receivePayment } from './receive.ts'
 
-/** What a payer of tokens signed, carried out by the service, by another one, by a facilitator, or by nobody: who pays the network, and what the chain shows of it. */
+/**
+ * What a payer of tokens signed, executed by the service, by another one, by a facilitator, or by
+ * nobody: who pays the network fee, and what the chain shows of it.
+ */
 
 const NETWORK = 'eip155:31337'
 
@@ -100,7 +103,8 @@ test('an authorization that somebody else carries out first is this payment all 
 
 test('a token that says it moved less than it was asked to is no payment', async () => {
   const all = await desk.parties()
-  // The real token, its Transfer event turned into one of half the amount: a fee on transfer as the chain shows it.
+  // The real token, with its Transfer event changed to half the amount: a fee on transfer as the
+  // chain shows it.
   const header = await payBill(all.client, all.requirements)
   const lying = desk.withChain({
     observe: (signature, as = (seen) => seen) =>
@@ -133,7 +137,7 @@ test('a token that says it moved less than it was asked to is no payment', async
 test('what was signed and recorded by a process that died is sent by the watcher', async () => {
   const all = await desk.parties()
   const header = await payBill(all.client, all.requirements)
-  // Everything is kept, and nothing leaves: the process ends between the two.
+  // Everything is stored, and nothing leaves: the process ends between the two.
   const dying = desk.withChain({ broadcast: async () => ({ accepted: true }) })
   const body = {
     walletAddress: all.payee.address,
@@ -168,7 +172,7 @@ describe('a facilitator that somebody else runs', () => {
     asked: string[]
   }
 
-  /** Verifies everything; settles as it is told to. */
+  /** Verifies everything; settles as told. */
   async function elsewhere(all: Parties, header: string, { settles, asked }: Elsewhere) {
     const authorization = await desk.authorizationOf(all, header)
     const server = createServer((request, response) => {

@@ -31,8 +31,9 @@ type Held = { chain: Chain; held: HeldClaim; authorization: VerifiedAuthorizatio
 const POLL_MS = 200
 
 /**
- * Carries out what the payer of a token signed, whose signature has been checked. It must not have been carried out before it was presented: what stands on the chain is public, and anybody
- * could present it. The payment is recorded before anything leaves, so that from then on nothing but the chain decides.
+ * Executes what the payer of a token signed, after its signature has been checked. It must not have
+ * been executed before it was presented: on-chain data is public, and anybody could present it. The
+ * payment is recorded before anything leaves, so that from then on only the chain decides.
  * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
 export async function settleAuthorization(
@@ -73,7 +74,10 @@ export async function settleAuthorization(
   return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })
 }
 
-/** Looks until the outcome is known or the time is up. Whoever carries it out, it is this payment: it was presented first. */
+/**
+ * Polls until the outcome is known or the time is up. It is this payment, no matter who executes
+ * it: it was presented first.
+ */
 export async function followAuthorization(
   context: Context,
   job: Pick<Job, 'deadline' | 'checklist'>,
@@ -98,7 +102,10 @@ export async function followAuthorization(
   return outcome({ checklist }, row, { alreadyProcessed, checks: checklist.checks })
 }
 
-/** Verified there, recorded here, then settled there: whatever becomes of the last call, the chain tells. */
+/**
+ * Verified there, recorded here, then settled there: the chain shows the outcome even if the last
+ * call fails.
+ */
 async function settleElsewhere(
   context: Context,
   job: Job,
@@ -145,7 +152,7 @@ async function settleHere(
       ),
     )
     if (kept) return kept
-    // Ours have all passed: what the package objects to is not proven bad.
+    // Our checks have all passed: an objection of the package proves nothing.
     context.log.warn(
       { verdict, network: chain.network.network },
       'the official facilitator did not settle a payment',
@@ -181,7 +188,7 @@ type Sending = {
   quote: Extract<Quote, { ok: true }>
 }
 
-/** Signs in the wallet's lane, keeps payment and signed bytes, and only then broadcasts. */
+/** Signs in the wallet's lane, stores payment and signed bytes, and only then broadcasts. */
 async function send(
   context: Context,
   job: Job,
@@ -221,7 +228,7 @@ async function send(
 
 async function limitsNow(context: Context, { terms }: Job) {
   const chain = context.chains.get(terms.network.network)
-  // Its end is the authorization's own, which the chain tells by time.
+  // It ends with the authorization, which the chain measures by time.
   return { builtHeight: (await chain?.recentHead())?.height ?? 0, lastValidBlockHeight: null }
 }
 

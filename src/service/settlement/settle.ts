@@ -50,8 +50,10 @@ import { sponsorFee } from './sponsor-fee.ts'
 import { isCertain, watch } from './watch.ts'
 
 /**
- * Brings an examined proof to its outcome: held for this attempt, seen on the chain (broadcast before, where that is ours to do), used up and recorded.
- * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ * Brings an examined proof to its outcome: held for this attempt, seen on the chain (broadcast
+ * first, where that is our task), used up and recorded.
+ * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ * when nothing is decided
  */
 export async function settle(context: Context, job: Job): Promise<Settled> {
   const attempt = crypto.randomUUID()
@@ -66,7 +68,10 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 
 const POLL_MS = 100
 
-/** Whether this call is told that the payment is there. Another one that settles it goes first, as long as it lives. */
+/**
+ * Whether this call may report that the payment is there. Another call that settles it takes
+ * precedence while it lives.
+ */
 async function isGranted(
   context: Context,
   { caller, deadline }: Job,
@@ -80,7 +85,7 @@ async function isGranted(
   }
 }
 
-/** Looks again when the payee was quicker, until its own settlement is certain. */
+/** Checks again when the payee was quicker, until its own settlement is certain. */
 async function untilDecided(context: Context, job: Job): Promise<Settled> {
   const { checks } = job.checklist
   const before = checks.length
@@ -102,7 +107,7 @@ async function untilDecided(context: Context, job: Job): Promise<Settled> {
 async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const chain = chainOf(context, job.terms.network.network)
   const { key, authorization, signature } = job.examined
-  // Whoever has not signed takes no slot from whoever has.
+  // A caller without a signature takes no slot from one that has signed.
   const verified =
     authorization &&
     (await orUndecided(
@@ -117,7 +122,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
       key,
       fingerprint: job.fingerprint,
     }
-    // The payee may have settled it alone, with what it was built for that.
+    // The payee may have settled it alone, with the transaction built for that.
     await followQuestion(context, question)
     try {
       return await holding(context, job, {
@@ -143,7 +148,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const seen = await look(chain, job, { signature: signatureOf(signature) })
   if (!isCertain(seen)) return pending(job)
   if (seen.transfer === null) judgeTransfer(job, null)
-  // A transaction that can be signed twice is single by its message.
+  // A transaction that can be signed twice is identified by its message.
   if (seen.messageHash === undefined)
     throw undecided(
       'The network does not show the message of this transaction. Nothing is decided.',
@@ -202,7 +207,7 @@ async function holding(
 
 type Held = { chain: Chain; held: HeldClaim }
 
-/** Somebody else has broadcast; the chain decides, and what it shows must be what was signed. */
+/** Another party has broadcast; the chain decides, and what it shows must be what was signed. */
 async function settleSeen(
   context: Context,
   job: Job,
@@ -229,7 +234,7 @@ function messageFact(message: string): CheckFact {
   return { code: 'message', params: { message } }
 }
 
-/** The payer has signed; the service broadcasts what is recorded, never before. */
+/** The payer has signed; the service broadcasts only what is already recorded. */
 async function settleSigned(
   context: Context,
   job: Job,
@@ -237,7 +242,8 @@ async function settleSigned(
 ): Promise<Settled> {
   const { examined, deadline } = job
   const { sponsor, signature: own } = examined
-  // What our fee payer has to sign cannot be on the chain without having been recorded, for this account or for another one.
+  // What our fee payer must sign cannot be on the chain without having been recorded, for this
+  // account or another one.
   const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
   if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found')
@@ -274,12 +280,18 @@ async function settleSigned(
   return follow(context, job, { chain, payment, signed })
 }
 
-/** On EVM nothing in a signed transaction names what it pays for: once it is broadcast, anybody could present it. The payer's signature over its name does. */
+/**
+ * On EVM nothing in a signed transaction names what it pays for: once it is broadcast, anybody
+ * could present it. The payer's signature over its name does.
+ */
 function isPublicTransfer({ terms }: Pick<Job, 'terms'>): boolean {
   return familyOf(terms.network.network) === 'evm'
 }
 
-/** A token's transfer that nothing binds to this seller's question must not stand on the chain already: anybody could present it. */
+/**
+ * A token transfer that nothing binds to this seller's question must not be on the chain already:
+ * anybody could present it.
+ */
 function refuseOld({ terms, checklist }: Job): void {
   if (terms.asset.native || terms.memo !== null) return
   checklist.check('already_used', {
@@ -293,7 +305,11 @@ function refuseOld({ terms, checklist }: Job): void {
 
 type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: Limits }
 
-/** Our wallet signs for a payer once every check has passed, for tokens those of the official facilitator too. @throws `PAYMENT_VERIFICATION_FAILED` */
+/**
+ * Our wallet signs for a payer once every check has passed, for tokens also those of the official
+ * facilitator.
+ * @throws `PAYMENT_VERIFICATION_FAILED`
+ */
 async function signAsSponsor(
   context: Context,
   job: Job,
@@ -326,10 +342,13 @@ async function signAsSponsor(
   })
 }
 
-/** No blockhash is younger than now or lives longer; a nonce has no such end, and counts as ours for as long. */
+/**
+ * The longest that a blockhash of this moment can live; a nonce has no such end, and counts as ours
+ * for as long.
+ */
 const LIFETIME_BLOCKS = 150
 
-/** What the signed bytes say, which the examination has held against the terms. */
+/** What the signed bytes say, which the examination checked against the terms. */
 export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): Transfer {
   const { payTo, asset, amountAtomic } = terms
   const { payer, memo, nonce, fingerprint } = examined
@@ -350,7 +369,10 @@ type Following = {
   signed: Pick<Outgoing, 'bytes' | 'signature'>
 }
 
-/** Broadcasts what is recorded and waits for the chain; the watcher goes on when this call has ended. */
+/**
+ * Broadcasts what is recorded and waits for the chain; the watcher continues when this call has
+ * ended.
+ */
 async function follow(
   context: Context,
   job: Job,
@@ -393,7 +415,7 @@ async function finish(
   return { state: 'paid', payment, alreadyProcessed: false, checks: job.checklist.checks }
 }
 
-/** The same question again gets the answer of the first, as the payment stands now. */
+/** The same question again gets the first answer, with the payment's current status. */
 async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<Settled> {
   const payment =
     claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
@@ -419,7 +441,10 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
 
 type Looking = { signature: string; stop?: () => boolean }
 
-/** @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefused when the pool shows another payment already */
+/**
+ * @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefused when the
+ * pool shows another payment already
+ */
 async function look(chain: Chain, job: Job, { signature, stop }: Looking): Promise<Observation> {
   const seen = await watch(chain, {
     signature,

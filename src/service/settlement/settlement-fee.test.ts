@@ -9,7 +9,7 @@ import { eq } from 'drizzle-orm'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from '../monitor/follow.ts'
 
-/** A settlement that our wallet pays the network for, when the network becomes dearer than it offers. */
+/** A settlement whose network fee our wallet pays, when fees rise above its offer. */
 
 const GWEI = 10n ** 9n
 
@@ -38,7 +38,7 @@ async function setBaseFee(baseFeePerGas: bigint): Promise<void> {
   await evm.mine()
 }
 
-/** Handed in and signed for; nothing is mined. */
+/** Presented and signed; nothing is mined. */
 async function signedFor() {
   const ahead = Math.max(
     0,

@@ -1,10 +1,10 @@
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { feeBoundAtomic } from '#chains/solana/fee.ts'
 
-/** Lamports; `priorityFeeAtomic` is contained in `feeAtomic`. */
+/** Lamports; `feeAtomic` includes `priorityFeeAtomic`. */
 export type SponsorFee = { feeAtomic: bigint; priorityFeeAtomic: bigint }
 
-/** The most that a transaction takes from whoever pays the network for it. */
+/** The most that a transaction takes from the wallet that pays its network fee. */
 export function sponsorFee(bytes: Uint8Array): SponsorFee {
   const facts = decodeTransaction(bytes)
   if (!facts.ok) throw new TypeError(facts.problem)

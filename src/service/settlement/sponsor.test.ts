@@ -15,7 +15,10 @@ import { followOnce } from '../monitor/follow.ts'
 import { receivePayment } from './receive.ts'
 import { sponsorFee } from './sponsor-fee.ts'
 
-/** The wallet that pays the network of Solana for payers of tokens signs no more than it can pay for, however many ask at once. */
+/**
+ * The wallet that pays the Solana network fee for payers of tokens signs no more than it can pay
+ * for, however many requests come at once.
+ */
 
 const AMOUNT = 1_000n
 const GIVEN = 10_000_000_000n

@@ -4,7 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { renderCheckFact } from '#contract/render-facts.ts'
 import { printableText } from '../chains/printable-text.ts'
 
-/** A check as the code that makes it says it. */
+/** A check as the code states it. */
 export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & {
   expected: CheckFact
   got: CheckFact
@@ -13,18 +13,19 @@ export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & {
 /** A check of two texts that must be the same. */
 export type EqualCheck = Pick<ProofCheck, 'name' | 'source'> & { expected: string; got: string }
 
-/** The checks of one proof, in their order. The first that does not hold ends them. */
+/** The checks of one proof, in order. The first that fails ends them. */
 export class Checklist {
   readonly checks: ProofCheck[] = []
 
-  /** @throws ProofRefused when the check does not hold */
+  /** @throws ProofRefused when the check fails */
   check(reason: ProofReason, check: NewCheck): void {
     const told = this.record(check)
     if (!told.ok) throw new ProofRefused(reason, told, this.checks)
   }
 
   /**
-   * Two texts that must be the same, as facts of one kind. `factOf`: what they are, addresses where it is left out.
+   * Two texts that must be the same, as facts of one kind. `factOf`: their kind, addresses by
+   * default.
    * @throws ProofRefused when they differ
    */
   equal(
@@ -40,7 +41,7 @@ export class Checklist {
     })
   }
 
-  /** Adds a check, whether it holds or not. */
+  /** Adds a check, whether it passes or not. */
   record({ expected, got, ...check }: NewCheck): ProofCheck {
     const facts = { expectedFact: printable(expected), gotFact: printable(got) }
     const told = {
@@ -86,7 +87,7 @@ function printableItem(fact: CheckItem): CheckItem {
   }
 }
 
-/** The proof is bad, for good: sending it again cannot help. */
+/** The proof is permanently bad: sending it again cannot help. */
 export class ProofRefused extends ProblemError {
   override name = 'ProofRefused'
   readonly reason: ProofReason
@@ -96,7 +97,7 @@ export class ProofRefused extends ProblemError {
   constructor(reason: ProofReason, check: ProofCheck, checks: readonly ProofCheck[]) {
     const { expectedFact, gotFact } = check
     super('INVALID_PAYMENT_PROOF', {
-      // What was found is a word or two, or a sentence of its own.
+      // The finding is a word or two, or a full sentence.
       message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}${check.got.endsWith('.') ? `. ${check.got}` : `, received ${check.got}.`}`,
       details: {
         reason,

@@ -1,4 +1,4 @@
-/** The moment by which a call has answered, whatever the networks do. */
+/** The moment by which a call has answered, even if the networks have not. */
 export class Deadline {
   readonly at: number
 
@@ -14,7 +14,7 @@ export class Deadline {
     return this.leftMs === 0
   }
 
-  /** @throws Late; what was waited for is left behind, so it must be a reading, or something that is recorded already */
+  /** @throws Late; the pending work is abandoned, so it must be a read, or already recorded */
   async within<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {

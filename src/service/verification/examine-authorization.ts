@@ -7,7 +7,10 @@ import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
 
-/** A token's payment on EVM that the payer signed and anybody may carry out, by EIP-3009 or Permit2. Its signature is checked with the chain, later. */
+/**
+ * A token payment on EVM that the payer signed and anybody may execute, by EIP-3009 or Permit2. Its
+ * signature is checked with the chain, later.
+ */
 export async function examineAuthorization(
   examination: Examination,
   method: string,
@@ -54,7 +57,8 @@ export async function examineAuthorization(
 function readEip3009(examination: Examination): Authorization {
   const { authorization, signature } = readMethodPayload(examination, Eip3009Payload)
   const { value: amountAtomic, ...signed } = authorization
-  // The token is in the domain that is signed: the one that was asked for, or the signature is none.
+  // The token is part of the signed domain: it is the one that was asked for, or the signature is
+  // invalid.
   return {
     method: 'eip3009',
     token: examination.terms.asset.address as `0x${string}`,

@@ -9,7 +9,10 @@ import { checkEcho, type Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
 
-/** A native transfer on EVM that the payer broadcast, with the payer's signature over it, the resource and the terms. */
+/**
+ * A native transfer on EVM that the payer broadcast, with the payer's signature over it, the
+ * resource and the terms.
+ */
 export async function examineTxid(examination: Examination): Promise<Examined> {
   const { payment, checklist } = examination
   const proof = readMethodPayload(examination, TxidPayload)
@@ -60,7 +63,7 @@ function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed):
   }
 }
 
-/** v1 carries its terms in an offer of its own. */
+/** v1 carries its terms in a separate offer. */
 function offerDataOf(examination: Examination, { proof, payer }: Signed): Bound {
   const { terms, checklist } = examination
   const { offer } = proof
@@ -94,7 +97,7 @@ type Spelled = {
   resource: Partial<ResourceInfo>
 }
 
-/** Amount, payee and chain are ours; the asset is spelled as the payer spelled it, which has been read as ours. */
+/** Amount, payee and chain are ours; the asset is spelled as by the payer, and was read as ours. */
 function proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }: Spelled): ProofTerms {
   return {
     network: terms.network.network,
@@ -107,7 +110,7 @@ function proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }: Spelle
   }
 }
 
-/** Addresses are in their normal form by now, which the types of viem cannot see. */
+/** Addresses are normalized by now, which viem's types cannot see. */
 function asTypedData(
   data: ReturnType<typeof proofTypedData> | ReturnType<typeof offerProofTypedData>,
 ) {
@@ -115,8 +118,8 @@ function asTypedData(
 }
 
 /**
- * Only a key signs here: the transaction's sender must be the same account, and a contract sends none. Of its two signatures only the one with the low s
- * counts, so that a proof has one spelling.
+ * Only a key signs here: the transaction's sender must be the same account, and a contract sends
+ * none. Of its two signatures only the one with the low s counts, so that a proof has one form.
  */
 function recover(typedData: Bound['typedData'], signature: Hex): string | null {
   try {

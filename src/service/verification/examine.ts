@@ -21,7 +21,8 @@ import { examineTxid } from './examine-txid.ts'
 import type { Examined } from './terms.ts'
 
 /**
- * Everything a proof can be held against without asking a chain: its scheme, network and method, the terms it names, its signatures.
+ * Everything a proof can be checked against without asking a chain: its scheme, network and method,
+ * the terms it names, its signatures.
  * @throws ProofRefused
  */
 export async function examine(examination: Examination): Promise<Examined> {
@@ -45,7 +46,8 @@ export async function examine(examination: Examination): Promise<Examined> {
   )
   const supported = methodsOf(network, terms.asset)
   const told = methodOf(payment)
-  // A token's transfer on Solana has no name of its own; in version 1 its payload looks like one of SOL.
+  // A token transfer on Solana has no separate name; in version 1 its payload looks like one of
+  // SOL.
   const unnamed =
     !terms.asset.native &&
     (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))

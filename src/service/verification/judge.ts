@@ -12,11 +12,11 @@ import type { Examined, Terms } from './terms.ts'
 export type Landed = Extract<Observation, { state: 'landed' }>
 export type Judged = { accountId: string; terms: Terms; examined: Examined; checklist: Checklist }
 
-/** Clocks of chains differ from ours, and a transaction sent in time may land a little late. */
+/** Chain clocks differ from ours, and a transaction sent in time may land a little late. */
 const SLACK_MS = 60_000
 
 /**
- * What the chain itself shows of a payment, whatever anybody said about it.
+ * What the chain itself shows of a payment, regardless of anybody's claims.
  * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED` when the node leaves out what decides
  */
 export async function judge(context: Context, judged: Judged, landed: Landed): Promise<Transfer> {
@@ -47,7 +47,10 @@ export async function judge(context: Context, judged: Judged, landed: Landed): P
   return transfer
 }
 
-/** What a transaction moved of the asset that was asked for: the one plain transfer, or of many the one to the payee. */
+/**
+ * What a transaction moved of the requested asset: the one plain transfer, or of many the one to
+ * the payee.
+ */
 function pick({ terms }: Judged, { transfer, moved = [] }: Landed): Transfer | null {
   if (terms.asset.native || transfer?.asset === terms.asset.address) return transfer
   const ofToken = moved.filter(({ asset }) => asset === terms.asset.address)
@@ -69,7 +72,7 @@ export function judgeTransfer(
   })
   if (!transfer) throw new TypeError('The check above has refused this.')
   const payer = examined.payer ?? transfer.sender
-  // Else anybody could present the transaction of somebody else.
+  // Otherwise anybody could present another payer's transaction.
   checklist.equal('payer_mismatch', {
     name: 'payer',
     source: 'chain',
@@ -109,8 +112,8 @@ export function judgeTransfer(
 }
 
 /**
- * The memo must be the one that was asked for, or name a payment that this account gave out for this resource: a payer whose transaction this
- * service built could not choose it.
+ * The memo must be the requested one, or name a payment that this account issued for this resource:
+ * a payer whose transaction this service built could not choose it.
  */
 export async function judgeMemo(
   context: Context,
@@ -118,7 +121,7 @@ export async function judgeMemo(
   memo: string | null,
 ): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
-  // A token's transfer is bound by having been presented before it was broadcast.
+  // A token transfer is bound because it was presented before it was broadcast.
   if (!terms.asset.native && terms.memo === null) return
   const given = terms.resource !== null && memo !== null && isPaymentId(memo)
   if (terms.memo !== null && (memo === terms.memo || !given))
@@ -131,7 +134,8 @@ export async function judgeMemo(
     })
   const payment =
     memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
-  // What a managed wallet paid names its payment in the memo, whichever account it is of; the resource says that it is this one.
+  // A payment from a managed wallet names itself in the memo, whichever account it belongs to; the
+  // resource shows that it is this one.
   const hosted = payment?.mode === 'hosted' && terms.resource !== null
   const own = hosted || (payment?.accountId === accountId && payment.mode !== 'received')
   checklist.check('memo_mismatch', {
@@ -156,7 +160,9 @@ function textOrNone(text: string | null): CheckFact {
   return text === null ? fact('none') : textFact(text)
 }
 
-/** Terms are compared with block times alone; only the greatest age of a proof needs to know what time it is. */
+/**
+ * Terms are compared only with block times; only the maximum age of a proof needs the current time.
+ */
 async function judgeTime(
   context: Context,
   { terms, checklist }: Judged,

@@ -8,8 +8,9 @@ import type { Terms } from './terms.ts'
 const MAX_SIGNATURES = 2
 
 /**
- * The verdict of the official facilitator on a token's transfer, as the word of its own that it names; null when it is content. It simulates through our
- * chain and signs nothing: what our sponsor signs is recorded before it is sent, and the package remembers what it settled in the memory of one process.
+ * The verdict of the official facilitator on a token transfer, as its reason code; null when it is
+ * satisfied. It simulates through our chain and signs nothing: what our fee payer signs is recorded
+ * before it is sent, and the package remembers what it settled in the memory of one process.
  */
 export async function verifyTokenOfficially({
   chain,
@@ -63,7 +64,7 @@ export async function verifyTokenOfficially({
     { x402Version: 2, accepted: requirements, payload: { transaction: encodeBase64(bytes) } },
     requirements,
   )
-  // That the chain could not be asked is no verdict.
+  // A chain that could not be asked is no verdict.
   if ('error' in failure) throw failure.error
   return isValid ? null : (invalidReason ?? 'invalid')
 }

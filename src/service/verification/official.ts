@@ -7,18 +7,19 @@ import type { Call, Contracts } from '../chains/contracts.ts'
 import type { Terms } from './terms.ts'
 
 /**
- * The facilitator of the official packages, in this process and behind our own checks. It reads the chain through ours, broadcasts through `submit`, and is
- * believed nothing: whatever it says, the chain is read again. Each call has an instance of its own, so that nothing is remembered in memory.
+ * The facilitator of the official packages, in this process and behind our own checks. It reads the
+ * chain through ours, broadcasts through `submit`, and is not trusted: the chain is read again in
+ * any case. Each call has a separate instance, so that nothing is remembered in memory.
  */
 export type Official = {
   contracts: Contracts
   terms: Terms
   authorization: VerifiedAuthorization
-  /** The wallet that pays the network. */
+  /** The wallet that pays the network fee. */
   address: string
 }
 
-/** Its verdict, as the word of its own that it names; null when it is content. */
+/** Its verdict, as its reason code; null when it is satisfied. */
 export async function verifyOfficially(official: Official): Promise<string | null> {
   if (!takesOfficially(official)) return null
   const { payload, requirements, scheme } = await prepare(official, () =>
@@ -29,8 +30,9 @@ export async function verifyOfficially(official: Official): Promise<string | nul
 }
 
 /**
- * Has it settle, and resolves with its verdict once `submit` has run or it has refused to come that far. What `submit` throws is thrown here;
- * its words for people hold addresses of nodes and bytes of calls, and go nowhere.
+ * Has it settle, and resolves with its verdict once `submit` has run or it has refused before that.
+ * Errors of `submit` are thrown here; its messages hold node addresses and call bytes, and are not
+ * passed on.
  */
 export async function settleOfficially(
   official: Official,
@@ -55,8 +57,9 @@ export async function settleOfficially(
 }
 
 /**
- * The package reads v, r and s from every signature of 65 bytes, and throws where the last byte is no key's v. A contract's 65 bytes may mean anything,
- * so for them our own checks and simulation decide alone.
+ * The package reads v, r and s from every 65-byte signature, and throws where the last byte is not
+ * a key's v. A contract's 65 bytes may mean anything, so for them only our own checks and
+ * simulation decide.
  */
 function takesOfficially({ authorization: { method, signature, signedBy } }: Official): boolean {
   return method !== 'eip3009' || signedBy === 'key' || signature.length !== ECDSA_LENGTH
@@ -78,7 +81,8 @@ async function prepare(
         to,
         data: encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] }),
       }
-      // It may choose when, never what: our wallet signs the payer's authorization and nothing else.
+      // It may choose when, never what: our wallet signs the payer's authorization and nothing
+      // else.
       if (
         call.to.toLowerCase() !== expected.to.toLowerCase() ||
         call.data.toLowerCase() !== expected.data.toLowerCase()
@@ -87,7 +91,7 @@ async function prepare(
       return submit(expected)
     },
     sendTransaction: () => Promise.reject(new Error('No account is deployed for a payer.')),
-    // The chain is followed by the service itself, with its own policy of confirmations.
+    // The service itself follows the chain, with its own confirmation policy.
     waitForTransactionReceipt: () => Promise.reject(new Error('Followed by the service.')),
   }
   const domain =

@@ -7,7 +7,10 @@ import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
 
-/** A transaction of Solana that the payer signed; `sponsor`: who pays the network in its place and signs last. */
+/**
+ * A Solana transaction that the payer signed; `sponsor`: the wallet that pays the network fee for
+ * the payer and signs last.
+ */
 export type SignedTransaction = {
   bytes: Uint8Array
   facts: SolanaFacts
@@ -37,7 +40,7 @@ export function readSigned(examination: Examination): SignedTransaction {
   return { bytes: transaction, facts, sponsor, memo, resource }
 }
 
-/** The message is the payment, not the bytes: a signature can be replaced by another that is as good. */
+/** The message is the payment, not the bytes: a signature can be replaced by another valid one. */
 export function identifySigned({
   bytes,
   facts,
@@ -45,7 +48,7 @@ export function identifySigned({
   memo,
   resource,
 }: SignedTransaction): Omit<Examined, 'payer'> {
-  // What the sponsor has not signed yet has no name on the chain.
+  // A transaction that the fee payer has not signed yet has no name on the chain.
   return {
     key: messageKey(bytesToHex(sha256(facts.message))),
     signature: sponsor === null ? facts.signature : null,

@@ -36,7 +36,10 @@ import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from '../monitor/follow.ts'
 import { receivePayment } from '../settlement/receive.ts'
 
-/** Native SOL: signed by the payer and broadcast by the service, or broadcast by the payer and bound by its memo. */
+/**
+ * Native SOL: signed by the payer and broadcast by the service, or broadcast by the payer and bound
+ * by its memo.
+ */
 
 const SOL = 1_000_000_000n
 const LAMPORTS = 10_000_000n
@@ -314,7 +317,7 @@ describe('a transfer that the service broadcasts', () => {
   test('that can no longer land fails, and its proof is refused from then on', async () => {
     const all = await parties('order-12')
     const header = proveTransfer(all.terms, (await sign(all, 'order-12')).serialize())
-    // Whoever sends the bytes again, the node loses them, until it has forgotten their blockhash.
+    // The node drops the bytes, no matter who sends them, until it has forgotten their blockhash.
     clock.swallowing = true
     onTestFinished(() => void (clock.swallowing = false))
     const { paymentId } = await receive(all, header, { memo: 'order-12', timeout: 1 })

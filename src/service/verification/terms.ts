@@ -2,7 +2,7 @@ import type { Authorization } from '#chains/evm/authorization.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import type { ResourceInfo } from '#x402/requirements.ts'
 
-/** What a proof is held against: what the seller asked, never what the payer says was asked. */
+/** What a proof is checked against: what the seller asked, never what the payer says was asked. */
 export type Terms = {
   network: Network
   asset: Asset
@@ -10,36 +10,41 @@ export type Terms = {
   amountAtomic: bigint
   /** Null: any. */
   resource: string | null
-  /** What the asker says of the resource beside its URL; a payment must name what is said. */
+  /** What the caller says of the resource besides its URL; a payment must name the same. */
   resourceInfo: ResourceInfo | null
   /** Solana: what the memo must be; null: the id of a payment of this account. */
   memo: string | null
-  /** Unix milliseconds between which the payment must have been made; null where nobody set them. */
+  /**
+   * Unix milliseconds between which the payment must have been made; null where nobody set them.
+   */
   notBefore: number | null
   expiresAt: number | null
-  /** Solana: who may pay the network in the payer's place; nobody else than the payer otherwise. */
+  /** Solana: who may pay the network fee for the payer; only the payer otherwise. */
   sponsors: readonly string[]
 }
 
-/** What a payment proves of itself, before the chain is asked. */
+/** What a payment proves by itself, before the chain is asked. */
 export type Examined = {
-  /** The key under which this payment is single on its network; null where only the chain can tell it. */
+  /** The key that identifies this payment on its network; null where only the chain shows it. */
   key: string | null
-  /** Null where only the chain can tell. */
+  /** Null where only the chain shows it. */
   payer: string | null
   /** Transaction hash or first signature; null while nobody has broadcast anything. */
   signature: string | null
   /** The resource the payer bound the payment to; null where it bound none. */
   resource: string | null
-  /** The signed transaction, where it is for the service to broadcast. */
+  /** The signed transaction, where the service is to broadcast it. */
   bytes: Uint8Array | null
   memo: string | null
   /** EVM, where the service broadcasts. */
   nonce?: number
   /** EVM: the fees per gas of a transaction that the payer signed. */
   fingerprint?: string
-  /** Solana: who pays the network for the payer and has not signed yet; null when the payer does. */
+  /**
+   * Solana: who pays the network fee for the payer and has not signed yet; null when the payer
+   * does.
+   */
   sponsor?: string | null
-  /** EVM: what the payer signed for others to carry out. */
+  /** EVM: what the payer signed for others to execute. */
   authorization?: Authorization
 }

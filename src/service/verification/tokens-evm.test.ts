@@ -8,7 +8,10 @@ import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 
-/** Tokens of EVM that the payer signed and the service carries out, through the official facilitator on a real chain: what is asked of a proof. */
+/**
+ * EVM tokens that the payer signed and the service executes, through the official facilitator on a
+ * real chain: what is required of a proof.
+ */
 
 const NETWORK = 'eip155:31337'
 

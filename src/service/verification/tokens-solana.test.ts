@@ -14,7 +14,10 @@ import type { Context } from '../context/context.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 import { receivePayment } from '../settlement/receive.ts'
 
-/** SPL tokens that the payer signed with the official client, and whose fee a wallet of the operator pays. */
+/**
+ * SPL tokens that the payer signed with the official client, and whose fee a wallet of the operator
+ * pays.
+ */
 
 const AMOUNT = 2_000_000n
 const URL = 'https://shop.example/a'
@@ -40,7 +43,7 @@ afterAll(async () => {
   await solana?.[Symbol.asyncDispose]()
 })
 
-/** Whom nobody has paid yet. */
+/** For a payee that nobody has paid yet. */
 function bill(changes: Partial<Requirements> = {}) {
   const payee = payees.pop()
   const [, usdc] = network.assets
@@ -120,7 +123,8 @@ function rewrite(header: string, change: (message: WireMessage) => WireMessage):
 
 test('tells who pays the network', () => {
   const { kinds, signers } = describeSupported(context)
-  // The official packages call the one method of tokens on Solana by this name, and leave it out of their requirements.
+  // The official packages use this name for the only token method on Solana, and leave it out of
+  // their requirements.
   expect(kinds[0]?.extra.assetTransferMethods).toEqual(['native-transfer', 'txid', 'default'])
   expect(kinds[1]?.extra).toMatchObject({ feePayer: sponsor.publicKey.toBase58() })
   expect(signers).toEqual({ 'solana:*': [sponsor.publicKey.toBase58()] })
@@ -176,7 +180,7 @@ test('is verified without being broadcast, and settled once', async () => {
 test('of many calls at once is broadcast once and granted once, whatever stands in the sponsor’s place', async () => {
   const all = bill()
   const header = await pay(all)
-  // The sponsor's signature is for nobody to choose: another one in its slot is the same payment.
+  // Nobody chooses the fee payer's signature: another one in its slot is the same payment.
   const twin = alter(header, (value) => {
     const bytes = decodeBase64(String(value.payload.transaction)) ?? new Uint8Array()
     return {
@@ -234,7 +238,7 @@ test.each<[string, (all: Bill) => Promise<string>, string]>([
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
 })
 
-/** Says that what was asked for was accepted, whatever was signed. */
+/** Claims that the requested terms were accepted, regardless of what was signed. */
 const echo = (all: Bill) => (header: string) =>
   alter(header, (value) => ({ ...value, accepted: { ...all.requirements } }))
 
@@ -281,7 +285,7 @@ function withData(message: WireMessage, at: number, data: number[]): WireMessage
   }
 }
 
-/** The token transfer with one account more. */
+/** The token transfer with one more account. */
 function named(message: WireMessage, account: number): WireMessage {
   return {
     ...message,

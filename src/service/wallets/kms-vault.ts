@@ -7,14 +7,14 @@ import {
 import { regionOf } from '../context/kms-key.ts'
 import type { KeyVault } from '../context/vault.ts'
 
-/** KMS answers within milliseconds; a send that waits longer is better tried again. */
+/** KMS answers within milliseconds; a send that waits longer should be retried. */
 const ANSWER_WITHIN_MS = 5_000
 const ATTEMPTS = 3
 
 /**
- * The vault of a key that AWS KMS keeps: the key never leaves it, this process only asks it to wrap and unwrap 32 bytes.
- * Credentials come from where the AWS client looks for them: the environment, a profile, or the role of the machine. They need
- * `kms:Encrypt` and `kms:Decrypt` of this key.
+ * A vault whose key is in AWS KMS: the key never leaves it, this process only asks it to wrap and
+ * unwrap 32 bytes. Credentials come from where the AWS client looks for them: the environment, a
+ * profile, or the machine's role. They need `kms:Encrypt` and `kms:Decrypt` for this key.
  * @param keyArn as `isKmsKey` says
  */
 export function openKmsVault(
@@ -44,7 +44,8 @@ export function openKmsVault(
       return bytesOf(answer.CiphertextBlob)
     },
     async unwrap(wrapped, context) {
-      // Naming the key keeps a ciphertext made under another key, by whoever could write to the database, from being opened.
+      // Naming the key prevents opening a ciphertext made under another key by an attacker who
+      // could write to the database.
       const answer = await client.send(
         new DecryptCommand({
           KeyId: keyArn,
@@ -57,7 +58,7 @@ export function openKmsVault(
   }
 }
 
-/** It stands in CloudTrail beside each use of the key, so that an auditor sees whose wallet signed. */
+/** CloudTrail shows it with each use of the key, so that an auditor sees whose wallet signed. */
 function toKmsContext(context: string): Record<string, string> {
   return { paydesk: context }
 }

@@ -7,7 +7,7 @@ import { EXACT_SCHEME, TXID_METHOD, UPFRONT_FLOW } from '#x402/methods.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { proofTypedData } from '#x402/txid.ts'
 
-/** What the terms of such a proof name as the time to pay within, in seconds: the payment has been made. */
+/** The time to pay that the terms of such a proof name, in seconds: the payment has been made. */
 const MAX_TIMEOUT_S = 60
 
 export type Proven = {
@@ -20,9 +20,10 @@ export type Proven = {
 }
 
 /**
- * The x402 header value by which whoever is paid recognises a payment from a managed wallet: the transaction's name and, on EVM, the payer's signature
- * over it, the resource and the terms; on Solana its memo, the id of the payment, binds it. Null for tokens: those are proven by what their payer
- * signs for others to carry out, and this payment is made.
+ * The x402 header value by which the payee recognizes a payment from a managed wallet: the
+ * transaction's name and, on EVM, the payer's signature over it, the resource and the terms; on
+ * Solana its memo, the id of the payment, binds it. Null for tokens: those are proven by what their
+ * payer signs for others to execute, and this payment is made.
  */
 export function provePayment(
   { intent, signature: txRef, resource: url }: Proven,

@@ -23,7 +23,7 @@ export async function seal(vault: KeyVault, owner: Owner, secret: Uint8Array): P
 }
 
 /**
- * The secret, for as long as it takes to sign; whoever gets it overwrites it.
+ * The secret, for as long as it takes to sign; the caller must overwrite it.
  * @throws Error when another key of the vault wraps it, or the row was changed
  */
 export async function unseal(vault: KeyVault, owner: Owner, sealed: Sealed): Promise<Uint8Array> {

@@ -14,7 +14,10 @@ import {
 } from 'viem'
 import { refusal } from './simulate.ts'
 
-/** What a contract may use to look at a signature, and to be deployed before it does. One that loops ends there. */
+/**
+ * Gas that a contract may use to check a signature, and to be deployed before that. One that loops
+ * ends there.
+ */
 const MAX_GAS = 5_000_000n
 const WORD = 32
 
@@ -24,9 +27,10 @@ const abi = parseAbi([
 const ACCEPTED = padHex('0x1626ba7e', { dir: 'right', size: WORD })
 
 /**
- * Whether a contract accepts a signature (EIP-1271). One that is not deployed yet is deployed in the simulation, as the signature says (ERC-6492); a deployed
- * one is asked as it is. An address without code accepts nothing here: its key signs.
- * @throws what viem throws when the node does not answer; whatever the contract does is an answer
+ * Whether a contract accepts a signature (EIP-1271). One that is not deployed yet is deployed in
+ * the simulation, as the signature says (ERC-6492); a deployed one is asked as it is. An address
+ * without code accepts nothing here: its key signs.
+ * @throws what viem throws when the node does not answer; anything the contract does is an answer
  */
 export async function acceptsSignature(
   client: PublicClient,
@@ -41,7 +45,7 @@ export async function acceptsSignature(
     if (inner === undefined) return false
     const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [hash, inner] })
     const answer = await callContract(client, { to: contract, data })
-    // Bytes behind the first word are not looked at, as a caller on the chain does not.
+    // Bytes after the first word are ignored, as an on-chain caller does.
     return (
       answer !== undefined &&
       size(answer) >= WORD &&
@@ -75,7 +79,7 @@ function unwrap(signature: Hex): Hex | undefined {
   try {
     return parseErc6492Signature(signature).signature
   } catch {
-    // The suffix alone makes no such signature.
+    // The suffix alone does not make such a signature.
     return undefined
   }
 }

@@ -25,17 +25,20 @@ import { inParallel } from '../in-parallel.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal } from './simulate.ts'
 
-/** Blocks that one request for events covers: what the stingiest public nodes answer. */
+/** Blocks per request for events: what the strictest public nodes answer. */
 const PAGE = 1_000n
-/** Pages read from the newest block back, and as many from the oldest on. */
+/** Pages read backwards from the newest block, and as many forwards from the oldest. */
 const MAX_PAGES = 25n
-/** A node that is behind may have told a height so much too great. */
+/** A node that is behind may have reported a height that is too great by this much. */
 const BEHIND = 256n
 const PARALLEL_RECEIPTS = 8
 
 type Range = { fromBlock: bigint; toBlock: bigint }
 
-/** Whether an authorization was used, and by what, as one node shows it. `since`: a height before which it cannot have been. */
+/**
+ * Whether an authorization was used, and by which transaction, as one node shows it. `since`: a
+ * height before which it cannot have been used.
+ */
 export async function findUse(
   client: PublicClient,
   network: Network,
@@ -56,8 +59,10 @@ export async function findUse(
 }
 
 /**
- * Why an authorization can never be carried out any more, proven by what two addresses show of the finalized chain: a block later than its end in whose
- * state it is not used, or that its payer took it back. Null when nothing is proven: a node that has forgotten that state, or shows no events, proves nothing.
+ * Why an authorization can never be executed any more, proven by what two RPC endpoints show of the
+ * finalized chain: it is unused in the state of a block after its expiry, or its payer cancelled
+ * it. Null when nothing is proven: a node that no longer has that state, or shows no events, proves
+ * nothing.
  */
 export async function proveEnding(
   endpoints: EvmEndpoints,
@@ -76,7 +81,7 @@ async function readEnding(
 ): Promise<Ending | null> {
   const { number, timestamp } = await client.getBlock({ blockTag: 'finalized' })
   const used = await wasUsed(client, authorization, number)
-  // Permit2 counts the last second in.
+  // Permit2 includes the last second.
   if (used === false) return timestamp > authorization.validBefore ? 'over' : null
   if (used === undefined) return null
   const oldest = since === null ? 0n : BigInt(since) - BEHIND
@@ -88,7 +93,10 @@ async function readEnding(
   return (await search(client, wanted)) === undefined ? null : 'taken_back'
 }
 
-/** Whether it was used up to a finalized block. Where a node keeps no such state, a later one in which it is unused says the same: no use is ever undone. */
+/**
+ * Whether it was used up to a finalized block. Where a node no longer has that state, a later one
+ * in which it is unused proves the same: no use is ever undone.
+ */
 async function wasUsed(
   client: PublicClient,
   authorization: Authorization,
@@ -100,7 +108,7 @@ async function wasUsed(
   return head >= height && (await usedAt(client, authorization, head)) === false ? false : undefined
 }
 
-/** Undefined when the node does not keep the state of that block. */
+/** Undefined when the node does not have the state of that block. */
 async function usedAt(
   client: PublicClient,
   authorization: Authorization,
@@ -142,12 +150,12 @@ async function isUsed(
   )
 }
 
-/** Where Permit2 notes a nonce. */
+/** Where Permit2 records a nonce. */
 function placeOf(nonce: Hex): { word: bigint; bit: bigint } {
   return { word: BigInt(nonce) >> 8n, bit: 1n << (BigInt(nonce) & 0xffn) }
 }
 
-/** The transaction that carried it out in these blocks. */
+/** The transaction that executed it in these blocks. */
 async function findCarrier(
   client: PublicClient,
   authorization: Authorization,
@@ -160,7 +168,7 @@ async function findCarrier(
       await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })
     ).at(-1)?.transactionHash
   }
-  // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
+  // Permit2 emits no event for a use: only the call itself shows which permit moved the tokens.
   const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
   const logs = await client.getLogs({
     address: token,
@@ -198,15 +206,16 @@ async function isCarriedOut(
 }
 
 /**
- * Whether another contract had the proxy carry it out. That a permit stands in the data proves no call of it, so all that stand there, were used
- * by then and would move the same must have moved it: one transfer is never taken for two payments.
+ * Whether another contract had the proxy execute it. A permit in the data does not prove a call of
+ * it, so all permits there that were used by then and would move the same must have moved it: one
+ * transfer is never counted for two payments.
  */
 async function isHandedOn(
   client: PublicClient,
   authorization: Authorization,
   { hash, to, input }: { hash: Hex; to: Hex | null; input: Hex },
 ): Promise<boolean> {
-  // The proxy itself hands nothing on: what it was called with is that one payment.
+  // The proxy itself forwards nothing: its call data is that one payment.
   if (to === null || isAddressEqual(to, EXACT_PERMIT2_PROXY)) return false
   const nonces = noncesWithin(authorization, input)
   if (!nonces.has(authorization.nonce)) return false
@@ -214,11 +223,11 @@ async function isHandedOn(
   const used = await inParallel([...nonces], PARALLEL_RECEIPTS, (nonce) =>
     usedAt(client, { ...authorization, nonce }, blockNumber),
   )
-  // What a node has forgotten counts as used.
+  // A nonce whose state the node no longer has counts as used.
   return used.filter((then) => then !== false).length <= countCarried(authorization, logs)
 }
 
-/** The transaction by which the payer took it back in these blocks, unused as it was. */
+/** The transaction by which the payer cancelled it in these blocks, while it was unused. */
 async function findWithdrawal(
   client: PublicClient,
   authorization: Authorization,
@@ -226,7 +235,7 @@ async function findWithdrawal(
 ): Promise<Hex | undefined> {
   const { method, token, from, nonce } = authorization
   if (method === 'eip3009') {
-    // A token takes back only what is not used.
+    // A token cancels only what is not used.
     const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationCanceled' })
     return (
       await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })
@@ -255,8 +264,9 @@ async function findWithdrawal(
 type Struck = { blockNumber: bigint; transactionHash: Hex }
 
 /**
- * Permit2 strikes out used nonces too. This one was unused before the block, and what stands before in it moved nothing of the kind: told by the receipts
- * themselves, all of which the node must have.
+ * Permit2 also invalidates used nonces. This one was unused before the block, and no earlier
+ * transaction in the block moved the same: the receipts prove it, and the node must have all of
+ * them.
  */
 async function isWithdrawal(
   client: PublicClient,
@@ -293,7 +303,7 @@ async function movesNothing(
   }
 }
 
-/** Ranges of blocks, the newest first, then, where those do not reach back to the oldest, from the oldest on. */
+/** Ranges of blocks, newest first; where those do not reach the oldest, also from the oldest on. */
 function pagesOf(oldest: bigint, head: bigint): Range[] {
   const first = oldest > 0n ? oldest : 0n
   const pages = (head - first) / PAGE + 1n
@@ -315,7 +325,10 @@ function pagesOf(oldest: bigint, head: bigint): Range[] {
   return [...newest, ...early]
 }
 
-/** When a search that came to nothing is worth repeating, by node and by what was searched for: the more it read, the later. */
+/**
+ * When a search without a result is worth repeating, by node and by what was searched for: the more
+ * it read, the later.
+ */
 const rests = new WeakMap<PublicClient, Map<string, number>>()
 const REST_PER_PAGE_MS = 1_000
 const MAX_RESTS = 1_000

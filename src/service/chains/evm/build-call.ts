@@ -16,18 +16,21 @@ import { readGasPrice } from './fees.ts'
 import { nativeShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
-/** How long the service accepts what it built; EVM itself knows no such limit. */
+/** How long the service accepts what it built; EVM itself has no such limit. */
 const VALID_MS = 60_000
-/** Room for a contract whose cost moves between the estimate and the block. */
+/** Margin for a contract whose gas use changes between the estimate and the block. */
 const MARGIN_PERCENT = 25n
-/** A transfer of one token that needs more is not meant to be carried out. */
+/** A transfer of one token that needs more is not meant to be executed. */
 const MAX_GAS = 500_000n
 /** Code of an account that a key still controls (EIP-7702). */
 const DELEGATED = '0xef0100'
 
 type CallRequest = Call & { from: string; priorityFeeAtomic: bigint | undefined }
 
-/** Builds a call that moves none of the sender's money, for its next nonce and at the fees of this moment, after running it on the present state. */
+/**
+ * Builds a call that moves none of the sender's money, with its next nonce and current fees, after
+ * running it on the current state.
+ */
 export function buildCall(
   endpoints: EvmEndpoints,
   network: Network,
@@ -54,10 +57,13 @@ export function buildCall(
   })
 }
 
-/** What a note costs: a plain transfer, and 32 bytes none of which need be zero. */
+/** Gas of a note: a plain transfer, and 32 bytes that may all be nonzero. */
 const NOTE_GAS = 30_000n
 
-/** Builds the transaction in which a payee tells a payer, by the digest of a text, that it was paid. It moves nothing. */
+/**
+ * Builds the transaction in which a payee confirms a payment to its payer, by the digest of a text.
+ * It moves nothing.
+ */
 export function buildNote(
   endpoints: EvmEndpoints,
   network: Network,
@@ -80,7 +86,7 @@ export function buildNote(
   )
 }
 
-/** The gas a call takes now, or why the chain refuses it. */
+/** The gas a call needs now, or why the chain refuses it. */
 async function run(
   client: PublicClient,
   { from, to, data }: CallRequest,

@@ -17,9 +17,9 @@ import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
 import { refusal } from './simulate.ts'
 
-/** Room for a token whose cost moves between the estimate and the block. */
+/** Margin for a token whose gas use changes between the estimate and the block. */
 const MARGIN_PERCENT = 25n
-/** A transfer of one token that needs more is not meant to be carried out for others. */
+/** A transfer of one token that needs more is not meant to be executed for others. */
 const MAX_GAS = 500_000n
 const DOMAIN_TTL_MS = 60_000
 
@@ -46,7 +46,7 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
         }
       })
       if ('error' in answer) throw answer.error
-      // Outside `ask`: a contract that returns something else is no fault of the node that says so.
+      // Outside `ask`: if a contract returns something else, that is not the node's fault.
       return decodeFunctionResult({ ...call, data: answer.data ?? '0x' })
     },
     holding: (asked) => endpoints.ask((client) => readHolding(client, asked)),
@@ -66,7 +66,10 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
   }
 }
 
-/** `name` and `version` where the token tells them (EIP-3009 as Circle wrote it), otherwise by ERC-5267. */
+/**
+ * `name` and `version` where the token has them (EIP-3009 as Circle wrote it), otherwise by
+ * ERC-5267.
+ */
 async function readDomain(
   client: PublicClient,
   address: Hex,
@@ -108,7 +111,7 @@ async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What viem says when a contract has no such function, or there is none. */
+/** viem's error when a contract has no such function, or there is no contract. */
 function isEmptyAnswer(error: unknown): boolean {
   return error instanceof Error && /returned no data/.test(error.message)
 }

@@ -4,15 +4,17 @@ import { ProblemError } from '#contract/problem.ts'
 import type { GasPrice } from '../contracts.ts'
 import { unavailable } from '../endpoints.ts'
 
-/** How many of the last blocks tell what validators take. */
+/** How many recent blocks show what validators take. */
 const BLOCKS = 5
 const MEDIAN = 50
-/** An automatic tip stays between 1 wei and 5 gwei per gas, whatever recent blocks say. */
+/** An automatic tip stays between 1 wei and 5 gwei per gas, regardless of recent blocks. */
 const MIN_TIP = 1n
 const MAX_TIP = 5_000_000_000n
 const UINT64 = 2n ** 64n - 1n
 
-/** The fees of this moment for so much gas, within what a payer of native currency is ever made to pay. */
+/**
+ * Current fees for this much gas, within the most that a payer of native currency is ever charged.
+ */
 export function readGasPrice(
   client: PublicClient,
   gas: bigint,
@@ -25,18 +27,20 @@ export function readGasPrice(
   })
 }
 
-/** The price of a moment, and what its next digits may be chosen within; all in wei per gas. */
+/** A current price, and the range its next digits may be chosen from; all in wei per gas. */
 export type CappedPrice = GasPrice & { baseFeePerGas: bigint; ceilingPerGas: bigint }
 
 type Priced = {
   gas: bigint
   priorityFeeAtomic: bigint | undefined
-  /** Of everything the transaction may cost, wei. */ capAtomic: bigint
+  /** The limit of everything the transaction may cost, wei. */ capAtomic: bigint
 }
 
 /**
- * Twice the next base fee, so that the transaction stays good over six full blocks, and the tip: the payer's own total, or the median of recent blocks.
- * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block asks more than a payer is ever made to pay
+ * Twice the next base fee, so that the transaction stays valid over six full blocks, plus the tip:
+ * the payer's own total, or the median of recent blocks.
+ * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block costs more than a payer is ever
+ * charged
  */
 export async function readCappedPrice(
   client: PublicClient,
@@ -54,7 +58,8 @@ export async function readCappedPrice(
       message: 'The priority fee is too large.',
       details: { priorityFee: 'Expected a fee that a transaction can carry.' },
     })
-  // The cap of a payer who named no tip leaves room for an automatic one, so whoever builds with it is never refused in the browser.
+  // The cap of a payer who named no tip leaves room for an automatic one, so the browser never
+  // refuses what is built with it.
   const ceiling = capAtomic / gas
   if (baseFee + tip > ceiling)
     throw unavailable('The network asks fees above the ceiling at the moment.')

@@ -19,7 +19,9 @@ export type BuildRequest = {
 type Payment = BuildRequest['intent']
 type Refused = Exclude<Built, { ok: true }>
 
-/** Builds the payment on a blockhash of this moment, after checking balances and rent, and simulates it. */
+/**
+ * Builds the payment on a current blockhash, after checking balances and rent, and simulates it.
+ */
 export function build(
   endpoints: SolanaEndpoints,
   network: Network,
@@ -112,7 +114,10 @@ function describeToken(
   }
 }
 
-/** What leaves the sender in lamports: the amount itself only when it is paid in them, and the fee, with the rent of an account that is opened. */
+/**
+ * What leaves the sender in lamports: the amount only when it is paid in them, and the fee, with
+ * the rent of an account that is opened.
+ */
 type Cost = { amountAtomic: bigint; feeAtomic: bigint }
 
 function costOf(
@@ -120,7 +125,7 @@ function costOf(
   token: TokenSide | undefined,
   { unitLimit, unitPrice }: { unitLimit: number; unitPrice: bigint },
 ): Cost {
-  // The limit is named, so the number of instructions is not asked for.
+  // The limit is explicit, so the number of instructions does not matter.
   const charge = feeBoundAtomic({
     signatures: 1,
     instructions: 0,
@@ -141,7 +146,10 @@ type Trial = {
   rentAtomic: bigint
 }
 
-/** Runs the built transaction. Another payment of the same wallet may have landed since its balance was read: then that is the reason to tell. */
+/**
+ * Simulates the built transaction. Another payment of the same wallet may have landed since its
+ * balance was read: then that is the reason to report.
+ */
 async function tryOut(
   connection: Connection,
   network: Network,
@@ -170,7 +178,7 @@ function refuseByRecipient(
   const { recipient, asset, amountAtomic } = intent
   const reason = refuseRecipient(recipient, to)
   if (reason) return { ok: false, code: 'INVALID_RECIPIENT', reason }
-  // A token lies in an account of its own, which pays its own rent.
+  // A token is held in a separate account, which pays its own rent.
   if (!asset.native || BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
   const minimum = amountOf(nativeAsset(network), rentAtomic - BigInt(to?.lamports ?? 0))
   return {
@@ -182,7 +190,10 @@ function refuseByRecipient(
 
 type Sender = Cost & { from: AccountInfo<Buffer> | null; rentAtomic: bigint }
 
-/** After the payment a wallet must be empty, or hold the rent-exempt minimum: the cluster refuses anything between. */
+/**
+ * After the payment a wallet must be empty, or hold the rent-exempt minimum: the cluster refuses
+ * anything between.
+ */
 function refuseBySender(
   network: Network,
   { from, amountAtomic, feeAtomic, rentAtomic }: Sender,

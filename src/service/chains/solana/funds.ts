@@ -4,9 +4,11 @@ import type { SolanaEndpoints } from './client.ts'
 import { readStatuses } from './observe.ts'
 
 /**
- * What a wallet holds, and which of its open payments are in that figure for certain: those whose landing was confirmed before the balance was asked for,
- * in a slot before the balance's own. Neither alone would do: behind one address there may be nodes of different heights, and a node may name a balance by
- * a slot that it has reached since it read the balance. Whatever is not certain counts as still to be paid.
+ * What a wallet holds, and which of its open payments that balance certainly includes: those
+ * confirmed before the balance was requested, in a slot before the balance's own. Neither condition
+ * is enough alone: one endpoint may have several nodes at different heights, and a node may label a
+ * balance with a slot that it reached after reading the balance. Payments that are not certain
+ * count as still to be paid.
  */
 export function readFunds(
   endpoints: SolanaEndpoints,
@@ -42,7 +44,7 @@ export function readFunds(
   })
 }
 
-/** The slots of those that are confirmed. */
+/** The slots of the confirmed ones. */
 async function readSlots(
   connection: Connection,
   signatures: readonly string[],

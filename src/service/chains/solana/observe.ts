@@ -24,7 +24,7 @@ export async function observe(
   return ifForEver(await endpoints.ask(look), () => endpoints.askTwice(look))
 }
 
-/** Only `getSignatureStatuses` tells finality truly on every node. */
+/** Only `getSignatureStatuses` reports finality correctly on every node. */
 async function observeOnce(connection: Connection, signature: string): Promise<Observation> {
   const status = await readStatus(connection, signature)
   if (!status) return { state: 'not_found' }
@@ -60,14 +60,14 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
 }
 
 /**
- * Whether a node only tells why it would not run a transaction. Whatever is in a block has paid its fee, failed or not; this has not, is in none, and may
- * still be put into one.
+ * Whether a node only reports why it would not run a transaction. Any transaction in a block has
+ * paid its fee, failed or not; this one has not, is in no block, and may still land in one.
  */
 function neverRan({ meta }: VersionedTransactionResponse): boolean {
   return meta !== null && meta.err !== null && feeOf(meta) <= 0n
 }
 
-/** A transaction of a version nobody pays with. */
+/** A transaction of a version that no payment uses. */
 const FOREIGN = {
   state: 'landed',
   blockHash: null,
@@ -96,7 +96,7 @@ async function readTransaction(
   }
 }
 
-/** The most signatures a node tells of in one answer. */
+/** The most signatures that a node reports in one answer. */
 const STATUSES = 256
 
 /** What a node's whole history knows of each signature, and the lowest slot it answered from. */
@@ -124,13 +124,16 @@ async function readStatus(
   return (await readStatuses(connection, [signature])).statuses[0] ?? null
 }
 
-/** Whether a node's status of a transaction only tells that it would not run it. */
+/** Whether a node's status of a transaction only says that the node would not run it. */
 export async function isRefused(connection: Connection, signature: string): Promise<boolean> {
   const landed = await readTransaction(connection, signature)
   return landed !== null && landed !== 'unreadable' && neverRan(landed)
 }
 
-/** Whether a transaction was signed by the payment's sender and names the payment: then it may be the payment, or have been one that failed. */
+/**
+ * Whether a transaction was signed by the payment's sender and names the payment: then it may be
+ * the payment, or have been one that failed.
+ */
 export async function isPaidBy(
   connection: Connection,
   signature: string,
@@ -138,7 +141,7 @@ export async function isPaidBy(
 ): Promise<boolean> {
   const landed = await readTransaction(connection, signature)
   if (landed === 'unreadable') return false
-  // Known by its name and not served: nothing is proven.
+  // The node knows its name but does not serve it: nothing is proven.
   if (!landed?.meta) return true
   if (neverRan(landed)) return false
   const { header, staticAccountKeys } = landed.transaction.message
@@ -157,7 +160,9 @@ export async function isPaidBy(
   )
 }
 
-/** What left the accounts and arrived nowhere. Some nodes leave the priority fee out of `meta.fee`. */
+/**
+ * What left the accounts and arrived nowhere. Some nodes leave the priority fee out of `meta.fee`.
+ */
 function feeOf({
   preBalances,
   postBalances,
@@ -172,10 +177,13 @@ function feeOf({
 
 type Paid = {
   transfer: Transfer | null
-  /** Why a token's transfer that went through did not pay. */ short: string | null
+  /** Why a token transfer that succeeded did not pay. */ short: string | null
 }
 
-/** The one transfer a transaction makes, with its one memo; whatever else wallets add beside it moves no part of it. */
+/**
+ * The only transfer of a transaction, with its only memo; anything else that wallets add moves no
+ * part of it.
+ */
 function readPaid(landed: VersionedTransactionResponse): Paid {
   const decoded = decodeLanded(landed)
   if (!decoded.ok) return NOTHING_PAID
@@ -197,8 +205,9 @@ function readPaid(landed: VersionedTransactionResponse): Paid {
 const NOTHING_PAID: Paid = { transfer: null, short: null }
 
 /**
- * A token's transfer names accounts; whose they are, the node tells, and only a wallet's associated account counts as the wallet. Where the account is
- * not there, because the transaction failed, it stands for its owner: `pays` derives it.
+ * A token transfer names token accounts; the node shows their owners, and only a wallet's
+ * associated account counts as the wallet. Where the account does not exist, because the
+ * transaction failed, it is used for its owner: `pays` derives it.
  */
 function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: string | null): Paid {
   const { authority: sender, source, destination, mint, program, amountAtomic } = operation
@@ -233,7 +242,10 @@ function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: stri
   }
 }
 
-/** True when the finalized chain has passed the slot a transaction was seen in, and its whole history, asked twice, does not know it. */
+/**
+ * True when the finalized chain has passed the slot a transaction was seen in, and its full
+ * history, asked twice, does not contain it.
+ */
 export async function isGone(
   endpoints: SolanaEndpoints,
   landed: { signature: string; height: number },

@@ -1,6 +1,8 @@
 import type { Answer, Ask, Probe } from './probe.ts'
 
-/** What a run may use beside the address and the key. Lines that lack theirs are not asked. */
+/**
+ * What a run may use besides the address and the key. Lines whose facts are missing are not asked.
+ */
 export type Facts = {
   /** Address with funds on a network of the service, for unsigned payments. */
   wallet?: string
@@ -12,11 +14,11 @@ export type Facts = {
 export type Verdict = 'pass' | 'fail' | 'not asked'
 export type Finding = { request: string; expected: string; got: string; verdict: Verdict }
 
-/** One line of the specification, in our words, and how to find out whether a service keeps it. */
+/** One line of the specification, in our words, and how to check that a service keeps it. */
 export type Line = {
   id: string
   says: string
-  /** The endpoint whose promise it is, as in the table of endpoints. */
+  /** The endpoint that promises it, as in the table of endpoints. */
   endpoint: string
   run(probe: Probe, facts: Facts): Promise<Finding>
 }
@@ -30,7 +32,9 @@ type Single = Omit<Line, 'run'> & {
   check: Check
 }
 
-/** A line that one request decides. A text in place of the request says what the run lacks for it. */
+/**
+ * A line that one request decides. A string instead of the request says what the run lacks for it.
+ */
 export function single({ ask, expected, check, ...line }: Single): Line {
   return {
     ...line,
@@ -95,7 +99,7 @@ export function wrong(field: string): { expected: string; check: Check } {
   return refused(400, 'INVALID_PARAMETERS', field)
 }
 
-/** A 200 whose body passes a further look. */
+/** A 200 whose body passes a further check. */
 export function succeeded(
   expected: string,
   look: (body: Record<string, unknown>) => string | undefined = () => undefined,
@@ -111,7 +115,7 @@ export function succeeded(
   }
 }
 
-/** Whatever becomes of the request, this field is not what it is refused for. */
+/** The request may be refused, but not because of this field. */
 export function notRefusedFor(field: string): { expected: string; check: Check } {
   return {
     expected: `no refusal of ${field}`,

@@ -1,6 +1,9 @@
 import { customType, pgSchema, timestamp } from 'drizzle-orm/pg-core'
 
-/** The service's tables. They live in a Postgres schema of their own, so that the proxy may share the database. */
+/**
+ * The service's tables. They have a separate Postgres schema, so that the proxy can share the
+ * database.
+ */
 export const service = pgSchema('service')
 
 /** Atomic units: up to 2^256, exact, `bigint` inside. */

@@ -31,9 +31,15 @@ export const payment = service.table(
       .references(() => account.id),
     mode: text().$type<PaymentMode>().notNull(),
     status: text().$type<PaymentStatus>().notNull(),
-    /** As seen by the account, by the wallets it owns. A trigger sets it on every insert, by the function `payment_direction`. */
+    /**
+     * From the account's point of view, by the wallets it owns. A trigger sets it on every insert,
+     * with the function `payment_direction`.
+     */
     direction: text().$type<Direction>().notNull().default('external'),
-    /** An order of an unverified visitor that nothing has tied to its payer: no payment yet, and in no list, figure or feed. */
+    /**
+     * An order of an unverified visitor that nothing ties to its payer: not a payment yet, and in
+     * no list, figure or feed.
+     */
     draft: boolean().notNull().default(false),
     network: text().notNull(),
     asset: text().notNull(),
@@ -55,31 +61,43 @@ export const payment = service.table(
     expiresAt: at('expires_at'),
     /** Local mode: the caller has verified that its user controls the sender. */
     senderVerified: boolean().notNull().default(false),
-    /** EVM, local mode: both fees per gas as built, with random digits: `<maxFeePerGas>:<maxPriorityFeePerGas>`. Null without enough of them. */
+    /**
+     * EVM, local mode: both fees per gas as built, with random digits:
+     * `<maxFeePerGas>:<maxPriorityFeePerGas>`. Null without enough digits.
+     */
     fingerprint: text(),
     /** EVM: the payer's signature over the order and the nonce of its transaction, checked. */
     payerSignature: text(),
     payerNonce: bigint({ mode: 'number' }),
     /** What ties the landed transaction to this order; null before. */
     evidence: text().$type<Evidence>(),
-    /** The payment that this one returns, in whole or part. */
+    /** The payment that this one refunds, in whole or in part. */
     refundOf: text(),
-    /** Why it was returned, in the words of the person who did. */
+    /** Why it was refunded, in the words of the person who did it. */
     refundReason: text(),
     refundNote: text(),
     signature: text(),
-    /** What a client says it broadcast, until the chain shows it. Proves nothing and reserves nothing: `signature` is set from the chain alone. */
+    /**
+     * What a client says it broadcast, until the chain shows it. Proves and reserves nothing:
+     * `signature` is set only from the chain.
+     */
     reportedSignature: text(),
     blockHeight: bigint({ mode: 'number' }),
     blockHash: text(),
-    /** Paid to the chain, native atomic units. */
+    /** Network fee paid, native atomic units. */
     fee: atomic(),
     failure: text(),
     paymentProof: text(),
-    /** Hosted mode: the key the payer's request came with and what it asked, kept for ever: a repeated request finds its payment whatever else was lost. */
+    /**
+     * Hosted mode: the key of the payer's request and what it asked, kept permanently: a repeated
+     * request finds its payment even if everything else was lost.
+     */
     idempotencyKey: text(),
     idempotencyFingerprint: text(),
-    /** Hosted mode: what the payer wants the validator to get, and the most the network may charge: both stay reserved until the chain has taken them. */
+    /**
+     * Hosted mode: the tip for the validator, and the most the network may charge: both stay
+     * reserved until the chain has taken them.
+     */
     priorityFee: atomic(),
     maxFee: atomic(),
     confirmedAt: at('confirmed_at'),
@@ -87,11 +105,14 @@ export const payment = service.table(
     updatedAt: at('updated_at').notNull().defaultNow(),
   },
   (t) => [
-    /** One transaction is one payment of an account. Another account may keep the same transaction in its own ledger; `claim` decides what it pays for. */
+    /**
+     * A transaction is one payment per account. Another account may record the same transaction in
+     * its own ledger; `claim` decides what it pays for.
+     */
     uniqueIndex('payment_signature')
       .on(t.accountId, t.network, t.signature)
       .where(sql`signature is not null and mode <> 'received'`),
-    /** Two orders of the same terms never have the same fees. */
+    /** Two orders with the same terms never have the same fees. */
     uniqueIndex('payment_fingerprint')
       .on(t.network, t.sender, t.recipient, t.asset, t.amount, t.fingerprint)
       .where(sql`fingerprint is not null`),
@@ -113,11 +134,14 @@ export const payment = service.table(
     index('payment_draft')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`draft`),
-    /** Drafts whose text is not erased yet. */
+    /** Drafts whose text has not been erased yet. */
     index('payment_draft_text')
       .on(t.createdAt)
       .where(sql`draft and unsigned_transaction is not null`),
-    /** Orders that one transfer could pay, and payments between two wallets that are looked at together. */
+    /**
+     * Orders that one transfer could pay, and payments between two wallets that are looked at
+     * together.
+     */
     index('payment_pair').on(t.accountId, t.sender, t.recipient),
     index('payment_refund')
       .on(t.refundOf)
@@ -125,7 +149,8 @@ export const payment = service.table(
     index('payment_any_signature')
       .on(t.accountId, t.signature)
       .where(sql`signature is not null`),
-    // Of all rows: Postgres leaves what it knows of an expression unused when the index is partial, takes every text for common, and reads all payments.
+    // Covers all rows: with a partial index, Postgres ignores its statistics of the expression,
+    // takes every text for common, and reads all payments.
     index('payment_resource').on(
       t.accountId,
       sql.raw(`${searchExpressions.resourceStart} text_pattern_ops`),
@@ -146,7 +171,7 @@ export const payment = service.table(
     index('payment_lane')
       .on(t.network, t.sender, t.blockHeight)
       .where(sql`mode = 'hosted'`),
-    /** What wallets settle of the payments of others, by height: a lane bears their fees too. */
+    /** Payments of others that wallets settle, by height: a lane pays their fees too. */
     index('payment_settled')
       .on(t.network, t.blockHeight)
       .where(sql`mode = 'received'`),
@@ -157,7 +182,10 @@ export const payment = service.table(
   ],
 )
 
-/** Every transaction the service has signed for a payment, written before its bytes leave. Never changed but for the time they left. */
+/**
+ * Every transaction the service has signed for a payment, written before it is broadcast. Never
+ * changed except for the broadcast time.
+ */
 export const attempt = service.table(
   'attempt',
   {
@@ -166,7 +194,10 @@ export const attempt = service.table(
       .references(() => payment.id),
     number: integer().notNull(),
     network: text().notNull(),
-    /** The managed wallet that signed for the network's charge, where it is not the payment's sender: settlements of what others signed. */
+    /**
+     * The managed wallet that signed to pay the network fee, where it is not the payment's sender:
+     * settlements of what others signed.
+     */
     signer: text(),
     signature: text().notNull(),
     /** Base64 of the signed transaction. */
@@ -187,7 +218,10 @@ export const attempt = service.table(
   ],
 )
 
-/** Append-only. `id` is handed out under a lock, so it grows in the order of commits and a reader's cursor misses nothing. */
+/**
+ * Append-only. `id` is assigned under a lock, so it grows in commit order and a reader's cursor
+ * misses nothing.
+ */
 export const event = service.table(
   'event',
   {
@@ -201,7 +235,10 @@ export const event = service.table(
     status: text().$type<PaymentStatus>().notNull(),
     source: text().$type<EventSource>().notNull(),
     blockHeight: bigint({ mode: 'number' }),
-    /** Of a draft, so that no feed has it. Triggers set it with the event and clear it with the draft. */
+    /**
+     * Whether it is of a draft, so that no feed shows it. Triggers set it with the event and clear
+     * it with the draft.
+     */
     draft: boolean().notNull().default(false),
     at: at('at').notNull().defaultNow(),
   },

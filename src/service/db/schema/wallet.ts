@@ -5,7 +5,10 @@ import type { OwnershipProof, WalletKind } from '#contract/wallet-owner.ts'
 import { account } from './access.ts'
 import { atomic, at, service } from './columns.ts'
 
-/** Wallets whose keys the service holds, each sealed with a data key of its own, which the vault's key wraps. */
+/**
+ * Wallets whose keys the service holds, each sealed with a separate data key, which the vault's key
+ * wraps.
+ */
 export const wallet = service.table(
   'wallet',
   {
@@ -30,8 +33,9 @@ export const wallet = service.table(
 )
 
 /**
- * Which account a wallet belongs to: what decides the direction of payments and who may use proofs up that pay it. An account that a key controls is owned
- * per family (`evm`, `solana`), a contract per chain (its CAIP-2 id).
+ * Which account owns a wallet: this decides the direction of payments and who may use up proofs
+ * that pay it. An address that a key controls is owned per family (`evm`, `solana`), a contract per
+ * chain (its CAIP-2 id).
  */
 export const walletOwner = service.table(
   'wallet_owner',
@@ -59,34 +63,38 @@ export const walletOwner = service.table(
   ],
 )
 
-/** A text that a wallet is asked to sign, to prove that an account owns it. Used once. */
+/** A text that a wallet signs to prove that an account owns it. Used once. */
 export const walletChallenge = service.table('wallet_challenge', {
   id: text().primaryKey(),
   accountId: text()
     .notNull()
     .references(() => account.id),
   address: text().notNull(),
-  /** CAIP-2 of the chain on which a contract is asked; null where the key itself signs. */
+  /** CAIP-2 id of the chain where a contract is asked; null where the key itself signs. */
   network: text(),
   message: text().notNull(),
   expiresAt: at('expires_at').notNull(),
 })
 
 /**
- * The books of a managed wallet on a network, as of the last finalized block in which they and the chain agreed to the base unit:
- * balance = everything that came in - everything the service signed. What nobody signed for stops the wallet.
+ * The books of a managed wallet on a network, as of the last finalized block in which they matched
+ * the chain to the base unit: balance = everything received - everything the service signed. An
+ * outflow that nobody signed for stops the wallet.
  */
 export const walletBooks = service.table(
   'wallet_books',
   {
     network: text().notNull(),
     address: text().notNull(),
-    /** Null before the first look, and after an operator has resumed the wallet: the next look opens the books anew. */
+    /**
+     * Null before the first check, and after an operator has resumed the wallet: the next check
+     * opens the books again.
+     */
     height: bigint({ mode: 'number' }),
     balance: atomic(),
     /** EVM: how many transactions the wallet had sent. */
     nonce: bigint({ mode: 'number' }),
-    /** Everything that came in since the books were opened, and what was there then. */
+    /** Everything received since the books were opened, and the balance at that time. */
     received: atomic().notNull(),
     checkedAt: at('checked_at').notNull(),
     stoppedAt: at('stopped_at'),

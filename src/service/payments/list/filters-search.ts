@@ -6,8 +6,9 @@ import { payment } from '../../db/schema/payment.ts'
 import { SEARCHED, searchExpressions } from '../../db/schema/search-expressions.ts'
 
 /**
- * The conditions a text can be found by, each with an index of its own: payment id, address, the start of the resource with or without its scheme,
- * signature, `metadata.referenceId`. Those that many payments may meet come first.
+ * The conditions a text can be found by, each with a separate index: payment id, address, the start
+ * of the resource with or without its scheme, signature, `metadata.referenceId`. Those that many
+ * payments may meet come first.
  */
 export function searchBranches(text: string): SQL[] {
   // Postgres text cannot hold this character, so nothing can match it.
@@ -23,7 +24,8 @@ export function searchBranches(text: string): SQL[] {
       isNotNull(payment.signature),
       inArray(payment.signature, [...new Set([text, text.toLowerCase()])]),
     ),
-    // Stored metadata is JSON without spaces. The index holds the start of the value; the whole of it is compared after.
+    // Stored metadata is JSON without spaces. The index holds the start of the value; the full
+    // value is compared afterwards.
     and(
       sql`${sql.raw(searchExpressions.referenceStart)} = ${[...stringifyJson(text)].slice(0, SEARCHED).join('')}`,
       sql`strpos(${payment.metadata}, ${`"referenceId":${stringifyJson(text)}`}) > 0`,
@@ -33,8 +35,9 @@ export function searchBranches(text: string): SQL[] {
 }
 
 /**
- * People copy an address with or without its scheme, and a host's letters have no case. The two ends of a range are all that the index has to be asked;
- * after a `like`, Postgres would work out the expression of every row it found once more.
+ * People copy a URL with or without its scheme, and host names ignore case. The index only needs
+ * the two ends of a range; after a `like`, Postgres would compute the expression again for every
+ * row it found.
  */
 function startsWith(text: string): SQL | undefined {
   const bare = text.replace(/^https?:\/\//i, '').toLowerCase()
@@ -50,7 +53,10 @@ function startsWith(text: string): SQL | undefined {
 
 const [LAST_BELOW_SURROGATES, SURROGATES_END, LAST_CHARACTER] = [0xd7ff, 0xe000, 0x10ffff]
 
-/** The first text after all that begin with this one, in the order of code points, which is that of UTF-8; undefined when they are the last of all. */
+/**
+ * The first text after all that begin with this one, in code point order, which is the order of
+ * UTF-8; undefined when they are the last of all.
+ */
 export function endOf(start: string): string | undefined {
   const points = [...start].map((character) => character.codePointAt(0) ?? 0)
   while (points.at(-1) === LAST_CHARACTER) points.pop()

@@ -3,12 +3,15 @@ import { payment } from '../../db/schema/payment.ts'
 import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
 import { searchBranches } from './filters-search.ts'
 
-/** All that the filters ask of a row, but for the text. */
+/** Everything the filters require of a row, except the text. */
 export function whereOf(filters: Filters): SQL | undefined {
   return and(eq(payment.accountId, filters.accountId), seen(filters), narrowed(filters))
 }
 
-/** All that they ask, as conditions of which a row meets one at most: their counts add up, and each is counted on an index of its own. */
+/**
+ * Everything they require, as conditions of which a row meets at most one: their counts add up, and
+ * each is counted on a separate index.
+ */
 export function partsOf(filters: Filters): SQL[] {
   const own = whereOf(filters)
   const branches = filters.text === undefined ? [sql`true`] : searchBranches(filters.text)
@@ -23,8 +26,9 @@ export function partsOf(filters: Filters): SQL[] {
 }
 
 /**
- * All that they ask, as conditions of which a row meets one or more. Each is a range of one index that already has the list's order,
- * so that a page of each is a page's work however many payments there are. An `or` over them would be read whole and sorted.
+ * Everything they require, as conditions of which a row meets one or more. Each is a range of one
+ * index that is already in list order, so a page of each costs a page's work however many payments
+ * there are. An `or` over them would be read whole and sorted.
  */
 export function branchesOf(filters: Filters): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
@@ -37,7 +41,7 @@ export function branchesOf(filters: Filters): SQL[] {
   return drivers.flatMap((driver) => and(own, driver, rest) ?? [])
 }
 
-/** One wallet, one side: the indexes of sender and recipient have the order. */
+/** One wallet, one side: the indexes of sender and recipient are in list order. */
 function sidesOf(filters: Filters): SQL[] {
   const { wallets = [], type } = filters
   const sent = wallets.map((wallet) => eq(payment.sender, wallet))
@@ -51,7 +55,7 @@ function statusesOf({ statuses }: Filters): SQL[] {
   return statuses ? statuses.map((status) => eq(payment.status, status)) : [sql`true`]
 }
 
-/** By the wallets that are looked from, where there are some; else by those that the account owns. */
+/** From the point of view of the given wallets, if any; else of those that the account owns. */
 export function seen({ wallets, type }: Pick<Filters, 'wallets' | 'type'>): SQL | undefined {
   if (!wallets) return type === 'all' ? undefined : eq(payment.direction, type)
   const paying = inArray(payment.sender, [...wallets])
@@ -70,7 +74,7 @@ export function seen({ wallets, type }: Pick<Filters, 'wallets' | 'type'>): SQL 
   }
 }
 
-/** Spelled as in the indexes, which leave drafts out: a parameter would not match them. */
+/** Written as in the indexes, which leave drafts out: a parameter would not match them. */
 export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
   return drafts ? sql`${payment.draft}` : sql`not ${payment.draft}`
 }

@@ -14,12 +14,18 @@ type Paid = {
   priorityFeeAtomic: bigint | undefined
 }
 
-/** What a payee writes on the chain for a payment it has: on Solana as a memo; on EVM its Keccak-256, as the data of a call without value. */
+/**
+ * What a payee writes on the chain for a payment it received: on Solana as a memo; on EVM its
+ * Keccak-256, as the data of a call without value.
+ */
 function receiptText(paymentId: string): string {
   return `x402-receipt:${paymentId}`
 }
 
-/** Nothing is left to settle: the transaction handed out only acknowledges the payment, for whoever wants that on the chain. */
+/**
+ * Nothing is left to settle: the returned transaction only acknowledges the payment, for a caller
+ * that wants that on the chain.
+ */
 export async function acknowledge(
   context: Context,
   { payment, terms, checks, alreadyProcessed, priorityFeeAtomic }: Paid,

@@ -20,14 +20,16 @@ import { followQuestion } from '../follow-self.ts'
 import { order } from './order.ts'
 import { prepare, type Prepared } from './prepare.ts'
 
-/** How long the chain is looked at before the answer is that nothing is decided. */
+/** How long the chain is checked before the answer is that nothing is decided. */
 const WITHIN_MS = 20_000
 
 /**
- * Builds the transaction by which the payee settles a proof itself, without a facilitator. Building uses nothing up: the proof stays good for either
- * way until one of them has landed. A payment that the payer has made already is checked and used up here, as `/payment/receive` does it.
- * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` for a proof that is proven bad; `INSUFFICIENT_BALANCE` when the payee cannot pay the network;
- * `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ * Builds the transaction by which the payee settles a proof itself, without a facilitator. Building
+ * uses up nothing: the proof stays valid for either way until one of them has landed. A payment
+ * that the payer has already made is checked and used up here, as `/payment/receive` does it.
+ * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` for a proof that is proven bad;
+ * `INSUFFICIENT_BALANCE` when the payee cannot pay the network fee; `PAYMENT_VERIFICATION_FAILED`,
+ * `CHAIN_UNAVAILABLE` when nothing is decided
  */
 export async function buildSettlement(
   service: Context,
@@ -35,7 +37,7 @@ export async function buildSettlement(
   body: SettlementInput,
 ): Promise<EndpointReply<'transactionReceive'>> {
   const context = await withOwnFacilitators(service, actor.accountId)
-  // The payee itself pays the network where the payer does not.
+  // The payee itself pays the network fee where the payer does not.
   const terms = readTerms(context, body, [body.walletAddress])
   const { network } = terms
   const priorityFeeAtomic = readPriorityFee(body.priorityFee, nativeAsset(network).decimals)
@@ -60,7 +62,7 @@ export async function buildSettlement(
     deadline,
     fingerprint,
   }
-  // Only one that was named is asked: settling without a facilitator is the point.
+  // Only a named one is asked: settling without a facilitator is the point.
   const remote =
     body.facilitatorUrl === undefined || !facilitator
       ? undefined
@@ -77,7 +79,10 @@ export async function buildSettlement(
   return order(context, job, prepared)
 }
 
-/** What looks used may be what was built here before, and has just landed: then nothing is refused, and nothing is certain yet. */
+/**
+ * What looks used may be what was built here before, and has just landed: then nothing is refused,
+ * and nothing is certain yet.
+ */
 async function prepareUnlessLanded(
   context: Context,
   job: Job,
@@ -102,7 +107,10 @@ async function prepareUnlessLanded(
   }
 }
 
-/** Whether the payer has been charged already, by its own transaction or because somebody settled this proof before. */
+/**
+ * Whether the payer has been charged already, by its own transaction or because this proof was
+ * settled before.
+ */
 async function isSettled(
   context: Context,
   { accountId, claimant, terms, examined, fingerprint }: Job,
@@ -114,6 +122,6 @@ async function isSettled(
   await followQuestion(context, { accountId, network, key, fingerprint })
   if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt)
     return true
-  // A transaction that is wholly signed may have been broadcast by whoever holds it.
+  // Anybody who holds a fully signed transaction may have broadcast it.
   return signature !== null && isCertain(await chainOf(context, network).observe(signature))
 }

@@ -10,7 +10,10 @@ import { reportSubmitted } from '../../monitor/report.ts'
 import { followOnce } from '../../monitor/follow.ts'
 import { buildSettlement } from './build.ts'
 
-/** When a settlement that its payee was given is over: never while it may land, and what lands after all is found. */
+/**
+ * When a settlement built for its payee is over: never while it may land, and what lands later is
+ * found.
+ */
 
 const GOOD_FOR_S = 600
 const DAY_S = 86_400
@@ -59,7 +62,7 @@ async function built(wanted?: number) {
 
 const URL = 'https://shop.example/a'
 
-/** The payee signs what it was given, and mines it. */
+/** The payee signs what was built for it, and mines it. */
 async function settle({ payee }: Parties, transaction: string): Promise<string> {
   const parsed = parseTransaction(toHex(Buffer.from(transaction, 'base64')))
   if (parsed.type !== 'eip1559') throw new Error('not such a transaction')
@@ -90,7 +93,7 @@ test('one that was carried out is not over while the node does not show by what,
   expect(await statusOf(paymentId)).toBe('created')
   later = 2 * DAY_MS
   expect(await statusOf(paymentId)).toBe('created')
-  // Whoever reports it is not told that it is another transaction.
+  // A report of it is not rejected as another transaction.
   expect(
     await reportSubmitted(desk.context, desk.actor, { paymentId, signature: hash }),
   ).toMatchObject({ status: 'created', signature: hash })

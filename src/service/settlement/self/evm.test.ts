@@ -23,7 +23,10 @@ import { readPaymentBody } from '../../payments/status.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
 import { receivePayment } from '../receive.ts'
 
-/** What a payee settles alone on EVM: each row of the table lands when the payee signs it, and one proof is one grant at whatever door. */
+/**
+ * What a payee settles alone on EVM: each row of the table lands when the payee signs it, and one
+ * proof is one grant at every endpoint.
+ */
 
 const URL = 'https://shop.example/a'
 

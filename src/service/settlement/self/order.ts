@@ -13,7 +13,10 @@ import { wakeWatcher } from '../../chains/wake.ts'
 import type { Prepared } from './prepare.ts'
 import { reply } from './reply.ts'
 
-/** Records what the payee is about to settle, so that it is seen to land, and hands the transaction out. The same question has one payment. */
+/**
+ * Records what the payee is about to settle, so that its landing is seen, and returns the
+ * transaction. The same question has one payment.
+ */
 export async function order(
   context: Context,
   job: Job,
@@ -104,7 +107,7 @@ async function insert(
     })
     const lastValidBlockHeight = memo === null ? null : prepared.lastValidBlockHeight
     const checks = stringifyJson(checklist.checks)
-    // What was given up makes room: what lands from now on is the new payment.
+    // A payment that was given up makes room: what lands from now on is the new payment.
     const earlier = await findOrder(tx, questionOf(job))
     if (earlier && !(await findOrdered({ db: tx }, job))) await deleteOrder(tx, earlier.paymentId)
     const inserted = await insertOrder(tx, {
@@ -135,10 +138,10 @@ async function insert(
   })
 }
 
-/** Takes the payment back that was written for a question of the same moment. */
+/** Rolls back the payment that was written for a question of the same moment. */
 class AskedBefore extends Error {}
 
-/** An authorization may be good for ever; a date is not. */
+/** An authorization may have no expiry; a date has a maximum. */
 const MAX_TIME = Date.UTC(9999, 0)
 
 function keyOf({ key }: Job['examined']): string {

@@ -21,22 +21,25 @@ import { sponsorFee, type SponsorFee } from '../sponsor-fee.ts'
 
 type Reply = EndpointReply<'transactionReceive'>
 
-/** The transaction that settles a proof, and what is to be known of it. */
+/** The transaction that settles a proof, and the facts about it. */
 export type Prepared = Pick<
   Reply,
   'settlement' | 'kind' | 'encoding' | 'signer' | 'lastValidBlockHeight' | 'decoded'
 > & {
   bytes: Uint8Array
-  /** What it costs the payee at most; null where the payer pays. */
+  /** The most it costs the payee; null where the payer pays. */
   fee: SponsorFee | null
   builtHeight: number
-  /** Unix milliseconds until which the payer's word is good; null where the chain tells by heights. */
+  /**
+   * Unix milliseconds until which the payer's signature is valid; null where the chain counts
+   * heights.
+   */
   goodUntil: number | null
 }
 
-/** No blockhash is younger than now or lives longer. */
+/** The longest that a blockhash of this moment can live. */
 const BLOCKHASH_BLOCKS = 150
-/** A nonce has no such end; it counts as good for this long. */
+/** A nonce has no such end; it counts as valid for this long. */
 const NONCE_MS = 60_000
 
 /**
@@ -72,7 +75,7 @@ async function prepareCall(
     deadline.within(checkSignature({ chain, terms, authorization, checklist })),
   )
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
-  // What stands on the chain is public, and anybody could present it.
+  // On-chain data is public, and anybody could present it.
   checklist.check('already_used', {
     name: 'fresh',
     source: 'chain',
@@ -114,7 +117,10 @@ async function prepareCall(
   }
 }
 
-/** The payer's own transaction, complete but for the signature of a payee that pays the network. */
+/**
+ * The payer's own transaction, complete except for the signature of a payee that pays the
+ * network fee.
+ */
 async function prepareSigned(
   context: Context,
   job: Job,
@@ -143,7 +149,10 @@ async function prepareSigned(
   }
 }
 
-/** What the payer's transaction takes from the payee, who must hold it: the payer chose the limits, which have been checked against ours. */
+/**
+ * What the payer's transaction takes from the payee, who must hold it: the payer chose the limits,
+ * which were checked against ours.
+ */
 async function feeOfSponsor(
   chain: Chain,
   { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },

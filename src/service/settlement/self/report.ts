@@ -11,7 +11,10 @@ import { wakeWatcher } from '../../chains/wake.ts'
 import { isOrdered } from '../find-landed.ts'
 import { followOrder } from '../follow-self.ts'
 
-/** A payee says what it broadcast. That is a hint where to look: the payment moves by what the chain shows of this very settlement. */
+/**
+ * A payee reports what it broadcast. That is a hint where to look: the payment changes by what the
+ * chain shows of this very settlement.
+ */
 export async function reportSettlement(
   context: Context,
   {
@@ -51,7 +54,10 @@ type Reported = {
   observation: Observation
 }
 
-/** Whether a landed transaction is another one. What moves the tokens may be what carried the authorization out, before any node shows that. */
+/**
+ * Whether a landed transaction is another one. One that moves the tokens may have executed the
+ * authorization, before any node shows that.
+ */
 function isForeign(chain: Chain, { payment, order, signature, observation }: Reported): boolean {
   if (observation.state !== 'landed') return false
   if (!readAuthorized(chain, order.key, payment))

@@ -39,7 +39,10 @@ import { receivePayment } from '../receive.ts'
 import { followOnce } from '../../monitor/follow.ts'
 import { buildSettlement } from './build.ts'
 
-/** What a payee settles alone on Solana: the payer's own transaction, which lands when the payee adds its signature, or as it is. */
+/**
+ * What a payee settles alone on Solana: the payer's own transaction, which lands when the payee
+ * adds its signature, or as it is.
+ */
 
 const SOL = 1_000_000_000n
 const LAMPORTS = 10_000_000n
@@ -80,7 +83,10 @@ async function parties(payeeHolds = SOL): Promise<Parties> {
   return { payer: await solana.wallet(SOL), payee, payTo: payee.publicKey.toBase58() }
 }
 
-/** A transfer that the payer signed; the payee pays the network unless `feePayer` says otherwise. */
+/**
+ * A transfer that the payer signed; the payee pays the network fee unless `feePayer` says
+ * otherwise.
+ */
 async function transfer(
   { payer, payee }: Parties,
   memo: string,
@@ -140,7 +146,7 @@ const receive = (
     ...body,
   })
 
-/** The payee adds its signature to what it was given, and broadcasts it. */
+/** The payee adds its signature to what was built for it, and broadcasts it. */
 async function settle(payee: Keypair, transaction: string): Promise<string> {
   const given = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
   given.sign([payee])
