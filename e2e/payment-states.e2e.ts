@@ -7,7 +7,7 @@ import { paymentRows, signIn, signInByApi } from './seller.ts'
 import { oneOf, text } from './text.ts'
 
 /**
- * The states of a payment, each in its own words, on a chain that stands still, advances block by
+ * The states of a payment, each in its own words, on a chain that is paused, advances block by
  * block, and is reorganized.
  */
 

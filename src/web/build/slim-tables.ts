@@ -33,8 +33,8 @@ type Program = {
 }
 
 /**
- * Babel: handles `const endpoints = { row: { … } }`, `const …Endpoints = …` and `const problems =
- * …`, with any type assertions after it.
+ * Babel: handles `const endpoints = { row: { … } }`, `const …Endpoints = …` and
+ * `const problems = …`, with any type assertions after it.
  */
 function slim() {
   return {

@@ -87,7 +87,7 @@ export class TabRuns {
 }
 
 /**
- * Waits until no other tab holds a payment, after `resume` returned `held`; false when `signal` was
+ * Waits until no other tab holds a payment, for callers that got `held`; false when `signal` was
  * aborted before.
  */
 export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {

@@ -21,10 +21,13 @@ import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
 
-/** A payment's bytes, and what the network's fee is paid in. */
+/** A payment's bytes, and the currency of its network fee. */
 type Tried = { order: PaymentOrder; bytes: Uint8Array; currency: Asset }
 
-/** Tries a payment out on the payer's own node. `eth_call` alone lets one pass that cannot cover its fee, so balances are compared as well. */
+/**
+ * Simulates a payment on the payer's own node. `eth_call` alone passes a payment that cannot cover
+ * its fee, so balances are compared as well.
+ */
 export async function simulate(
   client: PublicClient,
   { order, bytes, currency }: Tried,
@@ -149,7 +152,10 @@ async function simulateToken(
   }
 }
 
-/** What the node shows after running the transfer; undefined where it cannot run several calls on one state, and the call alone passed. */
+/**
+ * What the node shows after running the transfer; undefined if it cannot run several calls on one
+ * state, and the call alone passed.
+ */
 async function tryOut(
   client: PublicClient,
   order: PaymentOrder,
