@@ -145,7 +145,7 @@ export const BANS: readonly Ban[] = [
         '**/wallet/**',
         '!**/wallet/state/accounts.ts',
         '!**/wallet/stack.ts',
-        '!**/wallet/dialog/WalletButton.tsx',
+        '!**/wallet/dialog/ConnectDialog.tsx',
         'viem',
         'viem/**',
         'wagmi',

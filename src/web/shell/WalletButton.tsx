@@ -2,27 +2,28 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
-import { ApiError } from '../../api/errors.ts'
-import { describeError } from '../../errors/codes.ts'
-import { formatList } from '../../locales/formats.ts'
-import { loadMessages } from '../../locales/language.ts'
-import { Button } from '../../ui/Button.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
-import { Icon } from '../../ui/Icon.tsx'
-import { Menu, type MenuItem } from '../../ui/Menu.tsx'
-import { toast } from '../../ui/Toast.tsx'
+import { ApiError } from '../api/errors.ts'
+import { describeError } from '../errors/codes.ts'
+import { formatList } from '../locales/formats.ts'
+import { loadMessages } from '../locales/language.ts'
+import { Button } from '../ui/Button.tsx'
+import { buttonClass } from '../ui/button-class.ts'
+import { Icon } from '../ui/Icon.tsx'
+import { Menu, type MenuItem } from '../ui/Menu.tsx'
+import { toast } from '../ui/Toast.tsx'
 import {
   closeConnectDialog,
   openConnectDialog,
   useAccounts,
   useConnectDialog,
   type ConnectedAccount,
-} from '../state/accounts.ts'
-import { rememberedWallet } from '../state/remembered.ts'
-import { WalletIcon } from '../../ui/WalletIcon.tsx'
+} from '../wallet/state/accounts.ts'
+import { rememberedWallet } from '../wallet/state/remembered.ts'
+import { WalletIcon } from '../ui/WalletIcon.tsx'
 
 const loadDialog = async () =>
-  (await Promise.all([import('./ConnectDialog.tsx'), loadMessages('paying')]))[0].ConnectDialog
+  (await Promise.all([import('../wallet/dialog/ConnectDialog.tsx'), loadMessages('paying')]))[0]
+    .ConnectDialog
 // What fails here fails again, visibly, when the dialog is opened.
 const preload = () => void loadDialog().catch(() => undefined)
 
@@ -38,7 +39,7 @@ export function WalletButton() {
   useEffect(() => {
     // Nobody connected on an earlier visit: then this page loads no wallet code at all.
     if (rememberedWallet('evm') ?? rememberedWallet('solana'))
-      void import('../stack.ts').then(({ reconnectWallets }) => reconnectWallets())
+      void import('../wallet/stack.ts').then(({ reconnectWallets }) => reconnectWallets())
   }, [])
 
   // Where its code cannot be fetched, the page stays and says so, and the next press tries again.
@@ -117,7 +118,8 @@ function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
           family === 'evm'
             ? t`Disconnect ${walletName} (Ethereum)`
             : t`Disconnect ${walletName} (Solana)`,
-        onSelect: () => void import('../stack.ts').then(({ disconnect }) => disconnect(family)),
+        onSelect: () =>
+          void import('../wallet/stack.ts').then(({ disconnect }) => disconnect(family)),
       },
     ]),
     {
