@@ -144,6 +144,7 @@ export const BANS: readonly Ban[] = [
       group: [
         '**/wallet/**',
         '!**/wallet/state/accounts.ts',
+        '!**/wallet/state/remembered.ts',
         '!**/wallet/stack.ts',
         '!**/wallet/dialog/ConnectDialog.tsx',
         'viem',
