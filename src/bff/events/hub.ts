@@ -38,10 +38,7 @@ export class EventHub {
   #retry: NodeJS.Timeout | undefined
   #backoffMs = BACKOFF_MIN_MS
   #extending: Promise<void> | undefined
-  /**
-   * From here, or from before, more events are missing than the ring holds: there is no need to
-   * retry.
-   */
+  /** From this position or before, the ring cannot hold all missed events: do not retry. */
   #tooFar = -1n
   #stopped = false
 

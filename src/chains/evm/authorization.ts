@@ -67,7 +67,7 @@ export const permit2Abi = parseAbi([
 /**
  * The call that executes an authorization. Nothing in it can be changed, and any account may send
  * it. A key's signature is passed to a token as v, r and s, which every EIP-3009 token accepts; a
- * contract's is passed as `bytes` (FiatTokenV2_2). It throws for no signature.
+ * contract's is passed as `bytes` (FiatTokenV2_2). No signature makes it throw.
  */
 export function callOf(authorization: VerifiedAuthorization): { to: Hex; data: Hex } {
   const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signedBy } =

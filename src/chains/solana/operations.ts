@@ -92,8 +92,8 @@ function readKnown({ program, accounts, data }: Instruction): Operation | undefi
       return text === undefined ? undefined : { kind: 'memo', program, text, signers: accounts }
     }
     case LIGHTHOUSE_PROGRAM:
-      // Without these programs among its accounts it can call none of them, so no instruction can
-      // move a signer's funds.
+      // Without these programs among its accounts it can call none of them, so none of its
+      // instructions moves anything of a signer.
       if (
         tag === undefined ||
         tag < FIRST_ASSERTION ||
