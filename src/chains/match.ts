@@ -3,8 +3,9 @@ import type { MatchFact } from '#contract/facts.ts'
 /** One compared property of an intent and a transaction. */
 export type MatchRow = {
   /**
-   * `rent` is Solana's alone: what it takes to open the recipient's token account. `spender` and `contract` belong to what a payer of tokens lets
-   * others carry out: who may, and by which contract's rules.
+   * `rent` is for Solana only: the cost of opening the recipient's token account. `spender` and
+   * `contract` belong to what a payer of tokens authorizes others to execute: who may, and by which
+   * contract's rules.
    */
   field:
     | 'network'
@@ -27,13 +28,16 @@ export type MatchRow = {
 }
 
 /**
- * The outcome of comparing an intent with the bytes of a transaction. Fails closed: `ok` is true only when every byte of the
- * transaction was understood and every row holds.
+ * The outcome of comparing an intent with the bytes of a transaction. Fails closed: `ok` is true
+ * only when every byte of the transaction was understood and every row holds.
  */
 export type Match = {
   ok: boolean
   rows: MatchRow[]
-  /** Hash over the meaning (accounts, amount, programs, memo, fee payer, caps), without blockhash or nonce: equal digests mean the same payment. */
+  /**
+   * Hash over the meaning (accounts, amount, programs, memo, fee payer, caps), without blockhash or
+   * nonce: equal digests mean the same payment.
+   */
   digest: string
 }
 
@@ -53,11 +57,14 @@ export type Step = {
   facts: Readonly<Record<string, MatchFact>>
 }
 
-/** The one payment a transaction makes; a decoder names it only when the transaction does nothing else that matters. */
+/**
+ * The one payment a transaction makes; a decoder names it only when the transaction does nothing
+ * else that matters.
+ */
 export type Transfer = {
   /** Null in an unsigned EVM transaction, which does not name who signs it. */
   sender: string | null
-  /** Null where a Solana token transfer names the recipient's token account alone. */
+  /** Null where a Solana token transfer names only the recipient's token account. */
   recipient: string | null
   /** Address of the asset; the native sentinel for ETH and SOL. */
   asset: string

@@ -5,10 +5,13 @@ import { Network } from './network.ts'
 import { Example, RELAY_AUDIENCES } from './relay-offer.ts'
 
 /**
- * What every page of the dashboard asks the proxy, whoever looks at it. On its own, so that the first page a browser opens needs no other row.
+ * What every page of the dashboard asks the proxy, for every visitor. In a separate file, so that
+ * the first page a browser opens needs no other endpoints.
  */
 
-/** The person behind a session: which wallets they proved, and whether one of them runs this desk. */
+/**
+ * The person behind a session: which wallets they proved, and whether one of them is an operator's.
+ */
 export const Session = v.object({
   wallets: v.array(v.string()),
   operator: v.boolean(),
@@ -19,7 +22,10 @@ export type Session = v.InferOutput<typeof Session>
 
 export const PublicConfig = v.object({
   title: v.string(),
-  /** Where sellers' own servers reach the payment service; null when the operator does not tell. */
+  /**
+   * Where sellers' own servers reach the payment service; null when the operator does not publish
+   * it.
+   */
   serviceUrl: v.nullable(v.string()),
   networks: v.array(Network),
   /** The seller's payout wallets: an anonymous checkout can pay only these. */
@@ -28,7 +34,10 @@ export const PublicConfig = v.object({
   relay: v.picklist(RELAY_AUDIENCES),
   /** Protected resources to try the explorer with. */
   examples: v.array(Example),
-  /** Wallets on other devices are reached through WalletConnect's relay, or this one; null: not offered. */
+  /**
+   * Wallets on other devices are reached through WalletConnect's relay, or this one; null: not
+   * offered.
+   */
   walletConnect: v.nullable(v.object({ projectId: v.string(), relayUrl: v.nullable(v.string()) })),
   /** Server time, Unix milliseconds: the browser corrects its clock with it. */
   now: v.number(),
@@ -47,14 +56,17 @@ export const deskEndpoints = {
     path: '/session',
     response: v.object({ session: v.nullable(Session) }),
   },
-  /** The exact text to sign (Sign-In with Ethereum or with Solana); valid 5 minutes, once, from this origin. */
+  /**
+   * The exact text to sign (Sign-In with Ethereum or with Solana); valid 5 minutes, once, from this
+   * origin.
+   */
   sessionChallenge: {
     method: 'POST',
     path: '/session/challenge',
     body: v.strictObject({ walletAddress: address, network: networkName }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: v.number() }),
   },
-  /** `signature`: hex on EVM, base58 on Solana. A further wallet joins the session that is open. */
+  /** `signature`: hex on EVM, base58 on Solana. A further wallet joins the open session. */
   sessionCreate: {
     method: 'POST',
     path: '/session',
@@ -72,14 +84,18 @@ export type BrowserEndpoint = {
 }
 
 /**
- * Server-sent events: `GET /api/events`. `Last-Event-ID`, or `?lastEventId=` on a first connection, resumes. `event: payment`, `data:` a
- * `PaymentEvent`; `event: reset`: more was missed than can be repeated; `event: beat` at the start, every 15 seconds, and when the service behind the proxy comes or goes: the
- * position, and `Beat` with whether payments are heard of now.
+ * Server-sent events: `GET /api/events`. `Last-Event-ID`, or `?lastEventId=` on a first connection,
+ * resumes. `event: payment`, `data:` a `PaymentEvent`; `event: reset`: more was missed than can be
+ * repeated; `event: beat` at the start, every 15 seconds, and when the service behind the proxy
+ * connects or disconnects: the position, and `Beat` with whether events arrive now.
  */
 export const EVENTS_PATH = '/api/events'
 
-/** The header a browser must send with a state change: a plain form of a foreign site cannot. */
+/** The header a browser must send with a state change: a plain form on another site cannot. */
 export const REQUESTED_BY = { name: 'X-Requested-By', value: 'paydesk' } as const
 
-/** What a person typed to confirm, percent-encoded: to make, rotate or delete an API key, its name. A click alone does none of these. */
+/**
+ * What a person typed to confirm, percent-encoded: the name of an API key, to create, rotate or
+ * delete it. A click alone does none of these.
+ */
 export const CONFIRM_HEADER = 'X-Confirm'

@@ -2,7 +2,10 @@ import * as v from 'valibot'
 import { address } from './address-field.ts'
 import { assetName, atomic, boundedText, decimal, networkName, noNul, resource } from './fields.ts'
 
-/** Payments from managed wallets, for operators: the proxy's own, and off unless whoever runs it says otherwise. */
+/**
+ * Payments from managed wallets, for operators: the proxy's own endpoints, off unless the
+ * configuration enables them.
+ */
 
 const text = (max: number) =>
   v.pipe(
@@ -13,7 +16,7 @@ const text = (max: number) =>
     noNul(),
   )
 
-/** A wallet that the service signs for, and how much of an asset may leave it from here. */
+/** A wallet that the service signs for, and how much of an asset may be sent from it here. */
 export const HostedWallet = v.object({
   name: v.string(),
   wallet: v.string(),
@@ -21,7 +24,7 @@ export const HostedWallet = v.object({
   asset: v.string(),
   maxPerPaymentAtomic: atomic,
   maxPerDayAtomic: atomic,
-  /** Of the last 24 hours. */
+  /** In the last 24 hours. */
   spentAtomic: atomic,
 })
 export type HostedWallet = v.InferOutput<typeof HostedWallet>
@@ -32,13 +35,16 @@ const intentNonce = v.pipe(
 )
 
 export const hostedEndpoints = {
-  /** None while it is off. */
+  /** Empty while it is off. */
   hostedWallets: {
     method: 'GET',
     path: '/hosted',
     response: v.object({ wallets: v.array(HostedWallet) }),
   },
-  /** Keeps what is to be paid, and names what has to be signed. Good for five minutes, for one payment, in this session. */
+  /**
+   * Stores what is to be paid, and returns what is needed to sign it. Valid for five minutes, for
+   * one payment, in this session.
+   */
   hostedIntent: {
     method: 'POST',
     path: '/hosted/intent',
@@ -61,7 +67,8 @@ export const hostedEndpoints = {
     }),
   },
   /**
-   * Pays, once. The same request again never pays again: it tells what became of the first. `unknown`: nothing certain is known, ask again.
+   * Pays, once. The same request again never pays again: it returns the outcome of the first.
+   * `unknown`: nothing is certain, ask again.
    * `signature`: hex on EVM, base58 on Solana.
    */
   hostedSend: {

@@ -2,11 +2,12 @@ import { formatAmount } from './amount.ts'
 import { chainIdOf } from './network.ts'
 
 /**
- * What an operator signs so that a managed wallet pays. The browser makes it from what was entered, the proxy from what it keeps:
- * a signature counts only over the same words. EIP-712 on EVM networks, a text on Solana.
+ * What an operator signs so that a managed wallet pays. The browser builds it from the input, the
+ * proxy from its record: a signature counts only over the same content. EIP-712 on EVM networks, a
+ * text on Solana.
  */
 export type HostedIntent = {
-  /** Names this one payment; taken once. */
+  /** Identifies this one payment; accepted once. */
   nonce: string
   /** CAIP-2. */
   network: string
@@ -20,7 +21,7 @@ export type HostedIntent = {
   resource: string
   description: string
   reference: string
-  /** Unix seconds; not above five minutes from when it was made. */
+  /** Unix seconds; at most five minutes after creation. */
   expiresAt: number
 }
 
@@ -74,7 +75,10 @@ export function intentTypedData(intent: HostedIntent) {
   } as const
 }
 
-/** The text of an intent on Solana. What people wrote stands in quotes on a line of its own, so that it cannot look like another line. */
+/**
+ * The text of an intent on Solana. User input is quoted on a separate line, so that it cannot look
+ * like another line.
+ */
 export function intentText(intent: HostedIntent): string {
   const {
     from,

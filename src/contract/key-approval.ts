@@ -9,19 +9,22 @@ import {
 import { boundedText, timestamp } from './fields.ts'
 
 /**
- * What an operator signs before a key is made or replaced: whoever steals a session has no wallet, and makes no key. The proxy writes the text, the
- * browser writes the same one from what was entered and compares: a signature counts for these very terms, once, for five minutes, on one site.
+ * What an operator signs before a key is created or replaced: a stolen session has no wallet, so it
+ * creates no key. The proxy writes the text; the browser writes the same text from the input and
+ * compares. A signature counts for exactly these terms, once, for five minutes, on one site.
  */
 
 export type KeyDeed =
   | { kind: 'create'; terms: v.InferOutput<typeof ApiKeyInput> }
   | { kind: 'rotate'; id: string; name: string; graceSeconds: (typeof GRACE_SECONDS)[number] }
 
-/** The header of the request that the signature is for: the challenge's id, a space, the signature. */
+/**
+ * The header of the request that the signature is for: the challenge's id, a space, the signature.
+ */
 export const APPROVAL_HEADER = 'X-Approval'
 
 export const keyApprovalEndpoints = {
-  /** The text that a wallet of this desk has to sign, for one request. */
+  /** The text that an operator's wallet has to sign, for one request. */
   keyApproval: {
     method: 'POST',
     path: '/api-keys/approval',
@@ -45,7 +48,10 @@ export const keyApprovalEndpoints = {
 /** Where and by whom it is signed. */
 export type Signing = { origin: string; wallet: string }
 
-/** Everything that decides, in the words that are signed; what comes after it (a nonce, two times) only makes them count once. */
+/**
+ * The terms of the operation, as signed. What follows them (a nonce, two times) only makes them
+ * count once.
+ */
 export function keyApprovalText(deed: KeyDeed, { origin, wallet }: Signing): string {
   const { host } = new URL(origin)
   const create = deed.kind === 'create'
@@ -83,10 +89,10 @@ function termsOf({
   ]
 }
 
-/** The line that follows the words of a deed. */
+/** The line after the terms of an operation. */
 export const APPROVAL_TAIL = '\nNonce: '
 
-/** Whether a text to be signed is over this deed and nothing else. */
+/** Whether a text to be signed covers exactly this operation. */
 export function isApprovalOf(message: string, deed: KeyDeed, signing: Signing): boolean {
   const words = `${keyApprovalText(deed, signing)}${APPROVAL_TAIL}`
   return (
@@ -97,7 +103,7 @@ export function isApprovalOf(message: string, deed: KeyDeed, signing: Signing): 
   )
 }
 
-/** The deed that replaces a key of the list. */
+/** The operation that replaces a key of the list. */
 export function rotationOf(
   { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
   grace: (typeof GRACE_SECONDS)[number],

@@ -12,7 +12,9 @@ import {
 } from './fields.ts'
 import { LINK_STATES, LinkTerms, returnUrl } from './payment-link.ts'
 
-/** Payment links: the proxy's own. A link goes in bodies, never in the proxy's addresses. */
+/**
+ * Payment links: the proxy's own endpoints. A link is sent in bodies, never in the proxy's URLs.
+ */
 
 const text = (max: number) =>
   v.pipe(
@@ -34,7 +36,7 @@ export const LinkBody = v.object({
   link: v.string(),
   terms: LinkTerms,
   state: v.picklist(LINK_STATES),
-  /** Payments through it that the chain confirmed, and those under way. */
+  /** Payments through it that the chain confirmed, and pending ones. */
   paid: v.number(),
   pending: v.number(),
   createdAt: timestamp,
@@ -54,9 +56,9 @@ export const linkEndpoints = {
       network: networkName,
       /** One of the seller's wallets. */
       recipient: address,
-      /** An address or a configured symbol; native otherwise. */
+      /** An address or a configured symbol; the native currency otherwise. */
       asset: v.optional(assetName),
-      /** Without it the buyer chooses. */
+      /** Without it, the buyer chooses. */
       amount: v.optional(decimal),
       resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),
       description: v.optional(text(200)),
@@ -69,7 +71,7 @@ export const linkEndpoints = {
     }),
     response: LinkAnswer,
   },
-  /** From now on it takes no payment; `linkRestore` takes that back. */
+  /** From now on it takes no payment; `linkRestore` reverses that. */
   linkWithdraw: {
     method: 'POST',
     path: '/links/withdraw',
@@ -82,14 +84,17 @@ export const linkEndpoints = {
     body: v.strictObject({ id: linkId }),
     response: LinkAnswer,
   },
-  /** For whoever holds a link: its terms and state, once its signature is found right. `details.reason` says what is wrong with it otherwise. */
+  /**
+   * For anyone who has a link: its terms and state, once its signature is verified. Otherwise
+   * `details.reason` says what is wrong.
+   */
   linkRead: {
     method: 'POST',
     path: '/link/read',
     body: v.strictObject({ link: linkText }),
     response: v.object({ terms: LinkTerms, state: v.picklist(LINK_STATES) }),
   },
-  /** Has the payment of a link built. What the link sets cannot be said again. */
+  /** Has the payment of a link built. The request must not repeat what the link sets. */
   linkPay: {
     method: 'POST',
     path: '/link/pay',

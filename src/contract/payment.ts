@@ -1,14 +1,15 @@
 import { createId } from './id.ts'
 
 /**
- * The states of a payment and the moves between them, as data. Every program reads this table; nothing else decides.
+ * The states of a payment and the moves between them, as data. Every program reads this table;
+ * nothing else decides.
  *
  * created     built or accepted; no byte is known to be on the chain
  * pending     broadcast, reported, or seen; the outcome is open
  * confirmed   landed and paid, by the network's confirmation policy
- * finalized   landed for good
+ * finalized   landed permanently
  * expired     can no longer land and was never seen
- * failed      landed and reverted, refused before broadcast, or can no longer land after it was broadcast
+ * failed      landed and reverted, refused before broadcast, or can no longer land after broadcast
  * rolled_back was confirmed; its block is gone
  */
 export const PAYMENT_STATUSES = [
@@ -37,7 +38,7 @@ export type Direction = (typeof DIRECTIONS)[number]
  * payer_signature the payer signed the order and the nonce of the transaction
  * fingerprint     the fees per gas are the random ones the order was built with
  * sender          the sender is verified by its session or owned by the account
- * unproven        confirmed before evidence was asked for: by parties and amount alone
+ * unproven        confirmed before evidence was required: matched by parties and amount alone
  */
 export const EVIDENCES = [
   'hosted',
@@ -49,7 +50,7 @@ export const EVIDENCES = [
 ] as const
 export type Evidence = (typeof EVIDENCES)[number]
 
-/** Who saw what an event tells. */
+/** Who observed what an event reports. */
 export const EVENT_SOURCES = ['service', 'client', 'watcher', 'facilitator'] as const
 export type EventSource = (typeof EVENT_SOURCES)[number]
 
@@ -67,7 +68,7 @@ export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
   return LEGAL_MOVES[from].includes(to)
 }
 
-/** Whether anything can still change without the chain contradicting itself. */
+/** Whether the status is final, unless the chain contradicts itself. */
 export function isSettled(status: PaymentStatus): boolean {
   return status === 'finalized' || status === 'failed' || status === 'expired'
 }

@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 
-/** Why a payment proof is refused for good: `details.reason` of `INVALID_PAYMENT_PROOF`. The list is closed; words are never renamed. */
+/**
+ * Why a payment proof is permanently refused: `details.reason` of `INVALID_PAYMENT_PROOF`. The list
+ * is closed; codes are never renamed.
+ */
 export const PROOF_REASONS = [
   /** Not readable as x402, or not as the payload of its method. */
   'malformed',
@@ -11,11 +14,11 @@ export const PROOF_REASONS = [
   'amount_mismatch',
   'recipient_mismatch',
   'resource_mismatch',
-  /** The transaction's payer is not who signed the proof. */
+  /** The transaction's payer is not the signer of the proof. */
   'payer_mismatch',
-  /** The memo does not name what was asked to be paid. */
+  /** The memo does not name the requested payment. */
   'memo_mismatch',
-  /** The tokens were not put into the hands of the contract that pays them on to the payee. */
+  /** The authorized spender is not the contract that pays the tokens on to the payee. */
   'spender_mismatch',
   'invalid_signature',
   'signature_missing',
@@ -27,26 +30,34 @@ export const PROOF_REASONS = [
   'sponsor_at_risk',
   /** The payer holds less of the token than it signed for. */
   'insufficient_funds',
-  /** The payer has not let Permit2 move the token yet: one transaction of its own is missing. */
+  /**
+   * The payer has not let Permit2 move the token yet: it must first send one approval transaction.
+   */
   'permit2_allowance_required',
   /** The network would refuse the transaction. */
   'simulation_failed',
   /** It landed and moved nothing, or can no longer land. */
   'transaction_failed',
-  /** It was made before it was asked for, or too long ago. */
+  /** It was made before it was requested, or too long ago. */
   'outside_window',
   'already_used',
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 
-/** A fact as any version of the service writes it: `CheckFact` (facts.ts) says which codes there are. A reader that does not know a code shows the sentence. */
+/**
+ * A fact in the form any service version writes: `CheckFact` (facts.ts) lists the codes. A reader
+ * that does not know a code shows the sentence.
+ */
 export const WireFact = v.object({ code: v.string(), params: v.record(v.string(), v.unknown()) })
 export type WireFact = v.InferOutput<typeof WireFact>
 
-/** One thing that was checked, in the order of checking; the first that does not hold ends the list. */
+/** One check, in the order of checking; the first that fails ends the list. */
 export const ProofCheck = v.object({
   name: v.string(),
-  /** Who said so: the proof itself, the chain, or the service's record of used proofs. */
+  /**
+   * Where the result comes from: the proof itself, the chain, or the service's record of used
+   * proofs.
+   */
   source: v.picklist(['proof', 'chain', 'record', 'facilitator']),
   ok: v.boolean(),
   /** In English. */

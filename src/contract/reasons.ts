@@ -2,10 +2,12 @@ import * as v from 'valibot'
 import { SYMBOL_LENGTH } from './network.ts'
 
 /**
- * Why a payment was refused before it was built: closed unions of codes with typed parameters. Chains, service and proxy produce them; `render-en.ts`
- * renders them for callers of the API, and the tables in `src/web/errors` render them for people. Codes are never renamed.
+ * Why a payment was refused before it was built: closed unions of codes with typed parameters.
+ * Chains, service and proxy produce them; `render-en.ts` renders them for callers of the API, and
+ * the tables in `src/web/errors` render them for people. Codes are never renamed.
  *
- * Each schema reads the form of the wire (`details.reason`), where amounts are atomic units as text; the type is the form inside the programs.
+ * Each schema reads the wire form (`details.reason`), where amounts are atomic units as text; the
+ * type is the form inside the programs.
  */
 
 const bigintText = v.pipe(
@@ -23,7 +25,7 @@ const family = v.picklist(['evm', 'solana'])
 export const MAX_ANSWER_LENGTH = 200
 const answer = v.pipe(v.string(), v.maxLength(MAX_ANSWER_LENGTH))
 
-/** An amount with everything that is needed to write it. `asset` is an address. */
+/** An amount with everything needed to display it. `asset` is an address. */
 export const ReasonAmount = v.object({
   amountAtomic: bigintText,
   asset: address,
@@ -53,7 +55,10 @@ export const RecipientReason = v.variant('code', [
   reason('program_account', {}),
   reason('system_account', {}),
   reason('incinerator', {}),
-  /** Solana: the network keeps no account that holds less than its rent. `minimum`: the least this payment must be. */
+  /**
+   * Solana: the network keeps no account that holds less than its rent. `minimum`: the smallest
+   * this payment can be.
+   */
   reason('below_rent_minimum', { minimum: ReasonAmount }),
   /** Solana: the owner of the recipient's token account gave it to another account. */
   reason('token_account_reassigned', { account: address, symbol }),
@@ -68,7 +73,10 @@ export type RecipientReason = v.InferOutput<typeof RecipientReason>
 
 const shortage = { required: ReasonAmount, available: ReasonAmount }
 
-/** Why the balance does not cover the payment. `fee` is the most the network may take, the rent of an account that is opened included. */
+/**
+ * Why the balance does not cover the payment. `fee` is the most the network may charge, including
+ * the rent of an account that is opened.
+ */
 export const BalanceReason = v.variant('code', [
   reason('amount_and_fee', { ...shortage, fee: ReasonAmount }),
   /** Solana: `rent` must stay in the wallet, unless the payment empties it. */
@@ -79,7 +87,7 @@ export const BalanceReason = v.variant('code', [
 ])
 export type BalanceReason = v.InferOutput<typeof BalanceReason>
 
-/** Why the sender cannot pay at all, whatever it holds. */
+/** Why the sender cannot pay at all, regardless of its balance. */
 export const SenderReason = v.variant('code', [
   reason('sender_is_contract', {}),
   reason('sender_is_program_account', {}),
@@ -89,7 +97,10 @@ export type SenderReason = v.InferOutput<typeof SenderReason>
 
 const token = { token: address, symbol }
 
-/** Why exact amounts of a token cannot be paid. Its configuration or its issuer decides, not the payer. */
+/**
+ * Why exact amounts of a token cannot be paid. Its configuration or its issuer decides, not the
+ * payer.
+ */
 export const AssetReason = v.variant('code', [
   reason('asset_missing', token),
   reason('asset_decimals_differ', { ...token, configured: decimals, onChain: decimals }),
@@ -105,7 +116,7 @@ export type Reason = AssetReason | RecipientReason | BalanceReason | SenderReaso
 
 export type WireReason = { code: string; params: Record<string, unknown> }
 
-/** The form of the wire: amounts in atomic units become text. */
+/** The wire form: amounts in atomic units become text. */
 export function toWire({ code, params }: Reason): WireReason {
   return {
     code,

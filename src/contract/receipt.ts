@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { atomic } from './fields.ts'
 
 /**
- * A payment in the words "payer paid X in transaction Y": what the chain shows, and nothing about a delivery.
- * `signed` holds the landed transaction's own bytes: whoever decodes them sees, without any network, that the payer signed exactly this.
- * That it landed at `height` is a claim until a node is asked.
+ * A payment as "payer paid X in transaction Y": what the chain shows, and nothing about a delivery.
+ * `signed` holds the landed transaction's own bytes: decoding them shows, without any network, that
+ * the payer signed exactly this. That it landed at `height` is a claim until a node confirms it.
  */
 export const Receipt = v.object({
   receipt: v.literal('paydesk/2'),
@@ -19,7 +19,7 @@ export const Receipt = v.object({
   status: v.picklist(['confirmed', 'finalized']),
   payer: v.string(),
   recipient: v.string(),
-  /** The decimal of `amountAtomic`. */
+  /** The decimal form of `amountAtomic`. */
   amount: v.string(),
   amountAtomic: atomic,
   asset: v.string(),
@@ -32,7 +32,10 @@ export const Receipt = v.object({
   reference: v.nullable(v.string()),
   /** Unix milliseconds. */
   orderedAt: v.number(),
-  /** Base64; null where the node did not hand them out, or the wallet sent a type this program does not read. */
+  /**
+   * Base64; null where the node did not return them, or the wallet sent a type this program cannot
+   * read.
+   */
   signed: v.nullable(
     v.object({ encoding: v.picklist(['evm-rlp-signed', 'solana-wire-v0']), bytes: v.string() }),
   ),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Who may have requests relayed: nobody, whoever proved a wallet, or every visitor. */
+/** Who may have requests relayed: nobody, sessions with a proven wallet, or every visitor. */
 export const RELAY_AUDIENCES = ['off', 'wallets', 'everyone'] as const
 export type RelayAudience = (typeof RELAY_AUDIENCES)[number]
 

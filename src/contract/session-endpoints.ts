@@ -2,28 +2,31 @@ import * as v from 'valibot'
 import type { BrowserEndpoint } from './desk-endpoints.ts'
 import { timestamp } from './fields.ts'
 
-/** One of the browsers where a wallet is signed in. Which machine it is, the proxy does not know and does not ask. */
+/**
+ * A browser where a wallet is signed in. The proxy does not know which machine it is, and does not
+ * ask.
+ */
 export const SessionEntry = v.object({
-  /** The session that asks. */
+  /** Whether this session made the request. */
   current: v.boolean(),
   wallets: v.array(v.string()),
   createdAt: timestamp,
-  /** To the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: timestamp,
   expiresAt: timestamp,
 })
 export type SessionEntry = v.InferOutput<typeof SessionEntry>
 
-/** A list has no fields either. */
+/** An array would also pass as an object without fields. */
 const nothing = v.pipe(
   v.unknown(),
   v.check((value) => !Array.isArray(value), 'Expected an object.'),
   v.strictObject({}),
 )
 
-/** The sessions of whoever proved one of their wallets. */
+/** The sessions that share a wallet with the session that asks. */
 export const sessionEndpoints = {
-  /** Newest use first, the asking one among them. */
+  /** Most recently used first, including the session that asks. */
   sessionList: {
     method: 'GET',
     path: '/sessions',

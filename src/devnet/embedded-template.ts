@@ -5,7 +5,10 @@ import { PGlite } from '@electric-sql/pglite'
 
 const require = createRequire(import.meta.url)
 
-/** An empty embedded database to start from: making one takes seconds, copying it a third of one, so the first on a machine is kept. */
+/**
+ * An empty embedded database to start from. Making one takes seconds, copying it a third of a
+ * second, so the first on a machine is kept.
+ */
 export async function embeddedTemplate(): Promise<Blob> {
   const root = dirname(require.resolve('@electric-sql/pglite')).split('node_modules')[0] ?? ''
   const { version } = JSON.parse(
@@ -17,7 +20,7 @@ export async function embeddedTemplate(): Promise<Blob> {
     const dump = await client.dumpDataDir('none')
     await client.close()
     mkdirSync(dirname(file), { recursive: true })
-    // Another worker may do the same: whoever is last replaces a whole file by a whole file.
+    // Another worker may do the same: the last one replaces a complete file with a complete file.
     const own = `${file}.${process.pid}`
     writeFileSync(own, new Uint8Array(await dump.arrayBuffer()))
     renameSync(own, file)

@@ -1,5 +1,5 @@
-// Brings the dependencies, so that `npm start` and `npm test` are each the only command after a clone.
-// Plain JavaScript without imports of ours: it runs before anything is installed, on whatever Node the machine has.
+// Installs the dependencies, so that `npm start` and `npm test` each work right after a clone.
+// Plain JavaScript without our own imports: it runs before anything is installed, on any Node.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,7 +26,9 @@ if (reason) {
   }
 }
 
-/** Why an install is needed; undefined when every package of the lockfile is there in its version. */
+/**
+ * Why an install is needed; undefined when every package of the lockfile is present in its version.
+ */
 function whyInstall() {
   const wanted = packagesOf('package-lock.json')
   const installed = packagesOf('node_modules/.package-lock.json')
@@ -34,7 +36,8 @@ function whyInstall() {
   if (!existsSync(join(root, 'node_modules/node/bin/node')) && process.platform !== 'win32')
     return 'the pinned Node is missing'
   for (const [path, { version, integrity, optional }] of Object.entries(wanted ?? {})) {
-    // The lockfile's first entry is this project; packages for other platforms are optional and stay out.
+    // The lockfile's first entry is this project; packages for other platforms are optional and
+    // stay out.
     if (path === '' || (optional && !installed[path])) continue
     if (installed[path]?.version !== version || installed[path]?.integrity !== integrity)
       return `${path.replace(/^node_modules\//, '')} is new or of another version`

@@ -5,19 +5,23 @@ import { createServer, type ListenOptions, type Server } from 'node:net'
 type Range = { from: number; to: number }
 
 const ATTEMPTS = 200
-/** Fewer are not worth looking for a free one among. */
+/** A smaller range is not worth searching for a free port. */
 const ENOUGH = 500
 const LAST = 65_535
-/** Below stand the ports of well-known programs, and those that browsers refuse to open. */
+/** Below are the ports of well-known programs, and those that browsers refuse to open. */
 const PLAIN: Range = { from: 20_000, to: 32_767 }
 const EPHEMERAL = '/proc/sys/net/ipv4/ip_local_port_range'
 
-/** A name of each port given out, which Linux lends to one process at a time: whoever else asks here passes the port over. */
+/**
+ * One lock per port given out. Linux lends its name to one process at a time: other callers skip
+ * the port.
+ */
 const held: Server[] = []
 
 /**
- * A port that nobody uses, and that stays free until it is used: the system gives it to no connection and to no program that asks for any port,
- * and this function to no other caller while this process lives.
+ * A port that nobody uses and that stays free until it is used: the system gives it to no
+ * connection and to no program that asks for any port, and this function to no other caller while
+ * this process lives.
  */
 export async function freePort(
   { from, to }: Range = portsToGive(existsSync(EPHEMERAL) ? readFileSync(EPHEMERAL, 'utf8') : ''),
@@ -35,7 +39,10 @@ export async function freePort(
   throw new Error(`None of ${ATTEMPTS} ports from ${from} to ${to} is free.`)
 }
 
-/** What the system does not give away by itself, of `ip_local_port_range` as Linux writes it; elsewhere that range begins at 49152. */
+/**
+ * The ports the system does not assign by itself, from `ip_local_port_range` as Linux writes it;
+ * elsewhere that range begins at 49152.
+ */
 export function portsToGive(ephemeral: string): Range {
   const [first = 49_152, last = LAST] = ephemeral.split(/\s+/).filter(Boolean).map(Number)
   const ranges = [
@@ -51,7 +58,7 @@ export async function isFree(port: number): Promise<boolean> {
   return server !== undefined
 }
 
-/** Elsewhere than on Linux there are no names without files: there, only the caller's luck keeps two processes apart. */
+/** Only Linux has socket names without files. Elsewhere, only luck keeps two processes apart. */
 function hold(port: number): Promise<Server | undefined> {
   return process.platform === 'linux'
     ? listen({ path: `\0paydesk-port-${port}` })

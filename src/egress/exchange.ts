@@ -5,11 +5,14 @@ import type { LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 import { refuseUrl } from './refuse-url.ts'
 
-/** The only way from which a program of ours asks an address that somebody else chose. */
+/** The only code through which our programs call an address that a third party chose. */
 
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** The same for every cause: what is behind an address is nobody's business. The cause is for our log alone. */
+/**
+ * The same for every cause: what is behind an address is nobody's business. The cause is only for
+ * our log.
+ */
 export class EgressProblem extends Error {
   override name = 'EgressProblem'
 
@@ -18,7 +21,7 @@ export class EgressProblem extends Error {
   }
 }
 
-/** Our own rule refuses the address: it was never asked. */
+/** Our own rule refuses the address: no request was sent. */
 export class EgressRefusedError extends EgressProblem {
   override name = 'EgressRefusedError'
 }
@@ -31,10 +34,10 @@ export type Question = {
 }
 
 export type Limits = {
-  /** From the look-up of the name to the last byte. */
+  /** From the DNS lookup to the last byte. */
   timeoutMs: number
   maxBytes: number
-  /** For tests and the embedded network: `http://127.0.0.1` is allowed, and nothing else beside. */
+  /** For tests and the embedded network: `http://127.0.0.1` is allowed, and nothing else. */
   loopback: boolean
 }
 
@@ -45,8 +48,8 @@ export type Answer = {
 }
 
 /**
- * Asks a public address: no redirects are followed, nothing compressed is read, and the address is judged as it is written, as its name is
- * looked up, and as it is connected to.
+ * Calls a public address. Redirects are not followed, compressed answers are not read, and the
+ * address is checked as written, as resolved, and as connected.
  * @throws EgressProblem
  */
 export async function exchange(question: Question, limits: Limits): Promise<Answer> {
@@ -70,7 +73,7 @@ function ask(
   const options: RequestOptions = {
     method,
     headers: { 'user-agent': 'paydesk', ...headers, 'accept-encoding': 'identity', ...length },
-    // A connection of its own: one that was checked for another host must not be used again.
+    // A new connection: one that was checked for another host must not be reused.
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     lookup: guardedLookup(allowed),
@@ -94,7 +97,7 @@ function ask(
   })
 }
 
-/** Every address of the name must be public: one that is not means somebody plays with names. */
+/** Every address of the name must be public: one that is not means manipulated DNS. */
 function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {

@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** IANA's special-purpose ranges of IPv4: private, local, shared, documentation, benchmark, multicast, reserved. */
+/**
+ * IANA's special-purpose ranges of IPv4: private, local, shared, documentation, benchmark,
+ * multicast, reserved.
+ */
 const SPECIAL_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -22,7 +25,9 @@ const SPECIAL_V4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/** Within global unicast: tunnels that carry an IPv4 address, documentation, protocol assignments. */
+/**
+ * Within global unicast: tunnels that carry an IPv4 address, documentation, protocol assignments.
+ */
 const SPECIAL_V6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -38,7 +43,10 @@ for (const [net, bits] of SPECIAL_V6) special.addSubnet(net, bits, 'ipv6')
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an address belongs to the public internet. Whatever is not known to be public is not: mapped, scoped and unspecified addresses too. */
+/**
+ * Whether an address belongs to the public internet. An address not known to be public is not:
+ * mapped, scoped and unspecified ones too.
+ */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, 'ipv4')
   if (!isIPv6(address) || address.includes('%') || address.includes('.')) return false

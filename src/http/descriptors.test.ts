@@ -13,14 +13,20 @@ import {
   type ServiceProcess,
 } from '#testing/service-process.ts'
 
-/** Both programs as an operator starts them, under clients that only occupy connections. What counts is the number of descriptors of their processes. */
+/**
+ * Both programs as an operator starts them, under clients that only occupy connections. The test
+ * counts the file descriptors of their processes.
+ */
 
-/** Silent, dripping and non-reading sockets, so many of each. */
+/** Silent, dripping and non-reading sockets: this many of each. */
 const OF_EACH = 700
-/** Three seconds to open them, the deadline of a body and of an answer nobody reads, the interval of the check, the time to read the last answer, and some for a slow machine. */
+/**
+ * Three seconds to open them, the deadline of a body and of an unread answer, the interval of the
+ * check, the time to read the last answer, and some for a slow machine.
+ */
 const FREED_WITHIN_MS = 3_000 + 10_000 + 1_000 + 1_000 + 3_000
 const ASK_EVERY_MS = 100
-/** Descriptors that come and go without attackers: database connections, the honest caller. */
+/** Descriptors that come and go without attackers: database connections, the honest client. */
 const MARGIN = 20
 
 const databases: TestDatabase[] = []
@@ -93,12 +99,13 @@ test(
       post: `POST /api/session/challenge ${JSON_HEAD}`,
       large: '/api/config',
     }
-    // One after the other has begun: opening so many sockets is work for this process too.
+    // The second starts after the first: opening so many sockets is work for this process too.
     const seen = await Promise.all([besiege(toService, 1_500), besiege(toProxy, 4_500)])
     for (const { opened, failed, peak, before, after, calm, p99 } of seen) {
       expect({ opened, failed }).toEqual({ opened: 3 * OF_EACH, failed: [] })
       expect(peak - before).toBeGreaterThan(1_000)
-      // On a machine at other work, where normal requests take long without attackers too, a multiple of that.
+      // On a busy machine, where normal requests are slow even without attackers, a multiple of
+      // their time.
       expect(p99).toBeLessThan(Math.max(250, 6 * calm.p99))
       expect(after - before).toBeLessThan(MARGIN)
     }
@@ -124,7 +131,10 @@ async function besiege(target: Target, calmMs: number) {
   return { opened, before, peak, after, calm, p99, failed }
 }
 
-/** Normal requests, from addresses of their own and from the one that all silent sockets come from: which failed, and how long the slowest hundredth took, in milliseconds. */
+/**
+ * Normal requests, from separate addresses and from the one that all silent sockets use: which
+ * failed, and the 99th percentile of their time in milliseconds.
+ */
 async function askWhile(
   target: Target,
   goesOn: () => boolean,
@@ -145,12 +155,15 @@ async function askWhile(
   return { failed, p99: times[Math.floor(times.length * 0.99)] ?? Infinity }
 }
 
-/** Sockets that the client never closes, also when the server does. Most have an address that few share. */
+/**
+ * Sockets that the client never closes, even when the server does. Most have an address that few
+ * share.
+ */
 function openAttackers({ port, post, large }: Target) {
   const sockets: Socket[] = []
   const open = (from: string, text: string): Socket => {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from, allowHalfOpen: true })
-    // What the server does to it is not the client's concern.
+    // The client ignores what the server does to the socket.
     socket.on('error', () => {})
     socket.pause()
     if (text !== '') socket.write(text)

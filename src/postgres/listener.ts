@@ -11,8 +11,9 @@ export type Listener = {
 }
 
 /**
- * LISTEN on a connection of its own, opened with the first listener. When the connection breaks it is opened again, and every listener is
- * called with an empty payload, because notifications sent meanwhile are gone.
+ * LISTEN on a separate connection, opened with the first listener. When the connection breaks it is
+ * opened again, and every listener is called with an empty payload, because notifications sent
+ * meanwhile are lost.
  */
 export function openListener(
   createClient: () => Client,
@@ -60,7 +61,7 @@ export function openListener(
       const listeners = channels.get(channel) ?? new Set()
       listeners.add(on)
       channels.set(channel, listeners)
-      // While a reconnect is waiting it will take the new channel along.
+      // A reconnect that is waiting will include the new channel.
       if (!retry) connected ??= connect()
       try {
         const client = await connected
@@ -75,7 +76,7 @@ export function openListener(
         if (listeners.size > 0 || channels.get(channel) !== listeners) return
         channels.delete(channel)
         const client = await connected?.catch(() => undefined)
-        // A connection that is gone listens to nothing.
+        // A closed connection listens to nothing.
         await client?.query(`unlisten ${quote(channel)}`).catch(onWarning)
       }
     },

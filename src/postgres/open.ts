@@ -1,6 +1,9 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
-/** What a raw `execute` resolves to. Cast bigint, numeric and timestamptz to `::text`: the two engines hand them out as different types. */
+/**
+ * What a raw `execute` resolves to. Cast bigint, numeric and timestamptz to `::text`: the two
+ * engines return them as different types.
+ */
 type RawResult<Row> = { rows: Row[] }
 
 interface RawResultKind extends PgQueryResultHKT {
@@ -8,12 +11,17 @@ interface RawResultKind extends PgQueryResultHKT {
 }
 
 /**
- * The drizzle database of either engine; a transaction is one too, so a verb that takes a `Database` runs in both.
- * Inside `db.transaction` use only the transaction: the embedded engine has a single connection, and another query would wait for ever.
+ * The drizzle database of either engine. A transaction is one too, so a function that takes a
+ * `Database` runs in both.
+ * Inside `db.transaction` use only the transaction: the embedded engine has a single connection,
+ * and another query would deadlock.
  */
 export type Database = PgDatabase<RawResultKind>
 
-/** A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing; `template` is a dumped data folder to start from. */
+/**
+ * A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing;
+ * `template` is a dumped data folder to start from.
+ */
 export type DatabaseTarget = { url: string } | { dataDir: string; template?: Blob }
 
 export type OpenOptions = {
@@ -21,7 +29,7 @@ export type OpenOptions = {
   migrations: string
   /** The Postgres schema these migrations fill; their journal is kept under this name. */
   schema: string
-  /** Hears of a lost connection that is being opened again. */
+  /** Called when a lost connection is being opened again. */
   onWarning?: (error: Error) => void
 }
 
@@ -29,15 +37,16 @@ export type OpenDatabase = {
   db: Database
   engine: 'pglite' | 'postgres'
   /**
-   * Calls `on` for each NOTIFY of a channel. After a lost connection it is called once with an empty payload: something may have been missed,
-   * so look at the rows again. The channel is a plain lower-case name.
+   * Calls `on` for each NOTIFY of a channel. After a lost connection it is called once with an
+   * empty payload: something may have been missed, so read the rows again. The channel is a plain
+   * lower-case name.
    */
   listen(channel: string, on: (payload: string) => void): Promise<() => Promise<void>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Loads the engine that is asked for, and not the other one: a start is short.
+ * Loads only the requested engine, so that the start is short.
  * @throws FolderLockedError when another process (or this one) has the folder open
  */
 export async function openDatabase(

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 
 const HELPER = new URL('quick-imports.ts', import.meta.url).href
 
-/** What a process of its own finds in the packages, and how it was told where their files are. */
+/**
+ * What a separate process imports from the packages, and how many imports within drizzle-orm Node
+ * resolved.
+ */
 function importIn(prelude: string): { names: string[]; asked: number } {
   const program = `
     import { registerHooks } from 'node:module'
@@ -30,7 +33,7 @@ test('imports the same from the packages, and asks Node for none of the files wi
   )
   expect(quick.names).toEqual(plain.names)
   expect(quick.names).toContain('eq')
-  // What is left are other packages that its files name: `pg`.
+  // The rest are other packages that its files import: `pg`.
   expect(plain.asked).toBeGreaterThan(100)
   expect(quick.asked).toBeLessThan(10)
 })

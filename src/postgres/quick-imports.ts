@@ -2,12 +2,14 @@ import { enableCompileCache, flushCompileCache, registerHooks } from 'node:modul
 import { join } from 'node:path'
 
 /**
- * Halves what importing a program costs, and with it the time until a killed one is there again. It changes nothing of what is imported.
+ * Halves the cost of importing a program, and with it the time until a killed one is back. It
+ * changes nothing about what is imported.
  *
- * Compiled code is kept beside the packages: whoever may write there may change the programs anyway. Without leave to write nothing is kept. And Node
- * (24.21, `getPackageScopeConfig`) reads a package's description again for every file of the package: 175 KB for each of the hundred files of drizzle-orm, a
- * third of the start. That they are modules is said here instead.
- * @returns writes down what was compiled; a process that is killed does not do so by itself
+ * Compiled code is cached beside the packages: anyone who may write there can change the programs
+ * anyway. Without write permission nothing is cached. Node (24.21, `getPackageScopeConfig`) also
+ * reads a package's description again for every file of the package: 175 KB for each of the hundred
+ * files of drizzle-orm, a third of the start. Here the loader is told that they are modules.
+ * @returns a function that saves the compiled code; a killed process does not do so by itself
  */
 export function importQuickly(): () => void {
   enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/compiled'))

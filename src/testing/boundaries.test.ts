@@ -5,11 +5,17 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { layersAbove, PROGRAMS } from './import-rules.ts'
 
-/** A guard nobody has seen fail is no guard: this plants a violation of every wall in a copy of the repository and expects the tool to see it. */
+/**
+ * A guard that nobody has seen fail proves nothing: this plants a violation of every boundary in a
+ * copy of the repository and expects the tool to see it.
+ */
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** What each folder must not import: something that exists, so that only the wall can be the complaint. */
+/**
+ * What each folder must not import. The file exists, so that only the boundary can be the
+ * complaint.
+ */
 const FORBIDDEN: Record<string, string> = {
   contract: 'chains/intent.ts',
   chains: 'service/context/context.ts',
@@ -166,7 +172,7 @@ const plants: Plant[] = [
   ),
 ]
 
-/** A type checker over everything, beside other tests that compute. */
+/** A type checker over everything, next to other tests that need the CPU. */
 const TOOL_MS = 120_000
 
 let copy = ''
@@ -211,13 +217,16 @@ function plant(
   }
 }
 
-/** Beside the files of a folder, because the rule looks at where a relative path leads. */
+/** Next to the files of a folder, because the rule looks at where a relative path leads. */
 function inside(folder: string, violation: readonly [string, string]): Plant {
   const plain = plant(folder, violation, imports)
   return { ...plain, path: plain.path.replace('/planted/', '/planted-') }
 }
 
-/** A copy, so that whoever works in the repository meanwhile does not meet the violations. Its node_modules is a folder of links, because tsc keeps its cache there. */
+/**
+ * A copy, so that people working in the repository do not see the violations. Its node_modules is a
+ * folder of links, because tsc keeps its cache there.
+ */
 async function copyRepository(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'walls-'))
   for (const name of [
@@ -237,7 +246,7 @@ async function copyRepository(): Promise<string> {
   return folder
 }
 
-/** Both tools end with a failure here, that is the point; what matters is what they say. */
+/** Both tools must fail here; what matters is their output. */
 function runTool(tool: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(

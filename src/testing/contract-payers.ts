@@ -25,7 +25,10 @@ import { createEvmClient } from '#x402/client/evm.ts'
 import type { EvmFixture } from './local-chains.ts'
 import { sendFrom } from './token-payers.ts'
 
-/** Payers that are contracts: the real Safe, and contracts that answer `isValidSignature` in other ways. */
+/**
+ * Payers that are contracts: the real Safe, and contracts that answer `isValidSignature` in other
+ * ways.
+ */
 
 const hex = v.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value))
 const Contract = v.object({ address: hex, runtimeCode: hex })
@@ -44,7 +47,7 @@ const safeAbi = parseAbi([
 export type ContractPayer = { address: Hex; sign: (hash: Hex) => Promise<Hex> }
 export type Safe = { address: Hex; owners: readonly PrivateKeyAccount[] }
 
-/** A Safe 1.4.1, made by its own factory at the addresses that it has on every chain. */
+/** A Safe 1.4.1, created by its own factory at the addresses that it has on every chain. */
 export async function deploySafe(
   evm: EvmFixture,
   { owners, threshold }: { owners: number; threshold: number },
@@ -91,7 +94,7 @@ function messageOf(safe: Safe, hash: Hex, chainId = 31_337) {
   }
 }
 
-/** How an owner of a Safe signs: the byte `v` tells the Safe. */
+/** How an owner of a Safe signs: the byte `v` says which. */
 export const OWNER_SIGNATURES = {
   /** v 27 or 28: over the typed data. */
   typed: (owner, safe, hash) => owner.signTypedData(messageOf(safe, hash)),
@@ -105,7 +108,7 @@ export const OWNER_SIGNATURES = {
   },
 } satisfies Record<string, (owner: PrivateKeyAccount, safe: Safe, hash: Hex) => Promise<Hex>>
 
-/** A Safe whose first `threshold` owners sign in one way. */
+/** A Safe whose first `threshold` owners sign in this way. */
 export function safePayer(
   safe: Safe,
   way: keyof typeof OWNER_SIGNATURES,
@@ -120,7 +123,7 @@ export function safePayer(
   return { address: safe.address, sign }
 }
 
-/** A Safe whose only owner has approved the hash by a transaction: 65 bytes of which `v` is 1. */
+/** A Safe whose only owner has approved the hash on chain: 65 bytes of which `v` is 1. */
 export function approvingSafePayer(evm: EvmFixture, safe: Safe): ContractPayer {
   const [owner] = safe.owners
   if (!owner) throw new Error('A Safe has at least one owner.')
@@ -136,9 +139,9 @@ export function approvingSafePayer(evm: EvmFixture, safe: Safe): ContractPayer {
   return { address: safe.address, sign }
 }
 
-/** Runtime code of contracts that answer every call in one way. */
+/** Runtime code of contracts that give the same answer to every call. */
 export const ANSWERS = {
-  /** `isValidSignature` is valid, whatever was signed. */
+  /** `isValidSignature` accepts every signature. */
   valid: '0x631626ba7e60e01b60005260206000f3',
   invalid: '0x60206000f3',
   nothing: '0x00',
@@ -164,7 +167,7 @@ export function revertsWith(data: Hex): Hex {
   ])
 }
 
-/** Runtime code that asks its caller to look the answer up at a URL (EIP-3668). */
+/** Runtime code that tells its caller to look up the answer at a URL (EIP-3668). */
 export function looksUpAt(contract: Hex, url: string): Hex {
   const abi = parseAbi([
     'error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)',
@@ -185,7 +188,10 @@ export async function deployCode(evm: EvmFixture, code: (address: Hex) => Hex): 
   return address
 }
 
-/** Lets Permit2 move a contract's tokens, as the contract itself would by a transaction of its owners. */
+/**
+ * Lets Permit2 move a contract's tokens, as the contract itself would by a transaction of its
+ * owners.
+ */
 export async function approvePermit2Of(evm: EvmFixture, holder: Hex, token: Asset): Promise<void> {
   await evm.client.setBalance({ address: holder, value: 10n ** 18n })
   await evm.client.impersonateAccount({ address: holder })

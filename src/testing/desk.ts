@@ -18,7 +18,10 @@ import { registerPayee } from './service-context.ts'
 
 export const ORIGIN = 'http://localhost:4173'
 
-/** Chains nobody answers for: the desk works without them, as long as no transaction is built. */
+/**
+ * Chains without a running RPC endpoint: Paydesk works without them, as long as no transaction is
+ * built.
+ */
 const deaf = {
   rpcUrls: ['http://127.0.0.1:9'],
   testnet: true,
@@ -40,7 +43,10 @@ type Options = {
   overrides?: Overrides
 }
 
-/** A whole desk for tests: the real service and the real proxy before it, each with a database of its own that outlives a restart. */
+/**
+ * A complete Paydesk for tests: the real service behind the real proxy, each with a separate
+ * database that survives a restart.
+ */
 export class Desk {
   service!: RunningService
   bff!: RunningBff
@@ -50,7 +56,7 @@ export class Desk {
   readonly log: string[] = []
   readonly #options: Options
   readonly #folder = mkdtempSync(join(tmpdir(), 'paydesk-desk-'))
-  /** The same after a restart, and nobody else's in between. */
+  /** The same after a restart, and not taken by others in between. */
   readonly #ports: Both<number>
   readonly #databases: Both<TestDatabase>
 

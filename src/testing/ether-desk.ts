@@ -6,7 +6,7 @@ import { proveTxid, type EvmProof } from './proofs.ts'
 import { openContext } from './service-context.ts'
 
 const ETH = 10n ** 18n
-/** What is asked for. */
+/** The requested payment. */
 export const ETHER_AMOUNT = 10n ** 16n
 export const ETHER_RESOURCE = 'https://shop.example/a'
 
@@ -20,7 +20,7 @@ export type SentEther = {
 }
 type SendOptions = { value?: bigint; data?: Hex; to?: Hex; mined?: number; gas?: bigint }
 
-/** A service that takes proofs of ether that payers have sent on a bare EVM chain of its own. */
+/** A service that accepts proofs of ether payments on a separate bare EVM chain. */
 export async function openEtherDesk() {
   const evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()

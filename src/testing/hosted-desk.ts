@@ -18,11 +18,11 @@ type HostedJson = {
   wallets: { spentAtomic: string }[]
 }
 
-/** What the answers of the hosted endpoints hold. */
+/** The contents of the hosted endpoints' answers. */
 export const hostedJson = (answer: Answer) => answer.json as unknown as HostedJson
 export const reasonOf = (answer: Answer) => answer.json.error?.details?.['reason']
 
-/** A desk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
+/** A Paydesk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
 export class HostedDesk {
   readonly account = privateKeyToAccount(generatePrivateKey())
   readonly operator = {
@@ -34,7 +34,7 @@ export class HostedDesk {
   readonly evm: EvmFixture
   desk!: Desk
   browser!: Browser
-  /** The wallet that is paid from. */
+  /** The wallet that pays. */
   managed = ''
   #aheadMs = 0
 
@@ -57,14 +57,17 @@ export class HostedDesk {
     return hosted
   }
 
-  /** Of the proxy's clock. */
+  /** Advances the proxy's clock. */
   pass(ms: number): void {
     this.#aheadMs += ms
   }
 
-  /** A managed wallet with 100 ETH that the desk may pay from, and nothing asked in this minute. */
+  /**
+   * A managed wallet with 100 ETH that the operator may pay from, with no request in this minute
+   * yet.
+   */
   async openTill(): Promise<void> {
-    // What one visitor may ask in a minute is not what is tried here.
+    // The limit of requests per visitor and minute is not tested here.
     this.pass(61_000)
     const { db, vault } = this.desk.service.context
     this.managed = (
@@ -103,7 +106,7 @@ export class HostedDesk {
     return browser.post('/api/hosted/intent', { ...wish, ...more })
   }
 
-  /** What is to be signed, as a page puts it together. */
+  /** What is to be signed, as a page builds it. */
   async prepared(
     more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference'>> & {
       amount?: number
@@ -137,7 +140,7 @@ export class HostedDesk {
     return browser.post('/api/hosted/send', { nonce, signature })
   }
 
-  /** Of what may be paid in a day. */
+  /** Spent of the daily limit. */
   async spent(): Promise<string | undefined> {
     return hostedJson(await this.browser.get('/api/hosted')).wallets[0]?.spentAtomic
   }

@@ -3,13 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 const FOLDER = new URL('../web/locales/en/', import.meta.url)
 const MESSAGE_ID = /^msgid ((?:"(?:[^"\\]|\\.)*"\n)+)/gm
 
-/** Every text of the interface as its source has it, from the English catalogs. `npm run i18n:extract` writes them, and a test holds them complete. */
+/**
+ * Every text of the interface as written in its source, from the English catalogs. `npm run
+ * i18n:extract` writes them, and a test keeps them complete.
+ */
 export function readMessages(): ReadonlySet<string> {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.po'))
   const ids = files.flatMap((name) => [
     ...readFileSync(new URL(name, FOLDER), 'utf8').matchAll(MESSAGE_ID),
   ])
-  // Each line is a quoted string of its own; a catalog begins with an empty id.
+  // Each line is a separate quoted string; a catalog begins with an empty id.
   return new Set(
     ids
       .map(([, lines = '']) => lines.trim().split('\n').map(unquote).join(''))

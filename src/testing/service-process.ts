@@ -8,18 +8,21 @@ export type ServiceProcess = AsyncDisposable & {
   url: string
   port: number
   pid: number
-  /** The signal it ended by. */
+  /** The signal that ended it. */
   ended: Promise<NodeJS.Signals | null>
-  /** As a power cut would; resolves when it is gone. */
+  /** Kills it, as a power cut would; resolves when it is gone. */
   kill(): Promise<void>
 }
 
-/** The payment service as an operator starts it, on a port of its own choice; resolves when it listens. It gets this environment and no other. */
+/**
+ * The payment service as an operator starts it, on any free port; resolves when it listens. It gets
+ * this environment and no other.
+ */
 export function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
   return startProcess(SERVICE, env)
 }
 
-/** The proxy in the same way. */
+/** The proxy, started in the same way. */
 export function startProxyProcess(env: Record<string, string>): Promise<ServiceProcess> {
   return startProcess(PROXY, env)
 }

@@ -1,7 +1,7 @@
 import { env } from 'node:process'
 import { SHARED_SERVER, startServer, type Server } from './postgres.ts'
 
-/** One Postgres server for all test files of a run, each with databases of its own. */
+/** One Postgres server for all test files of a run, with separate databases for each file. */
 
 let server: Server | undefined
 

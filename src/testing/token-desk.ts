@@ -22,7 +22,10 @@ export type MinedTokenDesk = Awaited<ReturnType<typeof openMinedTokenDesk>>
 export type Parties = Awaited<ReturnType<TokenDesk['parties']>>
 type Body = Parameters<typeof receivePayment>[2]
 
-/** A service that carries out what payers of tokens signed on a bare EVM chain, with a managed wallet that pays the network, and people to pay each other. */
+/**
+ * A service that executes token payments signed by their payers on a bare EVM chain, with a managed
+ * wallet that pays the network fee, and people to pay each other.
+ */
 export async function openTokenDesk(
   evm: EvmFixture,
   options: { engine?: Engine; rpcUrls?: string[]; now?: () => Date } = {},
@@ -133,7 +136,7 @@ export async function openTokenDesk(
   }
 }
 
-/** The same with a chain of its own, that mines by itself, and a Postgres server. */
+/** The same with a separate chain that mines by itself, and a Postgres server. */
 export async function openMinedTokenDesk() {
   const evm = await startEvm({ slotsInEpoch: 4 })
   const desk = await openTokenDesk(evm, { engine: 'postgres' })
@@ -142,7 +145,7 @@ export async function openMinedTokenDesk() {
   return {
     ...desk,
     evm,
-    /** No block but those that are asked for, as long as what it returns is in use. */
+    /** Only requested blocks are mined, until the returned object is disposed. */
     withoutMining(): Disposable {
       clearInterval(miner)
       return {

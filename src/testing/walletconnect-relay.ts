@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
 
 /**
- * A relay of WalletConnect on this machine: it passes sealed messages between topics and keeps those that nobody was there to take, as the
- * relay's API reference says (JSON-RPC over a WebSocket). What is in a message only its two ends can read.
+ * A WalletConnect relay on this machine: it passes sealed messages between topics and keeps
+ * undelivered ones, as the relay's API reference says (JSON-RPC over a WebSocket). Only its two
+ * ends can read a message.
  */
 export type Relay = {
   /** `ws://127.0.0.1:…` */
@@ -70,7 +71,7 @@ export async function startRelay(): Promise<Relay> {
         return sockets.get(ws)?.delete(String(params.topic)) ?? false
       case 'irn_batchFetchMessages':
         return { messages: [] }
-      // A proposer waits at its pairing, and whoever approves waits at the session.
+      // A proposer waits at its pairing, an approver at the session.
       case 'wc_proposeSession':
         subscribe(ws, String(params.pairingTopic))
         publish(ws, message(params.pairingTopic, params.sessionProposal, 1100))

@@ -9,7 +9,10 @@ import { eventually, openContext } from './service-context.ts'
 export type WatchedDesk = Awaited<ReturnType<typeof openWatchedDesk>>
 type Built = Awaited<ReturnType<typeof buildTransaction>>
 
-/** A service that builds payments in ether and watches a bare EVM chain of its own for them, and people who sign and send. */
+/**
+ * A service that builds ether payments and watches for them on a separate bare EVM chain, and
+ * people who sign and send.
+ */
 export async function openWatchedDesk() {
   const evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()

@@ -16,29 +16,33 @@ export type BffConfig = {
   port: number
   /** The payment service, without a slash at the end. Every request upstream starts with it. */
   serviceUrl: string
-  /** The one secret of this program. It leaves only towards `serviceUrl`. */
+  /** The only secret of this program. It is sent to `serviceUrl` and nowhere else. */
   serviceApiKey: string
   database: DatabaseTarget
   networks: Network[]
-  /** Where the web app is served from, exactly as a browser spells an origin. */
+  /** Origins the web app is served from, exactly as browsers write them. */
   allowedOrigins: string[]
   /** Normal form. An anonymous checkout pays only these. */
   sellerWallets: string[]
-  /** Normal form. Whoever proves one of these sees the whole account. */
+  /** Normal form. A session that proves one of these wallets sees the whole account. */
   operatorWallets: string[]
   title: string
-  /** Where sellers' own servers reach the service, without a slash at the end; told to the dashboard. */
+  /**
+   * Where sellers' own servers reach the service, without a trailing slash. Shown in the dashboard.
+   */
   publicServiceUrl: string | null
-  /** `loopback`: `http://127.0.0.1` may be asked too, for a trial on one machine. */
+  /** `loopback`: `http://127.0.0.1` is allowed too, for a trial on one machine. */
   relay: { audience: RelayAudience; loopback: boolean }
   examples: Example[]
-  /** Told to the dashboard: it reaches wallets on other devices through WalletConnect. */
+  /** Passed to the dashboard, which reaches wallets on other devices through WalletConnect. */
   walletConnect: { projectId: string; relayUrl: string | null } | null
-  /** From which managed wallets operators may pay here, and how much; none: nobody may. */
+  /**
+   * The managed wallets that operators may pay from, with their limits. Empty: no such payments.
+   */
   hosted: HostedRule[]
-  /** Proxies in front of this program whose `X-Forwarded-For` entry is believed; 0 believes none. */
+  /** Proxies in front of this program whose `X-Forwarded-For` entry is trusted; 0 trusts none. */
   trustedProxyHops: number
-  /** Open connections at once, in all and of one address; without them the server's own caps apply. */
+  /** Open connections at once, in total and per address. Unset: the server's own caps apply. */
   maxConnections?: number
   maxConnectionsPerAddress?: number
   logLevel: (typeof LOG_LEVELS)[number]
@@ -56,7 +60,8 @@ const FILES = [
 ] as const
 
 /**
- * What the environment says, with the files that `NETWORKS_FILE` and `SERVICE_API_KEY_FILE` name read into their text.
+ * The environment, with the contents of the files that `NETWORKS_FILE` and `SERVICE_API_KEY_FILE`
+ * name.
  * @throws ConfigError that names every file that cannot be read
  */
 export function readEnv(env: Env): Env {
@@ -118,7 +123,7 @@ function list<S extends v.GenericSchema<string, string>>(item: S) {
 
 const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
 
-/** One row a variable: what it must be, an example, and how it is read. */
+/** One row per variable: what it must be, an example, and how it is parsed. */
 const variables = {
   HOST: {
     schema: v.optional(v.string(), '127.0.0.1'),
@@ -255,14 +260,14 @@ const variables = {
 type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variables)[K]['schema']> }
 
 /**
- * The proxy's configuration from its environment.
+ * Reads the proxy's configuration from its environment.
  * @throws ConfigError that names every problem at once; values that may be secret are not repeated
  */
 export function toConfig(env: Env): BffConfig {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, { schema, expected, example }] of Object.entries(variables)) {
-    // An empty variable is one that is not set.
+    // An empty variable counts as unset.
     const result = v.safeParse(schema, env[name] || undefined)
     if (result.success) {
       values[name] = result.output

@@ -6,14 +6,17 @@ export type LinkRow = typeof paymentLink.$inferSelect
 export type LinkKeyRow = typeof linkKey.$inferSelect
 export type LinkPaymentRow = typeof linkPayment.$inferSelect
 
-/** The money is there, or on its way; also what a block took back, which may land again. */
+/** The money has arrived or is on its way. A rolled-back payment counts too: it may land again. */
 const TAKEN = ['pending', 'confirmed', 'finalized', 'rolled_back']
 const PAID = ['confirmed', 'finalized']
-/** May still become another. */
+/** May still change to another status. */
 const MOVING = ['created', 'pending', 'confirmed', 'rolled_back']
-/** The chain wins over an expiry for this long. */
+/** An expired payment is checked again for this long: the chain overrides an expiry. */
 const AFTERLIFE_MS = 24 * 3_600_000
-/** Somebody else's payment that is not on its way by then stands in nobody's way any more: it was good for one minute. */
+/**
+ * Another payer's payment that was not broadcast by then holds no place: it was valid for one
+ * minute.
+ */
 const HELD_MS = 120_000
 
 export async function insertLinkKey(db: Database, row: LinkKeyRow): Promise<void> {
@@ -56,7 +59,7 @@ export async function setWithdrawn(
 
 export type LinkCounts = { paid: number; pending: number; taken: number }
 
-/** What became of each link's payments, as last told. */
+/** The number of payments of each link, by their last known status. */
 export async function countPayments(
   db: Database,
   linkIds: readonly string[],
@@ -84,7 +87,7 @@ export async function countPayments(
   return counts
 }
 
-/** Payments of links whose status the service may tell anew, the oldest first. */
+/** Payments of links whose status may still change, oldest first. */
 export async function unsettledPayments(
   db: Database,
   linkIds: readonly string[],
@@ -112,7 +115,7 @@ export async function setPaymentStatus(db: Database, id: string, status: string)
   await db.update(linkPayment).set({ status }).where(eq(linkPayment.id, id))
 }
 
-/** `id` of the place, and who takes it. */
+/** The `id` of the place, and the payer who takes it. */
 export type NewPlace = {
   id: string
   sessionId: string | undefined
@@ -120,7 +123,7 @@ export type NewPlace = {
   now: Date
 }
 
-/** The place that a request took before under the same key, of the same session. */
+/** The place that an earlier request of the same session took under the same key. */
 export async function findPlace(
   db: Database,
   linkId: string,
@@ -138,9 +141,10 @@ export async function findPlace(
 }
 
 /**
- * Takes a place among the payments of a link, for one that is about to be built. Whoever comes at the same moment waits for the row of
- * the link, so that the last place goes to one of them.
- * @returns nothing when all places are taken by payments that landed, are on their way, or are just being made by others
+ * Takes a place among the payments of a link, for a payment about to be built. Concurrent requests
+ * wait for the row of the link, so only one of them gets the last place.
+ * @returns nothing when all places are taken by payments that landed, are on their way, or are
+ * being made by others
  */
 export async function takePlace(
   db: Database,
@@ -170,7 +174,7 @@ export async function takePlace(
   })
 }
 
-/** A payer's own payment that was never signed does not stand in their way; another's does for two minutes. */
+/** A payer's own unsigned payment does not block them; another payer's does for two minutes. */
 async function takenPlaces(
   db: Pick<Database, 'select'>,
   linkId: string,
@@ -196,12 +200,13 @@ async function takenPlaces(
   return Number(rows[0]?.count ?? 0)
 }
 
-/** What was built in a place. */
+/** The payment that was built in a place. */
 export type Filling = { id: string; sessionId: string; paymentId: string; now: Date }
 
 /**
- * Writes down the payment of a place. A place that has another one already was filled by an answer that its payer lost: both are payments of the link,
- * and the later one gets a row with the id of `made`.
+ * Records the payment of a place. If the place already has another payment, the payer lost the
+ * answer that carried it: both are payments of the link, and the later one gets a row with the id
+ * of `made`.
  */
 export async function fillPlace(db: Database, place: LinkPaymentRow, made: Filling): Promise<void> {
   const { id, sessionId, paymentId, now } = made
@@ -223,7 +228,7 @@ export async function fillPlace(db: Database, place: LinkPaymentRow, made: Filli
   await db.insert(linkPayment).values(row).onConflictDoNothing({ target: linkPayment.paymentId })
 }
 
-/** Nothing was built. */
+/** Frees a place in which nothing was built. */
 export async function leavePlace(db: Database, id: string): Promise<void> {
   await db.delete(linkPayment).where(and(eq(linkPayment.id, id), isNull(linkPayment.paymentId)))
 }

@@ -9,12 +9,18 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 
-/** The proxy's tables, in a Postgres schema of their own. Cookies are kept as SHA-256; the only secrets are the keys that sign payment links. */
+/**
+ * The proxy's tables, in their own Postgres schema. Cookies are stored as SHA-256. The only secrets
+ * are the keys that sign payment links.
+ */
 export const bff = pgSchema('bff')
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
 
-/** A text that was handed out to be signed. Taken out of the table before its signature is looked at: it counts once, whatever comes of it. */
+/**
+ * A text issued for signing. It is deleted before its signature is checked: it counts once, with
+ * any result.
+ */
 export const challenge = bff.table(
   'challenge',
   {
@@ -35,9 +41,12 @@ export const session = bff.table(
   'session',
   {
     id: text().primaryKey(),
-    /** SHA-256 of the 256-bit cookie. A sign-in replaces it: the row stays, the cookie before it is worth nothing. */
+    /**
+     * SHA-256 of the 256-bit cookie. A sign-in replaces it: the row stays, the previous cookie is
+     * worthless.
+     */
     cookieHash: text().notNull(),
-    /** Wallets the browser proved, in their normal form; none in an anonymous checkout. */
+    /** Wallets the browser proved, in normal form; empty in an anonymous checkout. */
     wallets: text().array().notNull(),
     createdAt: at('created_at').notNull(),
     idleAt: at('idle_at').notNull(),
@@ -47,13 +56,13 @@ export const session = bff.table(
 )
 
 /**
- * What sellers write beside a payment: for themselves, never for the service or the payer. The desk's operators share theirs;
- * anyone else's belong to the wallet that is part of the payment.
+ * Notes that sellers keep on a payment: for themselves, never for the service or the payer.
+ * Operators share theirs; any other note belongs to the wallet that is part of the payment.
  */
 export const paymentNote = bff.table(
   'payment_note',
   {
-    /** A wallet, or `desk`. */
+    /** A wallet, or `desk` for all operators. */
     owner: text().notNull(),
     paymentId: text().notNull(),
     labels: text().array().notNull(),
@@ -74,7 +83,7 @@ export const sessionPayment = bff.table(
       .notNull()
       .references(() => session.id, { onDelete: 'cascade' }),
     paymentId: text().notNull(),
-    /** The wallet that pays, in its normal form; null where it was not kept. */
+    /** The wallet that pays, in normal form; null where it was not recorded. */
     sender: text(),
     createdAt: at('created_at'),
   },
@@ -84,7 +93,10 @@ export const sessionPayment = bff.table(
   ],
 )
 
-/** Keys that sign payment links. Links are rows as well: with a key alone nobody makes one that counts. */
+/**
+ * Keys that sign payment links. A link also needs a row: nobody can make a valid one with a key
+ * alone.
+ */
 export const linkKey = bff.table('link_key', {
   id: text().primaryKey(),
   /** 256 random bits, base64url. */
@@ -96,7 +108,7 @@ export const paymentLink = bff.table(
   'payment_link',
   {
     id: text().primaryKey(),
-    /** The whole link; its terms stand in it. */
+    /** The whole link, including its terms. */
     link: text().notNull(),
     expiresAt: at('expires_at'),
     maxPayments: integer(),
@@ -108,7 +120,7 @@ export const paymentLink = bff.table(
   (t) => [index('payment_link_created').on(t.createdAt)],
 )
 
-/** A payment through a link, from the moment one is to be built. */
+/** A payment through a link, recorded before it is built. */
 export const linkPayment = bff.table(
   'link_payment',
   {
@@ -116,13 +128,13 @@ export const linkPayment = bff.table(
     linkId: text()
       .notNull()
       .references(() => paymentLink.id),
-    /** The payer's session; none while the first answer is under way. */
+    /** The payer's session; null while the first answer is pending. */
     sessionId: text(),
-    /** The request's own key: whoever repeats it is the same payer. */
+    /** The request's own key: repeated requests under it come from the same payer. */
     requestKey: text(),
-    /** Known once the service has built it. */
+    /** Set once the service has built it. */
     paymentId: text(),
-    /** As the service last told it; `building` before. */
+    /** The last status the service reported; `building` before that. */
     status: text().notNull(),
     createdAt: at('created_at').notNull(),
   },
@@ -132,14 +144,14 @@ export const linkPayment = bff.table(
   ],
 )
 
-/** What an operator may have paid from a managed wallet, and what became of it. */
+/** A payment that an operator may make from a managed wallet, and its outcome. */
 export const hostedIntent = bff.table(
   'hosted_intent',
   {
     /** The nonce in the signed text. */
     id: text().primaryKey(),
     sessionId: text().notNull(),
-    /** Whose signature it takes. */
+    /** The wallet that has to sign. */
     signer: text().notNull(),
     network: text().notNull(),
     sender: text().notNull(),
@@ -154,7 +166,7 @@ export const hostedIntent = bff.table(
     expiresAt: at('expires_at').notNull(),
     /** `open`, `sending` from the signature on, then `sent` or `refused`. */
     state: text().notNull(),
-    /** SHA-256 of the signature it was taken with: the same request repeated is the same payment. */
+    /** SHA-256 of the signature that claimed it: the same request repeated is the same payment. */
     signatureHash: text(),
     takenAt: at('taken_at'),
     paymentId: text(),

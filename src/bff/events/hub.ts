@@ -15,7 +15,7 @@ export type HubParts = {
   serviceUrl: string
   apiKey: string
   log: Logger
-  /** Which sessions made these payments. */
+  /** The sessions that made each of these payments. */
   findMakers: (paymentIds: string[]) => Promise<Map<string, string[]>>
   onPlan: (plan: string) => void
   /** Tests take a small one. */
@@ -23,8 +23,9 @@ export type HubParts = {
 }
 
 /**
- * The account's events, once for all streams: one subscription upstream that resumes where it was, and a ring of the newest events that
- * streams read at their own pace. What lies before the ring is fetched by a second, short subscription.
+ * The account's events, shared by all streams: one upstream subscription that resumes where it left
+ * off, and a ring of the newest events that streams read at their own pace. A second, short
+ * subscription fetches the events before the ring.
  */
 export class EventHub {
   readonly #parts: HubParts
@@ -37,7 +38,7 @@ export class EventHub {
   #retry: NodeJS.Timeout | undefined
   #backoffMs = BACKOFF_MIN_MS
   #extending: Promise<void> | undefined
-  /** Before this lie more events than the ring holds: nobody needs to try again. */
+  /** From this position or before, the ring cannot hold all missed events: do not retry. */
   #tooFar = -1n
   #stopped = false
 
@@ -50,7 +51,7 @@ export class EventHub {
     return this.#state ?? 'connecting'
   }
 
-  /** Undefined until the service was reached for the first time: nobody has a position before. */
+  /** Undefined until the service was first reached: before that, nobody has a position. */
   get ring(): Ring | undefined {
     return this.#ring
   }
@@ -66,14 +67,17 @@ export class EventHub {
     this.#closeReplay?.()
   }
 
-  /** Told after the ring took an event or got its first position, and when the service came or went. */
+  /**
+   * Calls `listener` after the ring took an event or got its first position, and when the state
+   * changes.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   #connect(): void {
-    // Events are worked off one after the other: each waits for the sessions that made its payment.
+    // Events are processed one at a time: each waits for the sessions that made its payment.
     let queue = Promise.resolve()
     let ended = false
     const close = openFeed({
@@ -84,7 +88,8 @@ export class EventHub {
         this.#setState('live')
         this.#backoffMs = BACKOFF_MIN_MS
         this.#parts.onPlan(plan)
-        // Ids only grow: a service that is behind us has another history, and ours is worth nothing.
+        // Ids only grow: a service that is behind us has another history, and our ring is
+        // worthless.
         if (!this.#ring || lastEventId < this.#ring.last) {
           this.#ring = new Ring(lastEventId, this.#capacity)
           this.#tooFar = -1n
@@ -143,8 +148,8 @@ export class EventHub {
   }
 
   /**
-   * Extends the ring back to a position, one subscription at a time for all who wait.
-   * @returns false when more events lie between than the ring holds
+   * Extends the ring back to a position, with one subscription at a time for all waiting streams.
+   * @returns false when there are more events in between than the ring holds
    * @throws when the service cannot be reached; try again
    */
   async reachBack(position: bigint): Promise<boolean> {
@@ -167,7 +172,8 @@ export class EventHub {
       return
     }
     const made = await this.#withMakers(events)
-    // The ring may have been replaced, or have let go of its oldest, while this was under way: the caller looks again.
+    // Meanwhile the ring may have been replaced or have dropped its oldest events: the caller
+    // checks again.
     if (this.#ring === ring && ring.start === target) ring.prepend(from, made)
   }
 
@@ -205,8 +211,9 @@ export class EventHub {
   }
 
   /**
-   * An anonymous buyer's `created` can be on its way before the proxy has written down who made the payment, and is then not streamed:
-   * the buyer has it as the answer to the request. Whatever follows finds the row.
+   * An anonymous buyer's `created` event can arrive before the proxy has recorded who made the
+   * payment. It is then not streamed: the buyer has it as the answer to the request. Later events
+   * find the row.
    */
   async #withMakers(events: readonly FeedEvent[]): Promise<RingEvent[]> {
     const makers = await this.#parts.findMakers([

@@ -5,12 +5,13 @@ import type { EventHub } from './hub.ts'
 import type { RingEvent } from './ring.ts'
 
 const REPLAY_RETRY_MS = 2000
-/** What a browser waits before it connects again. */
+/** How long a browser waits before it reconnects. */
 const RETRY_HINT_MS = 2000
 
 /**
- * One browser's stream. It keeps no queue: it holds a position in the hub's ring and writes as fast as the browser reads.
- * The position also counts the events that this session may not see, so resuming never goes over them twice.
+ * One browser's stream. It has no queue: it keeps a position in the hub's ring and writes as fast
+ * as the browser reads. The position also passes events that this session may not see, so resuming
+ * never reads them twice.
  */
 export class Stream {
   readonly address: string
@@ -18,10 +19,13 @@ export class Stream {
   readonly #hub: EventHub
   readonly #response: ServerResponse
   #position: bigint | undefined
-  /** Whether the browser has to read before more is written. The server cuts one that does not; it resumes where it was. */
+  /**
+   * Whether the browser has to read before more is written. The server disconnects one that does
+   * not read; it resumes where it left off.
+   */
   #isBlocked = false
   #reaching = false
-  /** What the browser was last told of it. */
+  /** The last value of `#live` sent to the browser. */
   #told: boolean | undefined
   #closed = false
 
@@ -40,7 +44,9 @@ export class Stream {
     this.#write(`retry: ${RETRY_HINT_MS}\n\n`)
   }
 
-  /** Writes what the ring holds above the position, after word of what the feed itself is worth. */
+  /**
+   * Writes what the ring holds after the position. A change of the feed's state is reported first.
+   */
   pump(): void {
     const { ring } = this.#hub
     if (this.#closed) return
@@ -48,7 +54,8 @@ export class Stream {
       this.#position ??= ring.last
       if (this.#position < ring.start) void this.#reachBack(this.#position)
     }
-    // At the start too: a browser can resume before it ever saw a payment, and knows at once whether it is told of any.
+    // At the start too: a browser can resume before it ever saw a payment, and learns at once
+    // whether events arrive.
     if (this.#live !== this.#told) this.#sayWhere()
     if (!ring || this.#reaching || this.#position === undefined) return
     while (!this.#isBlocked && !this.#closed) {
@@ -60,11 +67,14 @@ export class Stream {
     }
   }
 
-  /** Every 15 seconds: shows that the connection lives, whether the service behind it does, and moves the browser's position past what it may not see. */
+  /**
+   * Every 15 seconds: shows that the connection is alive and whether the service behind it is, and
+   * moves the browser's position past events it may not see.
+   */
   beat(): void {
     if (this.#isBlocked) return
     const last = this.#hub.ring?.last
-    // A position from a history the service no longer has: the browser reads everything anew.
+    // A position from a history the service no longer has: the browser reads everything again.
     if (
       last !== undefined &&
       this.#position !== undefined &&
@@ -94,18 +104,24 @@ export class Stream {
     this.pump()
   }
 
-  /** Too much was missed, or the history is another one. `event: reset` tells the page to read its lists again. */
+  /**
+   * Too much was missed, or the history is another one. `event: reset` makes the page reload its
+   * lists.
+   */
   #reset(position: bigint): void {
     this.#position = position
     this.#write(`id: ${position}\nevent: reset\ndata: {}\n\n`)
   }
 
-  /** Whether payments are heard of now: the stream itself stays open when the service behind it is gone. */
+  /** Whether events arrive now. The stream itself stays open when the service behind it is gone. */
   get #live(): boolean {
     return this.#hub.state === 'live' && !this.#reaching
   }
 
-  /** With data, because a page is not told of an id alone: it learns where the stream stands, and what it is worth. */
+  /**
+   * With data, because browsers report no event for an id alone: the page learns its position, and
+   * whether events arrive.
+   */
   #sayWhere(): void {
     this.#told = this.#live
     const beat: Beat = { live: this.#live }

@@ -251,7 +251,7 @@ describe('paying a link', () => {
     expect((await pay(link, {}, buyer)).status).toBe(200)
     expect((await pay(link, {}, buyer)).status).toBe(200)
     expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_busy' })
-    // Whoever only has transactions built keeps nobody else from paying for longer than one is good for.
+    // A payer who only has transactions built blocks others no longer than one of them is valid.
     await desk.bff.context.db.update(linkPayment).set({ createdAt: new Date(Date.now() - 121_000) })
     expect((await pay(link)).status).toBe(200)
   })
@@ -272,7 +272,7 @@ describe('paying a link', () => {
     const body = { link, walletAddress: buyerAddress }
     const lost = await desk.browser().post('/api/link/pay', body, headers)
     expect(lost.status).toBe(200)
-    // The key alone proves nothing: with it anybody could reopen a link that is used up.
+    // The key alone proves nothing: otherwise anyone could reopen a used-up link with it.
     const again = await desk.browser().post('/api/link/pay', body, headers)
     expect(again.json.error.details).toMatchObject({ reason: 'link_busy' })
   })

@@ -6,7 +6,7 @@ import { countPayments, findLink } from '../db/links.ts'
 import type { LinkCounts, LinkRow } from '../db/links.ts'
 import { isGenuine } from './keys.ts'
 
-/** Why a link takes no payment, in words for whoever holds it. */
+/** Why a link takes no payment, worded for the person who has it. */
 const REFUSALS = {
   link_changed:
     'This payment link was changed after its seller made it, or was not copied whole. Ask the seller for the link again.',
@@ -31,7 +31,8 @@ export function refuseLink(reason: LinkRefusal): ProblemError {
 export type OpenedLink = { row: LinkRow; terms: LinkTerms }
 
 /**
- * The link a text names, once its signature, its row and its recipient are found right. Its state is another question.
+ * The link in a text, once its signature, row and recipient are verified. Its state is not checked
+ * here.
  * @throws ProblemError `INVALID_PARAMETERS` with `details.reason`
  */
 export async function openLink({ db, config }: Context, text: string): Promise<OpenedLink> {
@@ -39,7 +40,7 @@ export async function openLink({ db, config }: Context, text: string): Promise<O
   if (!read || !(await isGenuine(db, read))) throw refuseLink('link_changed')
   const row = await findLink(db, read.terms.id)
   if (!row || row.link !== text) throw refuseLink('link_unknown')
-  // A wallet that was taken off the list may be lost to its owner.
+  // The seller may have lost control of a wallet that was removed from the list.
   if (!config.sellerWallets.includes(read.terms.recipient)) throw refuseLink('link_wallet')
   return { row, terms: read.terms }
 }

@@ -1,4 +1,7 @@
-/** Headers a relayed request never carries: those of the connection, those a browser writes itself, and whatever identifies somebody. */
+/**
+ * Headers a relayed request never carries: those of the connection, those browsers set themselves,
+ * and those that identify a person.
+ */
 const REFUSED = new Set([
   'accept-encoding',
   'authorization',
@@ -34,7 +37,7 @@ export function refuseHeader(name: string): string | undefined {
     : undefined
 }
 
-/** Headers of an answer that belong to the connection, or would set something in a browser. */
+/** Response headers that belong to the connection, or would set something in a browser. */
 const WITHHELD = new Set([
   'connection',
   'keep-alive',

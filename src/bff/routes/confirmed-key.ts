@@ -5,7 +5,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { notFound, onward, requireOperator, spender } from '../session/rule.ts'
 import type { Call } from '../session/rule.ts'
 
-/** @throws ProblemError `INVALID_PARAMETERS` unless the name was typed as it is */
+/** @throws ProblemError `INVALID_PARAMETERS` unless the typed name matches exactly */
 export function requireConfirmation(typed: string | undefined, name: string): void {
   if (typed === name) return
   throw new ProblemError('INVALID_PARAMETERS', {
@@ -15,8 +15,10 @@ export function requireConfirmation(typed: string | undefined, name: string): vo
 }
 
 /**
- * Looks at the key once more before it is ended or replaced: the page's list may be old, and a click may have met another row.
- * @throws ProblemError `NOT_FOUND`, `INVALID_PARAMETERS`, `FORBIDDEN` for this program's own key, with which the desk would end itself
+ * Reads the key again before it is ended or replaced: the page's list may be old, and a click may
+ * have hit another row.
+ * @throws ProblemError `NOT_FOUND`, `INVALID_PARAMETERS`, `FORBIDDEN` for the proxy's own key,
+ * which it needs to run
  */
 export async function readConfirmedKey<K extends EndpointName>(
   call: Call<K>,

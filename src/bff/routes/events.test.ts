@@ -43,7 +43,9 @@ async function open(browser: Browser, lastEventId?: string): Promise<EventReader
   return reader
 }
 
-/** One payment of the seller, through these states; what a reader must have heard of it. */
+/**
+ * Moves one payment to the seller through these states. Returns what a reader must have received.
+ */
 async function pay(statuses: PaymentStatus[] = ['pending', 'confirmed']): Promise<string[]> {
   const id = await desk.createPayment({ recipient: sellerWallet.address })
   for (const status of statuses) await desk.move(id, status)
@@ -117,7 +119,7 @@ test('a draft reaches no stream and holds up none that resumes; its maker reads 
   const maker = desk.browser()
   const draft = await desk.createPayment({ recipient: sellerWallet.address, draft: true })
   await desk.startBff()
-  // The drafts are the newest there is when the ring begins.
+  // The drafts are the newest events when the ring begins.
   const after = await open(operator, before.lastEventId)
   await hears(after, missed)
   await desk.move(draft, 'expired')
@@ -166,7 +168,7 @@ test('over a restart of the service the streams stay open, nothing is lost and n
     code: 'SERVICE_UNAVAILABLE',
     details: { reason: 'unreachable' },
   })
-  // The stream is open, and hears of nothing: it says so.
+  // The stream is open but receives no events, and says so.
   await expect.poll(() => lastBeat(reader), { timeout: 10_000 }).toBe('{"live":false}')
   await desk.startService()
   const meanwhile = await pay()
@@ -183,7 +185,7 @@ test('whoever missed more than is kept is told to read everything again, once, a
   const watching = await open(operator)
   const missed: string[] = []
   for (let index = 0; index < RING / 3 + 2; index++) missed.push(...(await pay()))
-  // Whoever comes now begins after all of these.
+  // Streams opened from now on begin after all of these events.
   await hears(watching, missed)
   const all = await open(operator)
   const late = await open(seller, start)

@@ -14,8 +14,8 @@ import { buildPayment } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
 
 /**
- * Anybody may have the payment of a link built, as the link says it. A place is taken before the service is asked, so that a link for one
- * payment never has two payers sign at the same time.
+ * Anyone may have the payment of a link built, on the link's terms. The place is taken before the
+ * service is called, so a link for one payment never has two payers signing at the same time.
  */
 export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { context, visitor, body, requestId, idempotencyKey } = call
@@ -28,7 +28,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     requestKey: idempotencyKey,
     now: context.now(),
   }
-  // A request repeated under its key takes no second place, whatever became of the link since.
+  // A request repeated under its key takes no second place, even if the link is no longer open.
   const place =
     (await findPlace(context.db, opened.row.id, payer)) ??
     (await takeOpenPlace(context, opened, payer))
@@ -72,7 +72,7 @@ async function takeOpenPlace(
   return place
 }
 
-/** The service's request: what the link sets, and beside it only what it leaves open. */
+/** The request to the service: what the link sets, and otherwise only what it leaves open. */
 function requestOf(
   { config }: Context,
   terms: LinkTerms,

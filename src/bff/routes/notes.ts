@@ -6,9 +6,9 @@ import type { OwnRule } from '../session/own-rule.ts'
 import { readPayment } from './read-payment.ts'
 import { notFound, requireWallet } from '../session/rule.ts'
 
-/** The operators of a desk keep one set of notes. */
+/** All operators share one set of notes. */
 const DESK = 'desk'
-/** Anyone else's payments are looked up one by one, to be sure that they are theirs. */
+/** For other sessions each payment is read, to verify that it is theirs. */
 const MOST_OF_A_WALLET = 20
 
 export const noteRead: OwnRule<'noteRead'> = async ({ context, visitor, body }) => {
@@ -42,7 +42,7 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
         await readPayment({ context, visitor, session, paymentId, requestId })
       ).parsed
       const owner = session.wallets.find((wallet) => wallet === recipient || wallet === sender)
-      // A payment that this browser made without proving a wallet of it has no one whose note it would be.
+      // This browser made the payment but proved none of its wallets: the note would have no owner.
       if (!owner) throw notFound()
       places.push({ owner, paymentId })
     }

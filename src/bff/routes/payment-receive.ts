@@ -1,10 +1,10 @@
 import { onward, requireOperator, spender } from '../session/rule.ts'
 import type { Rule } from '../session/rule.ts'
 
-/** Beside the time the caller gives the service, what the way there and back takes. */
+/** Time for the round trip, on top of the time the caller gives the service. */
 const ROUND_TRIP_MS = 5_000
 
-/** Accepts a proof, which uses it up and writes it into the account: the operator's alone. */
+/** Accepts a proof, which consumes it and records it in the account: for operators only. */
 export const paymentReceive: Rule<'paymentReceive'> = async (call) => {
   const { context, visitor, input } = call
   requireOperator(visitor)

@@ -13,8 +13,9 @@ import type { Rule } from '../session/rule.ts'
 type Body = EndpointInput<'transactionSend'>['body']
 
 /**
- * Anybody may have a payment to the seller built; the operator, to any recipient; the payee of a payment, one that refunds it. The sender need not be a wallet of the session:
- * the answer is an unsigned transaction, of use only to whoever holds the sender's key.
+ * Anyone may have a payment to the seller built; an operator, one to any recipient; the payee of a
+ * payment, its refund. The sender need not be a wallet of the session: the answer is an unsigned
+ * transaction, useful only to the holder of the sender's key.
  */
 export const transactionSend: Rule<'transactionSend'> = async (call) => {
   const { context, visitor, input, raw, requestId, idempotencyKey } = call
@@ -48,7 +49,7 @@ function requireSeller(body: Body, { sellerWallets }: Pick<BffConfig, 'sellerWal
   })
 }
 
-/** The kind of network that the order names, or else that its sender belongs to. */
+/** The network family that the order names, or otherwise the one of its sender's address. */
 function familyOfOrder({ network, walletAddress }: Body): Family {
   if (network !== undefined) return familyOf(network)
   const sender = parseAddress(walletAddress)

@@ -15,7 +15,10 @@ const STATEMENT = 'Sign in to see your payments. This moves no money and costs n
 
 export type Asking = { origin: string; cookies: string | undefined; site: CookieSite }
 
-/** Writes and keeps the exact text that proves a wallet. It is bound to the page's origin and to the browser that asked. */
+/**
+ * Writes and stores the exact text that proves a wallet. It is bound to the page's origin and to
+ * the browser that asked.
+ */
 export async function issueChallenge(
   context: Context,
   wanted: { walletAddress: string; network: string },
@@ -34,7 +37,7 @@ export async function issueChallenge(
       details: { walletAddress: `Expected an address of ${network.name}.` },
     })
   }
-  // A browser keeps its value over several tabs: a second challenge does not undo the first.
+  // A browser keeps its value across tabs: a second challenge does not invalidate the first.
   const browser = readCookie(asking.cookies, BROWSER_COOKIE) ?? createCookieValue()
   const id = createId('sic')
   const issuedAt = context.now()
@@ -67,8 +70,9 @@ export async function issueChallenge(
 }
 
 /**
- * The wallet that a signature proves. The challenge is gone before the signature is looked at: a second attempt, or one that races the first, finds nothing.
- * @throws ProblemError `UNAUTHORIZED`, in one and the same words for whatever is wrong
+ * The wallet that a signature proves. The challenge is deleted before the signature is checked: a
+ * second attempt, or a concurrent one, finds nothing.
+ * @throws ProblemError `UNAUTHORIZED`, in the same words for every cause
  */
 export async function proveWallet(
   context: Context,
@@ -97,7 +101,7 @@ export async function proveWallet(
   return row.wallet
 }
 
-/** Whether `wallet` itself signed this very text. */
+/** Whether `wallet` itself signed exactly this text. */
 export function isSigned(wallet: string, message: string, signature: string): boolean {
   return wallet.startsWith('0x')
     ? isSignedByEvm(wallet, message, signature)

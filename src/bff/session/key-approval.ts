@@ -14,10 +14,13 @@ import { requireOperator } from './rule.ts'
 import { createId, createNonce, hashCookieValue } from './random.ts'
 import { isSigned } from './challenge.ts'
 
-/** Long enough to read and sign it, short enough that a signature found later is worth nothing. */
+/** Long enough to read and sign it, short enough that a signature found later is worthless. */
 const VALID_MS = 5 * 60_000
 
-/** Writes and keeps the exact text that one of the desk's wallets signs for one deed. It is bound to the page's origin and to the session. */
+/**
+ * Writes and stores the exact text that an operator's wallet signs for one operation. It is bound
+ * to the page's origin and to the session.
+ */
 export async function issueKeyApproval(
   context: Context,
   visitor: Visitor,
@@ -46,9 +49,10 @@ export async function issueKeyApproval(
 }
 
 /**
- * Takes the approval that a request carries. It is gone before its signature is looked at: a second request with it, or one that races the first,
- * finds nothing.
- * @throws ProblemError `FORBIDDEN` unless a wallet of this desk signed exactly this deed, here, for this session
+ * Consumes the approval that a request carries. It is deleted before its signature is checked: a
+ * second request with it, or a concurrent one, finds nothing.
+ * @throws ProblemError `FORBIDDEN` unless an operator's wallet signed exactly this operation, here,
+ * for this session
  */
 export async function requireKeyApproval(
   context: Context,

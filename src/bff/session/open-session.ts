@@ -8,7 +8,7 @@ import { hashCookieValue } from './random.ts'
 
 export const IDLE_MS = 30 * 60_000
 export const ABSOLUTE_MS = 12 * 3_600_000
-/** The idle limit moves at most this often: a busy page is not a write a request. */
+/** The idle limit moves at most this often, so that a busy page does not write on every request. */
 const EXTEND_EVERY_MS = 60_000
 
 export function toOpenSession(row: SessionRow, operatorWallets: readonly string[]): OpenSession {
@@ -20,7 +20,7 @@ export function toOpenSession(row: SessionRow, operatorWallets: readonly string[
   }
 }
 
-/** The session of a request's cookie, its idle limit moved. */
+/** The session of a request's cookie, with its idle limit extended. */
 export async function openSession(
   context: Context,
   cookies: string | undefined,
@@ -46,7 +46,10 @@ export function sessionBody(session: OpenSession): Session {
   }
 }
 
-/** Whether a session may read a payment: the operator any, a signed-in wallet its own, whoever made it that one. */
+/**
+ * Whether a session may read a payment: an operator's any, others those of their wallets and those
+ * they made.
+ */
 export async function maySee(
   context: Context,
   session: OpenSession,

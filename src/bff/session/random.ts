@@ -12,12 +12,12 @@ export function isCookieValue(text: string | undefined): text is string {
   return text !== undefined && COOKIE_VALUE.test(text)
 }
 
-/** The form in which a cookie is kept: whoever reads the table cannot use it. */
+/** The stored form of a cookie: it cannot be used by anyone who reads the table. */
 export function hashCookieValue(value: string): string {
   return createHash('sha256').update(value).digest('hex')
 }
 
-/** 128 random bits with a prefix that tells what they name. */
+/** 128 random bits with a prefix for what they identify. */
 export function createId(prefix: 'ses' | 'sic' | 'kya' | 'req'): string {
   return `${prefix}_${bs58.encode(randomBytes(16))}`
 }

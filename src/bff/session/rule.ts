@@ -7,7 +7,7 @@ import type { Visitor } from './visitor.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 
-/** The endpoints that a browser is offered. */
+/** The endpoints offered to browsers. */
 export type BrowserEndpointName = {
   [K in EndpointName]: Endpoints[K]['audience'] extends 'browser' ? K : never
 }[EndpointName]
@@ -15,9 +15,9 @@ export type BrowserEndpointName = {
 export type Call<K extends EndpointName> = {
   context: Context
   visitor: Visitor
-  /** Parsed: to decide by. */
+  /** Parsed: used to decide. */
   input: EndpointInput<K>
-  /** As it came: to send on. */
+  /** As received: sent on to the service. */
   raw: RawInput
   requestId: string
   idempotencyKey: string | undefined
@@ -29,7 +29,7 @@ export type Call<K extends EndpointName> = {
 
 export type Reply = { value: unknown; headers: Readonly<Record<string, string>> }
 
-/** Decides who may, asks the service, and decides what of the answer may be seen. */
+/** Decides who may call, asks the service, and decides which parts of the answer may be seen. */
 export type Rule<K extends EndpointName> = (call: Call<K>) => Promise<Reply>
 
 /** @throws ProblemError `UNAUTHORIZED` */
@@ -38,13 +38,16 @@ export function requireSession(visitor: Visitor): OpenSession {
   return visitor.session
 }
 
-/** A session with at least one proven wallet: an anonymous buyer's has none. @throws ProblemError `UNAUTHORIZED` */
+/**
+ * A session with at least one proven wallet: an anonymous buyer's has none.
+ * @throws ProblemError `UNAUTHORIZED`
+ */
 export function requireWallet(visitor: Visitor): OpenSession {
   if (!visitor.session || visitor.session.wallets.length === 0) throw signInFirst()
   return visitor.session
 }
 
-/** A session of whoever runs this desk. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
+/** The session of an operator. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
 export function requireOperator(visitor: Visitor): OpenSession {
   const session = requireWallet(visitor)
   if (session.operator) return session
@@ -54,7 +57,10 @@ export function requireOperator(visitor: Visitor): OpenSession {
   })
 }
 
-/** A session that may act for a payee: its own wallet, or whoever runs this desk. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
+/**
+ * A session that may act for a payee: one that proved its wallet, or an operator's.
+ * @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN`
+ */
 export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
   const session = requireWallet(visitor)
   const parsed = parseAddress(wallet)
@@ -65,7 +71,7 @@ export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
   })
 }
 
-/** One answer for what does not exist and for what is someone else's. */
+/** The same answer for what does not exist and for what belongs to others. */
 export function notFound(): ProblemError {
   return new ProblemError('NOT_FOUND', {
     message: 'There is nothing here that this session may see.',
@@ -76,7 +82,7 @@ export function spender(visitor: Visitor): { sessionId: string | undefined; addr
   return { sessionId: visitor.session?.id, address: visitor.address }
 }
 
-/** What goes on to the service: the parts as they came, checked but not rewritten. */
+/** What is sent on to the service: the parts as received, checked but not rewritten. */
 export function onward({
   raw,
   requestId,

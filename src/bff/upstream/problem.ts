@@ -3,7 +3,7 @@ import { parseJson } from '#contract/json.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
 import type { ProblemCode, ProblemFacts } from '#contract/problem.ts'
 
-/** A problem the service told, with the headers that go on to the browser. */
+/** A problem the service reported, with the headers that go on to the browser. */
 export class ForwardedProblem extends ProblemError {
   readonly headers: Readonly<Record<string, string>>
 
@@ -32,7 +32,10 @@ export type OperatorReason =
   | 'timeout'
   | 'nonsense'
 
-/** What whoever runs this desk has to do. No word of it comes from the service, so no word of the key can be in it. */
+/**
+ * What the operator has to do. None of this text comes from the service, so it cannot contain the
+ * key.
+ */
 const OPERATOR_WORDS: Readonly<Record<OperatorReason, string>> = {
   key_refused:
     'The payment service does not accept the API key of this desk. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a key that is valid, and start the proxy again.',
@@ -44,7 +47,7 @@ const OPERATOR_WORDS: Readonly<Record<OperatorReason, string>> = {
     'The payment service gave an answer that is not of its interface. Check SERVICE_URL and that both programs are of one version.',
 }
 
-/** How long until trying again can help, in seconds. */
+/** How many seconds until a retry can help. */
 const RETRY_AFTER: Readonly<Record<OperatorReason, number>> = {
   key_refused: 30,
   scope_missing: 30,
@@ -66,7 +69,10 @@ export class OperatorProblem extends ProblemError {
   }
 }
 
-/** What an answer that is no success means to a browser. 401 and 403 are about this program's key: the visitor did nothing wrong. */
+/**
+ * What an error answer means to a browser. 401 and 403 are about this program's key: the visitor
+ * did nothing wrong.
+ */
 export function problemOf(answer: {
   status: number
   text: string
@@ -74,7 +80,8 @@ export function problemOf(answer: {
 }): ProblemError {
   if (answer.status === 401) return new OperatorProblem('key_refused')
   const envelope = v.safeParse(Envelope, tryJson(answer.text))
-  // A key that may manage keys is still refused what it has not got to give: that is the operator's to read, in the service's words.
+  // A key that may manage keys still cannot grant what it lacks. The operator reads that refusal in
+  // the service's words.
   const granting =
     envelope.success &&
     envelope.output.error.code === 'FORBIDDEN' &&
@@ -86,7 +93,10 @@ export function problemOf(answer: {
   return new ForwardedProblem(code, { message, details, retryAfter }, answer.headers)
 }
 
-/** The service names the one `scope` a key lacks for an endpoint, and otherwise what it would not grant. */
+/**
+ * For an endpoint, the service names the one `scope` a key lacks; otherwise it names what it would
+ * not grant.
+ */
 function isRefusedGrant(details: Record<string, unknown> | undefined): boolean {
   return (
     details !== undefined &&

@@ -9,7 +9,7 @@ const MAX_MESSAGE_BYTES = 256 * 1024
 const HANDSHAKE_MS = 5000
 const PING_EVERY_MS = 20_000
 
-/** An event as a browser gets it, with what decides who may see it. */
+/** An event as a browser gets it, with the fields that decide who may see it. */
 export type FeedEvent = {
   id: bigint
   paymentId: string
@@ -23,15 +23,15 @@ export type FeedEnd = { reason: 'closed' | 'key_refused' | 'nonsense'; code?: nu
 export type Feed = {
   url: string
   apiKey: string
-  /** Events above this one are sent; without it those from now on. */
+  /** Events after this one are sent; without it, those from now on. */
   since?: bigint
   onSubscribed: (facts: { lastEventId: bigint; plan: string }) => void
   onEvent: (event: FeedEvent) => void
-  /** Once, whatever happened. */
+  /** Called once, for any kind of end. */
   onEnd: (end: FeedEnd) => void
 }
 
-/** One subscription to the service's events over a WebSocket. @returns closes it */
+/** One subscription to the service's events over a WebSocket. @returns a function that closes it */
 export function openFeed(feed: Feed): () => void {
   const socket = new WebSocket(feed.url, {
     maxPayload: MAX_MESSAGE_BYTES,
@@ -62,7 +62,7 @@ export function openFeed(feed: Feed): () => void {
       code: response.statusCode,
     })
   })
-  // `close` follows and tells the rest.
+  // `close` follows and reports the rest.
   socket.on('error', () => {})
   socket.on('close', (code) => {
     clearInterval(pinger)

@@ -14,9 +14,15 @@ import type { Answer } from './exchange.ts'
 import { OperatorProblem, problemOf } from './problem.ts'
 import { project } from './project.ts'
 
-/** Longer than a simulation on a slow chain takes, and shorter than a browser waits: the reader gets an answer that says what happened. */
+/**
+ * Longer than a simulation on a slow chain, shorter than a browser waits: the reader gets an answer
+ * that says what happened.
+ */
 const TIMEOUT_MS = 15_000
-/** Identical reads within this time share one answer, unless an event or a write says that something changed. */
+/**
+ * Identical reads within this time share one answer, unless an event or a write says that something
+ * changed.
+ */
 const SHARED_MS = 1000
 /** No page needs more reads at once than this. */
 const MAX_SHARED = 1000
@@ -32,30 +38,35 @@ const FORWARDED = [
 export type UpstreamRequest = {
   params?: Record<string, string>
   query?: Record<string, string>
-  /** As `parseJson` gave it: numbers keep the digits the browser wrote. */
+  /** As `parseJson` returned it: numbers keep the digits the browser wrote. */
   body?: unknown
   idempotencyKey?: string | undefined
-  /** Whose key that is: a session or an address. Equal keys of two scopes are two keys. */
+  /**
+   * Who the key belongs to: a session or an address. Equal keys in two scopes are different keys.
+   */
   keyScope?: string | undefined
-  /** How long the answer may wait for the outcome: `respond-async` for not at all. */
+  /** How long the answer may wait for the outcome; `respond-async`: not at all. */
   prefer?: string
-  /** For the few questions whose answer waits for a chain or a facilitator. */
+  /** For the few requests whose answer waits for a chain or a facilitator. */
   timeoutMs?: number
-  /** Never sent a second time by itself: a lost answer is told as lost. */
+  /** Never retried automatically: a lost answer is reported as lost. */
   once?: boolean
-  /** Goes along, so that one id finds a request in both programs' logs. */
+  /** Sent along, so that one id finds a request in the logs of both programs. */
   requestId: string
 }
 
 export type UpstreamReply<K extends EndpointName> = {
-  /** What goes on to the browser: the fields the endpoint names, in their own digits. */
+  /** What is sent to the browser: the fields the endpoint names, in their original digits. */
   value: unknown
   /** The same, parsed. */
   parsed: EndpointResponse<K>
   headers: Readonly<Record<string, string>>
 }
 
-/** The way to the service. The only part of the program, beside the event socket, that holds the API key. */
+/**
+ * The client of the service. Apart from the event socket, only this part of the program holds the
+ * API key.
+ */
 export class Upstream {
   readonly #config: BffConfig
   readonly #log: Logger
@@ -75,7 +86,7 @@ export class Upstream {
   }
 
   /**
-   * Reads, sharing the answer with whoever asks the same within a second.
+   * Reads; identical reads within a second share one answer.
    * @param spend charges the visitor; not called when the answer is shared
    */
   async read<K extends EndpointName>(
@@ -86,7 +97,7 @@ export class Upstream {
     const key = pathOf(endpoints[name], request)
     const now = this.#now().getTime()
     const known = this.#shared.get(key)
-    // One key is one endpoint: its replies are all of K.
+    // A key belongs to one endpoint: all its replies have the type of K.
     if (known && now < known.until) return known.reply as Promise<UpstreamReply<K>>
     spend()
     const reply = this.#call(name, request)
@@ -109,7 +120,7 @@ export class Upstream {
     }
   }
 
-  /** Asks what this program itself wants to know, outside of any visitor's request. */
+  /** Asks what this program itself needs to know, outside any visitor's request. */
   async ask<S extends v.GenericSchema>(
     row: Endpoint & { response: S },
     request: UpstreamRequest,
@@ -186,10 +197,11 @@ export class Upstream {
   }
 
   #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {
-    // The list of keys names this program's own by its hint, which is no one's business either.
+    // The list of keys shows a hint of this program's own key, which is no visitor's business
+    // either.
     const hint = apiKeyHint(this.#config.serviceApiKey)
     const text = name === 'apiKeyList' ? answer.text.replaceAll(hint, '') : answer.text
-    // Never seen to happen; if it did, the answer must not go one step further.
+    // This was never seen. If it happens, the answer must not leave this program.
     if (text.includes(this.#config.serviceApiKey) || text.includes(hint))
       throw new OperatorProblem('nonsense')
     const headers = forwardedHeaders(answer.headers)
@@ -207,7 +219,8 @@ export class Upstream {
       )
       throw new OperatorProblem('nonsense')
     }
-    // The schema is the named row's, which TypeScript does not follow through a generic name.
+    // The schema belongs to the named endpoint; TypeScript cannot follow that through a generic
+    // name.
     return { value: project(schema, raw), parsed: result.output as EndpointResponse<K>, headers }
   }
 }
@@ -229,9 +242,11 @@ function pathOf(endpoint: Endpoint, request: UpstreamRequest): string {
 }
 
 /**
- * Keys are the account's, not a browser's: a prefix keeps a visitor from taking a key that the seller's own server is about to use, and the scope keeps
- * one visitor's key from reading the answer of another. Without a key the proxy makes one, so that its own second try over a fresh connection builds
- * nothing twice.
+ * Idempotency keys belong to the account, not to a browser. The prefix keeps a visitor from taking
+ * a key that the seller's own server is about to use. The scope keeps one visitor's key from
+ * reading another's answer. Without a key the proxy makes one, so that its own retry over a fresh
+ * connection builds nothing twice.
+ *
  */
 function upstreamKey({ idempotencyKey = randomUUID(), keyScope }: UpstreamRequest): string {
   return keyScope === undefined

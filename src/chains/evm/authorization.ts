@@ -12,24 +12,31 @@ import {
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 
-/** What a payer of tokens signed: whoever submits it, it moves this amount of this token to this payee once, or nothing. */
+/**
+ * What a payer of tokens signed. Any account may submit it: it moves this amount of this token to
+ * this payee once, or nothing.
+ */
 export type Authorization = {
   method: 'eip3009' | 'permit2'
   token: Hex
   from: Hex
   to: Hex
   amountAtomic: bigint
-  /** 32 bytes; the authorizer's own for this token (EIP-3009), or for everything of Permit2. */
+  /**
+   * 32 bytes; scoped to the authorizer and this token (EIP-3009), or to the authorizer across
+   * Permit2.
+   */
   nonce: Hex
-  /** Unix seconds. It lands in a block after the first and before the second. */
+  /** Unix seconds. It lands only in a block after the first and before the second. */
   validAfter: bigint
   validBefore: bigint
   signature: Hex
 }
 
 /**
- * An authorization whose signature has been verified, and by what: the payer's key, or the payer's contract (EIP-1271). The length of a signature does
- * not tell them apart: a Safe with one owner signs 65 bytes too.
+ * An authorization with a verified signature, and who signed it: the payer's key, or the payer's
+ * contract (EIP-1271). The length of a signature does not tell them apart: a Safe with one owner
+ * signs 65 bytes too.
  */
 export type VerifiedAuthorization = Authorization & { signedBy: 'key' | 'contract' }
 
@@ -58,8 +65,9 @@ export const permit2Abi = parseAbi([
 ])
 
 /**
- * The call that executes an authorization. Nothing in it can be changed, and any account may make it. A key's signature goes to a token as v, r and s,
- * which every token of EIP-3009 takes; a contract's goes as the `bytes` it is (FiatTokenV2_2). No signature makes it throw.
+ * The call that executes an authorization. Nothing in it can be changed, and any account may send
+ * it. A key's signature is passed to a token as v, r and s, which every EIP-3009 token accepts; a
+ * contract's is passed as `bytes` (FiatTokenV2_2). No signature makes it throw.
  */
 export function callOf(authorization: VerifiedAuthorization): { to: Hex; data: Hex } {
   const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signedBy } =
@@ -106,10 +114,10 @@ export function callOf(authorization: VerifiedAuthorization): { to: Hex; data: H
   }
 }
 
-/** `0x` and the digits of the 65 bytes of a key's signature. */
+/** `0x` and the hex digits of a key's 65-byte signature. */
 export const ECDSA_LENGTH = 132
 
-/** One spelling of a key's signature: the recovery byte as contracts read it. */
+/** The canonical form of a key's signature, with the recovery byte as contracts read it. */
 export function canonicalSignature(signature: Hex): Hex {
   if (signature.length !== ECDSA_LENGTH || lastByte(signature) > 1) return signature
   return concat([slice(signature, 0, 64), toHex(lastByte(signature) + 27, { size: 1 })])
@@ -119,7 +127,7 @@ function lastByte(signature: Hex): number {
   return Number.parseInt(signature.slice(-2), 16)
 }
 
-/** Whether a call of the proxy carries out this very permit. */
+/** Whether a call to the proxy executes exactly this permit. */
 export function carriesOut(
   authorization: Authorization,
   call: { to: string | null; input: Hex },
@@ -135,7 +143,7 @@ export function carriesOut(
 
 export type Permit = { owner: Hex; token: Hex; to: Hex; amountAtomic: bigint; nonce: Hex }
 
-/** What a call of the proxy would carry out; undefined for any other data. */
+/** The permit that a call to the proxy would execute; undefined for any other data. */
 export function readPermit(data: Hex): Permit | undefined {
   try {
     const { functionName, args } = decodeFunctionData({ abi: proxyAbi, data })
@@ -152,7 +160,7 @@ export function readPermit(data: Hex): Permit | undefined {
   }
 }
 
-/** What the payer's signature is over. `name` and `version`: the token's own, for EIP-3009. */
+/** The digest that the payer signs. `name` and `version`: the token's own, for EIP-3009. */
 export function digestOf(
   authorization: Authorization,
   { chainId, name, version }: { chainId: number; name: string; version: string },

@@ -17,8 +17,9 @@ import { nameCall, readTransferCall } from './erc20.ts'
 import { MAX_GAS, MIN_GAS } from './fee.ts'
 
 /**
- * Compares a payment with the bytes of a transaction, unsigned or signed by the sender. `ok` means: on this chain the transaction
- * moves exactly this amount from whoever signs it to this recipient, or nothing, and can cost no more than the cap.
+ * Compares a payment with the bytes of a transaction, unsigned or signed by the sender. `ok` means:
+ * on this chain the transaction moves exactly this amount from its signer to this recipient, or
+ * nothing, and can cost no more than the cap.
  */
 export function matchTransaction(intent: PaymentIntent, bytes: Uint8Array): Match {
   const decoded = decodeTransaction(bytes, currencyOf(intent))
@@ -31,7 +32,8 @@ export function matchRows(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
   const currency = currencyOf(intent)
   return [
     equalRow('network', [intent.network, `eip155:${facts.chainId}`], networkFact),
-    // An unsigned transaction names no sender: the wallet is asked for this account, and the signature is checked against it.
+    // An unsigned transaction has no sender: the wallet is asked for this account, and the
+    // signature is checked against it.
     equalRow('sender', [intent.sender, facts.sender ?? intent.sender]),
     ...(intent.asset.native
       ? nativeRows(intent, facts, currency)
@@ -62,7 +64,10 @@ function nativeRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): Ma
   ]
 }
 
-/** Contract, recipient and amount come from the calldata; no value goes along, and no other call passes for a transfer. */
+/**
+ * Contract, recipient and amount are read from the call. It sends no value, and no other call
+ * passes as a transfer.
+ */
 function tokenRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): MatchRow[] {
   const { transfer, data } = facts
   if (data === '0x') {
@@ -94,11 +99,11 @@ function tokenRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): Mat
   ]
 }
 
-/** `got`: null where the contract that is called decides it. */
+/** `got`: null where the called contract decides it. */
 function recipientRow({ recipient, sender, asset }: PaymentIntent, got: string | null): MatchRow {
   return {
     field: 'recipient',
-    // What is sent to a token's own contract is lost.
+    // Money sent to a token's own contract is lost.
     ok: got === recipient && got !== sender && got !== asset.address,
     expected: addressFact(recipient),
     got: got === null ? fact('called_contract_decides') : addressFact(got),
@@ -151,7 +156,7 @@ export function currencyFact(symbol: string): MatchFact {
   return { code: 'currency', params: { symbol } }
 }
 
-/** `symbol`: null for a token that nobody named. */
+/** `symbol`: null for a token without a known name. */
 export function tokenFact({
   address,
   symbol,
@@ -203,7 +208,7 @@ export function meaningOf(
   ]
 }
 
-/** The chain's own currency, as far as the intent names it: fees and values are told in it. */
+/** The chain's own currency, as far as the intent names it: fees and values are shown in it. */
 export function currencyOf(intent: PaymentIntent): Asset {
   if (familyOf(intent.network) === 'evm')
     return intent.asset.native ? intent.asset : (intent.currency ?? NATIVE_ETH)

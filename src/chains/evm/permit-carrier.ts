@@ -4,7 +4,9 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { proxyAbi, readPermit, type Authorization } from './authorization.ts'
 import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 
-/** What a transaction of somebody else's contract shows of the permits that it had the proxy carry out. */
+/**
+ * What a transaction of a third-party contract shows about the permits it had the proxy execute.
+ */
 
 const CALLS = (['settle', 'settleWithPermit'] as const).map((name) =>
   toFunctionSelector(getAbiItem({ abi: proxyAbi, name })).slice(2),
@@ -13,13 +15,17 @@ const EVENTS: readonly string[] = (['Settled', 'SettledWithPermit'] as const).ma
   toEventSelector(getAbiItem({ abi: proxyAbi, name })),
 )
 
-/** Digits of the longest call that is read, and the most calls: data made of nothing but beginnings would take minutes. */
+/**
+ * Hex digits of the longest call that is read, and the most calls: data made only of call prefixes
+ * would take minutes.
+ */
 const LONGEST = 2 * 4_096
 const MOST_CALLS = 256
 
 /**
- * The nonces of all permits of the same payer, payee, token and amount that stand in a transaction's data as calls of the proxy: what a contract hands on
- * stands there byte for byte. Whether such a call was made, the data does not say. None where more seem to stand there than anybody sends.
+ * The nonces of all permits with the same payer, payee, token and amount that a transaction's data
+ * contains as calls of the proxy: a contract passes a call on byte for byte. The data does not show
+ * whether such a call was made. Empty when there are more candidates than anyone sends.
  */
 export function noncesWithin(
   { from, to, token, amountAtomic }: Authorization,
@@ -43,7 +49,10 @@ export function noncesWithin(
   return nonces
 }
 
-/** How many such permits the proxy carried out in a transaction: of each it tells right after the token told what moved. */
+/**
+ * How many such permits the proxy executed in a transaction. For each, its event comes right after
+ * the token's transfer event.
+ */
 export function countCarried(authorization: Authorization, logs: readonly ChainLog[]): number {
   let last: (TokenMove & { asset: string }) | undefined
   let count = 0

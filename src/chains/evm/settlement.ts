@@ -7,9 +7,11 @@ import { decodeTransaction } from './decode.ts'
 import { currencyFact, currencyOf, feeRow, nonceFact } from './match.ts'
 
 /**
- * Compares the transaction by which a payee collects what a payer has authorized with the authorization itself. `ok` means: on this chain it
- * carries out exactly this authorization, to the payee, and can cost the payee no more than the cap.
- * @param intent the payee is `sender`, who signs and pays the network, and `recipient`, who gets the tokens
+ * Compares the transaction by which a payee collects an authorized payment with the authorization.
+ * `ok` means: on this chain it executes exactly this authorization, to the payee, and can cost the
+ * payee no more than the cap.
+ * @param intent the payee is `sender`, who signs and pays the network fee, and `recipient`, who
+ * gets the tokens
  */
 export function matchSettlement(
   intent: PaymentIntent,
@@ -19,7 +21,8 @@ export function matchSettlement(
   const currency = currencyOf(intent)
   const decoded = decodeTransaction(bytes, currency)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
-  // A key's signature and a contract's go to the token in different calls, and the bytes do not say whose it is: either moves this authorization alone.
+  // A key's signature and a contract's are passed to the token in different calls, and the bytes do
+  // not say which it is. Either call moves only this authorization.
   const calls = (['key', 'contract'] as const).map((signedBy) =>
     callOf({ ...authorization, signedBy }),
   )
@@ -69,7 +72,7 @@ export function matchSettlement(
   ])
 }
 
-/** The collection as the review tells it. */
+/** The collection as the review shows it. */
 export function describeSettlement(
   { from, to, amountAtomic, token }: Authorization,
   asset: MoneyAsset,

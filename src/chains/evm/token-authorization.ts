@@ -29,8 +29,9 @@ const DOMAIN_TYPES = {
 } as const
 
 /**
- * A token transfer that the payer signs as a message and somebody else sends: `transferWithAuthorization`. Its bytes, here and in the
- * browser's journal, are the canonical JSON of what is signed.
+ * A token transfer that the payer signs as a message and another account sends:
+ * `transferWithAuthorization`. Its bytes, here and in the browser's journal, are the canonical JSON
+ * of what is signed.
  * @see EIP-3009, EIP-712
  */
 const Text = v.strictObject({
@@ -49,7 +50,7 @@ const Text = v.strictObject({
     nonce: bytes32Text,
   }),
 })
-/** Times are Unix seconds; both ends are excluded. */
+/** Times are Unix seconds; both ends are exclusive. */
 export type TokenAuthorization = v.InferOutput<typeof Text>
 
 export type DecodedAuthorization =
@@ -72,7 +73,10 @@ export function encodeAuthorization({ domain, message }: TokenAuthorization): Ui
   )
 }
 
-/** Reads an authorization in its one spelling; anything else, and one field too many, is a problem. */
+/**
+ * Reads an authorization in its only valid encoding. Anything else, even one extra field, is a
+ * problem.
+ */
 export function decodeAuthorization(bytes: Uint8Array): DecodedAuthorization {
   const read = readSignedText(bytes, Text, encodeAuthorization)
   return read.ok ? { ok: true, authorization: read.value } : read
@@ -88,12 +92,14 @@ export function authorizationTypedData({ domain, message }: TokenAuthorization) 
   }
 }
 
-/** What a token that knows this domain answers as its `DOMAIN_SEPARATOR`. */
+/** The `DOMAIN_SEPARATOR` that a token with this domain returns. */
 export function domainSeparator({ domain }: Pick<TokenAuthorization, 'domain'>): Hex {
   return hashDomain({ domain: { ...domain, chainId: BigInt(domain.chainId) }, types: DOMAIN_TYPES })
 }
 
-/** The account whose key signed an authorization; undefined for a signature that is none, or that is malleable. */
+/**
+ * The account whose key signed an authorization; undefined for an invalid or malleable signature.
+ */
 export function signerOf(
   authorization: TokenAuthorization,
   signature: Uint8Array,
@@ -117,8 +123,9 @@ export function recoverSigner(hash: Hex, signature: Uint8Array): string | undefi
 }
 
 /**
- * Compares a payment with an authorization that is to be signed. `ok` means: whoever sends it moves exactly this amount of this token from
- * the payer to the recipient, once, before `latest` (Unix seconds), or nothing; and the payer is charged nothing beside.
+ * Compares a payment with an authorization that is to be signed. `ok` means: any account that sends
+ * it moves exactly this amount of this token from the payer to the recipient, once, before `latest`
+ * (Unix seconds), or nothing; and the payer is charged nothing else.
  */
 export function matchAuthorization(
   intent: PaymentIntent,

@@ -20,8 +20,9 @@ import { PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 import { recoverSigner } from './token-authorization.ts'
 
 /**
- * A transfer of any ERC-20 that the payer signs as a message of Permit2 and somebody else sends, through the one contract that can pay nobody but
- * the payee named in it. Its bytes, here and in the browser's journal, are the canonical JSON of every field that is signed.
+ * A transfer of any ERC-20 that the payer signs as a Permit2 message and another account sends,
+ * through the one contract that can pay only the payee named in it. Its bytes, here and in the
+ * browser's journal, are the canonical JSON of every signed field.
  * @see scheme_exact_evm.md "AssetTransferMethod: permit2"; Permit2 `PermitWitnessTransferFrom`
  */
 const Text = v.strictObject({
@@ -30,10 +31,10 @@ const Text = v.strictObject({
   from: addressText,
   token: addressText,
   amount: digitsText,
-  /** The contract that may carry it out. */
+  /** The contract that may execute it. */
   spender: addressText,
   nonce: digitsText,
-  /** Unix seconds; both ends are excluded. */
+  /** Unix seconds; both ends are exclusive. */
   validAfter: digitsText,
   deadline: digitsText,
   /** The payee. */
@@ -69,13 +70,13 @@ export function encodePermit(permit: TokenPermit): Uint8Array {
   )
 }
 
-/** Reads a permit in its one spelling. */
+/** Reads a permit in its only valid encoding. */
 export function decodePermit(bytes: Uint8Array): DecodedPermit {
   const read = readSignedText(bytes, Text, encodePermit)
   return read.ok ? { ok: true, permit: read.value } : read
 }
 
-/** The EIP-712 typed data of a permit, as a wallet is asked to sign it. Its payer is whoever signs. */
+/** The EIP-712 typed data of a permit, as a wallet is asked to sign it. The signer is the payer. */
 export function permitTypedData({
   chainId,
   verifyingContract,
@@ -101,14 +102,15 @@ export function permitTypedData({
   }
 }
 
-/** The account whose key signed a permit; undefined for a signature that is none, or that is malleable. */
+/** The account whose key signed a permit; undefined for an invalid or malleable signature. */
 export function permitSignerOf(permit: TokenPermit, signature: Uint8Array): string | undefined {
   return recoverSigner(hashTypedData(permitTypedData(permit)), signature)
 }
 
 /**
- * Compares a payment with a permit that is to be signed, field by field. `ok` means: whoever sends it moves exactly this amount of this token from
- * the payer to the recipient, once, before `latest` (Unix seconds), or nothing; and the payer is charged nothing beside.
+ * Compares a payment with a permit that is to be signed, field by field. `ok` means: any account
+ * that sends it moves exactly this amount of this token from the payer to the recipient, once,
+ * before `latest` (Unix seconds), or nothing; and the payer is charged nothing else.
  */
 export function matchPermit(intent: PaymentIntent, bytes: Uint8Array, latest: bigint): Match {
   const decoded = decodePermit(bytes)
@@ -137,7 +139,7 @@ export function matchPermit(intent: PaymentIntent, bytes: Uint8Array, latest: bi
       expected: currencyFact(asset.symbol),
       got: token ? currencyFact(asset.symbol) : addressFact(permit.token),
     },
-    // Any other contract could send the tokens wherever it likes.
+    // Any other contract could send the tokens anywhere.
     equalRow('spender', [EXACT_PERMIT2_PROXY, permit.spender]),
     equalRow('contract', [PERMIT2, permit.verifyingContract]),
     { field: 'fee', ok: true, expected: fact('nothing'), got: fact('nothing') },

@@ -2,7 +2,10 @@ import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'vi
 import type { PaymentIntent } from '../intent.ts'
 import { encodeTransfer } from './erc20.ts'
 
-/** A token payment tried out on a node, without sending anything: what it asks, and what the answers mean. */
+/**
+ * A token payment simulated on a node, without sending anything: the calls, and what the results
+ * mean.
+ */
 
 export type TrialPayment = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
 export type TrialCall = { from: Hex; to: Hex; data: Hex; gas?: Hex }
@@ -12,18 +15,24 @@ export function encodeBalanceOf(owner: string): Hex {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner as Hex] })
 }
 
-/** Undefined when the contract answered something that is no balance, as an address without code does. */
+/**
+ * Undefined when the contract returned something other than a balance, as an address without code
+ * does.
+ */
 export function readBalance(data: Hex | undefined): bigint | undefined {
   if (data === undefined || data.length !== 66) return undefined
   return decodeFunctionResult({ abi: erc20Abi, functionName: 'balanceOf', data })
 }
 
-/** A token says `true`, or, as some old ones do, nothing. Everything else is a refusal. */
+/** A token returns `true` or, like some old ones, nothing. Everything else is a refusal. */
 export function saysTransferred(data: Hex | undefined): boolean {
   return data === undefined || data === '0x' || (data.length === 66 && BigInt(data) === 1n)
 }
 
-/** The calls of `eth_simulateV1`, one after another on the same state: both balances, the transfer, both balances again. */
+/**
+ * The calls of `eth_simulateV1`, one after another on the same state: both balances, the transfer,
+ * both balances again.
+ */
 export function trialCalls(payment: TrialPayment, gas?: bigint): TrialCall[] {
   const { asset, sender, recipient } = payment
   const call = (data: Hex): TrialCall => ({ from: sender as Hex, to: asset.address as Hex, data })
@@ -46,13 +55,13 @@ type CallResult = {
 
 export type Trial =
   | { ok: true; before: Balances; after: Balances }
-  /** `answer` in the token's own words, where it has any. */
+  /** `answer`: the token's own words, if it has any. */
   | {
       ok: false
       refusal: { code: 'reverts'; answer: string | undefined } | { code: 'returns_false' }
     }
 
-/** What the calls showed; undefined when the answer is none that a token would give. */
+/** What the calls showed; undefined when no token would answer like this. */
 export function readTrial(results: readonly CallResult[]): Trial | undefined {
   const [sender, recipient, transfer, senderAfter, recipientAfter] = results
   if (!transfer) return undefined
@@ -65,8 +74,9 @@ export function readTrial(results: readonly CallResult[]): Trial | undefined {
 }
 
 /**
- * Whether no less than the amount arrives and no more leaves: a token that keeps or burns a part pays less than was asked for. Interest that a
- * token pays to either side on the occasion is nobody's loss.
+ * Whether at least the amount arrives and no more than the amount leaves: a token that keeps or
+ * burns a part pays less than requested. Interest that a token pays to either side at that moment
+ * costs nobody anything.
  */
 export function paysInFull(
   { amountAtomic }: Pick<TrialPayment, 'amountAtomic'>,

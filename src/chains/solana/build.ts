@@ -16,29 +16,35 @@ import { associatedTokenAccount } from './token-account.ts'
 import { writeAccountOpened, writeTokenTransfer } from './token-instructions.ts'
 import { writeTransaction } from './wire.ts'
 
-/** What the chain says at the moment of building. */
+/** The payment, and the state of the chain when it is built. */
 export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
-  /** Base58, as `getLatestBlockhash` says it. */
+  /** Base58, as `getLatestBlockhash` returns it. */
   blockhash: string
   unitLimit: number
   unitPriceMicroLamports: bigint
-  /** Of a token: the program its mint belongs to, and whether the recipient's account has to be opened. */
+  /**
+   * For a token: the program its mint belongs to, and whether the recipient's account must be
+   * opened.
+   */
   token?: { program: string; opensAccount: boolean }
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n
 
-/** An account of a transaction under construction, in the order a message wants them. */
+/** The roles of accounts in a transaction, in the order a message requires. */
 const ROLES = ['writable_signer', 'readonly_signer', 'writable', 'readonly'] as const
 type Role = (typeof ROLES)[number]
 type Plan = { program: string; accounts: readonly (readonly [string, Role])[]; data: Uint8Array }
 
 /**
- * The unsigned v0 transaction of a payment, its signatures zeroed; the sender pays the fee, or its sponsor:
+ * The unsigned v0 transaction of a payment, with zeroed signatures; the sender or its sponsor pays
+ * the fee:
  * `[SetComputeUnitLimit, SetComputeUnitPrice, System transfer, Memo(paymentId)]` in SOL,
- * `[SetComputeUnitLimit, SetComputeUnitPrice, CreateIdempotent?, Memo(paymentId), TransferChecked]` in a token,
- * `[SetComputeUnitLimit, SetComputeUnitPrice, TransferChecked, Memo(paymentId)]` in a token whose transfer is sponsored (scheme_exact_svm.md).
- * @throws RangeError when the intent is not one this chain can carry; callers check intents before
+ * `[SetComputeUnitLimit, SetComputeUnitPrice, CreateIdempotent?, Memo(paymentId), TransferChecked]`
+ * in a token,
+ * `[SetComputeUnitLimit, SetComputeUnitPrice, TransferChecked, Memo(paymentId)]` in a token whose
+ * transfer is sponsored (scheme_exact_svm.md).
+ * @throws RangeError when this chain cannot carry the intent; callers check intents first
  */
 export function buildPayment(input: BuildInput): Uint8Array {
   refuseUnpayable(input)
@@ -55,7 +61,7 @@ export function buildPayment(input: BuildInput): Uint8Array {
       accounts: [],
       data: Uint8Array.from([3, ...littleEndian(unitPriceMicroLamports, 8)]),
     },
-    // A Token-2022 account may ask for a memo right before every transfer to it.
+    // A Token-2022 account may require a memo right before every transfer to it.
     ...(input.token
       ? [...planTokenTransfer(input, input.token, memo)]
       : [planTransfer(input), memo]),
@@ -128,7 +134,10 @@ function planTokenTransfer(
   return [...(opensAccount ? [opened] : []), memo, transfer]
 }
 
-/** Every account once, in the strongest of its roles: the fee payer first, then who else signs, then what is written, then what is only read or called. */
+/**
+ * Each account once, in its strongest role: the fee payer first, then other signers, then accounts
+ * that are written, then those only read or called.
+ */
 function orderKeys(feePayer: string, plans: readonly Plan[]): [string, Role][] {
   const roles = new Map<string, Role>([[feePayer, 'writable_signer']])
   for (const { program, accounts } of plans) {
@@ -167,7 +176,8 @@ function refuseUnpayable(input: BuildInput): void {
   }
   if (sender === recipient) throw new RangeError('The sender pays itself.')
   if (sponsor === sender) throw new RangeError('A sponsor is somebody else than the sender.')
-  // A sponsor signs whatever it is given, so it lets nobody open accounts with its money.
+  // A sponsor signs the transaction it is given, so it must let nobody open accounts with its
+  // money.
   if (sponsor !== undefined && token?.opensAccount)
     throw new RangeError('A sponsored transfer opens no account.')
   if (PROGRAMS.has(sender) || PROGRAMS.has(recipient))

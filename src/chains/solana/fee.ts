@@ -3,25 +3,35 @@
 export const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO_LAMPORTS = 1_000_000n
 
-/** The most compute units a payment in SOL may ask for; a transfer with a memo and three guards uses less than half. */
+/**
+ * The most compute units a payment in SOL may request; a transfer with a memo and three guards uses
+ * less than half.
+ */
 export const MAX_UNITS = 60_000
-/** The most a token payment may ask for: opening the recipient's account searches for its address on the chain, now and then for long. */
+/**
+ * The most a token payment may request: opening the recipient's account searches for its address on
+ * chain, which is sometimes slow.
+ */
 export const MAX_TOKEN_UNITS = 200_000
-/** The most a payment may offer per unit, in micro-lamports: enough to spend a priority fee of 0.01 SOL on 10,000 units. */
+/**
+ * The most a payment may offer per unit, in micro-lamports: enough to spend a priority fee of 0.01
+ * SOL on 10,000 units.
+ */
 export const MAX_UNIT_PRICE = 1_000_000_000n
-/** The most an automatic price may reach, in micro-lamports per unit, whatever recent fees say. */
+/** The highest automatic price, in micro-lamports per unit, regardless of recent fees. */
 export const MAX_AUTOMATIC_UNIT_PRICE = 50_000n
 
-/** What the cluster lets a transaction use that names no limit: so much per instruction, so much in all. */
+/** The cluster's limits for a transaction that sets none: per instruction, and in total. */
 const DEFAULT_UNITS_PER_INSTRUCTION = 200_000
 const MAX_DEFAULT_UNITS = 1_400_000
 
-/** 0.0005 SOL: a hundred signatures' worth, some fifty times the dearest automatic fee. */
+/** 0.0005 SOL: a hundred signatures' worth, some fifty times the highest automatic fee. */
 const DEFAULT_MAX_FEE_LAMPORTS = 500_000n
 
 /**
- * The most a payer agrees to pay the network, when nothing tighter is known: 0.0005 SOL, and on top of it the priority fee
- * the payer named. The rent of a token account is no part of it. It is decided here, in the payer's program, and never by who built the transaction.
+ * The most a payer agrees to pay the cluster when nothing tighter is known: 0.0005 SOL plus the
+ * priority fee the payer named. It does not include the rent of a token account. The payer's
+ * program decides it, never the builder of the transaction.
  */
 export function maxFeeAtomic(priorityFeeAtomic = 0n): bigint {
   return DEFAULT_MAX_FEE_LAMPORTS + priorityFeeAtomic
@@ -35,7 +45,10 @@ export type FeeFacts = {
   unitPriceMicroLamports: bigint | undefined
 }
 
-/** Upper bound of the network's charge in lamports: every signature, and the priority fee of every unit asked for. */
+/**
+ * Upper bound of the network's charge in lamports: every signature, plus the priority fee of every
+ * requested unit.
+ */
 export function feeBoundAtomic(transaction: FeeFacts): bigint {
   const units =
     transaction.unitLimit ??
@@ -56,11 +69,20 @@ export function priorityFeeOfPrice(unitPriceMicroLamports: bigint, unitLimit: bi
   return (unitPriceMicroLamports * unitLimit + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS
 }
 
-/** What rent asks of an account: two years' worth of 3,480 lamports for each byte, and for 128 bytes of every account's own. */
+/**
+ * The rent of an account: two years at 3,480 lamports for each byte, and for 128 bytes of overhead
+ * per account.
+ */
 const LAMPORTS_PER_BYTE = 6_960n
 const OVERHEAD_BYTES = 128n
-/** A token account of the older program has 165 bytes; the extensions that Token-2022 lets a mint ask for add less than 100. */
+/**
+ * A token account of the older program has 165 bytes; the extensions that Token-2022 lets a mint
+ * ask for add less than 100.
+ */
 const MAX_TOKEN_ACCOUNT_BYTES = 265n
 
-/** The most that opening one token account can take from whoever pays for it. The chain knows the exact figure; it stays in the account. */
+/**
+ * The most that opening one token account can cost its payer. The chain knows the exact figure; the
+ * money stays in the account.
+ */
 export const MAX_TOKEN_ACCOUNT_RENT = LAMPORTS_PER_BYTE * (OVERHEAD_BYTES + MAX_TOKEN_ACCOUNT_BYTES)

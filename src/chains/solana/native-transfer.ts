@@ -13,7 +13,10 @@ import {
   type ComputeCaps,
 } from './signed-rules.ts'
 
-/** The rules of a native SOL transfer that one party signs and another broadcasts, in the order they are checked. */
+/**
+ * The rules of a native SOL transfer that one party signs and another broadcasts, in the order they
+ * are checked.
+ */
 export const TRANSFER_RULES = [
   'fee_payer',
   'signers',
@@ -34,13 +37,18 @@ export type TransferTerms = {
   payTo: string
   lamports: bigint
   memo: string
-  /** Who pays the network for the payer, and signs last; null when the payer does. */
+  /**
+   * The account that pays the network fee for the payer, and signs last; null when the payer does.
+   */
   sponsor: string | null
 }
 
 export type RuleRow = { rule: TransferRule; ok: boolean; expected: CheckFact; got: CheckFact }
 
-/** Holds a transaction against every rule. All must hold: one that does not may cost the sponsor, or pay somebody else. */
+/**
+ * Checks a transaction against every rule. All must hold: a violation may cost the sponsor, or pay
+ * another account.
+ */
 export function checkNativeTransfer(
   facts: SolanaFacts,
   terms: TransferTerms,
@@ -118,7 +126,10 @@ function lamportsFact(lamports: bigint): CheckFact {
   return { code: 'lamports', params: { amountAtomic: lamports.toString() } }
 }
 
-/** Of a program that has no part in a transfer of SOL; the token programs are among them, however well they are understood elsewhere. */
+/**
+ * Whether an operation belongs to a program that has no part in a SOL transfer. This includes the
+ * token programs, although they are understood elsewhere.
+ */
 function isStrange(
   operation: Operation,
 ): operation is Extract<Operation, { kind: 'unknown' | 'token_transfer' | 'account_opened' }> {
@@ -126,7 +137,10 @@ function isStrange(
   return operation.kind === 'unknown' && operation.program !== SYSTEM_PROGRAM
 }
 
-/** The sponsor signs whatever stands here, so no instruction may name it; only as a payee may it be paid. */
+/**
+ * The sponsor signs the whole transaction, so no instruction may name it, except to pay it as the
+ * payee.
+ */
 function isIsolated({ operations }: SolanaFacts, { sponsor, payTo }: TransferTerms): boolean {
   if (sponsor === null) return true
   return operations.every((operation) => {

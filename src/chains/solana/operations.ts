@@ -33,7 +33,10 @@ import {
 /** One instruction with its accounts as addresses. */
 export type Instruction = { program: string; accounts: readonly string[]; data: Uint8Array }
 
-/** What an instruction does, as far as this program understands it to the last byte; everything else is `unknown`. */
+/**
+ * What an instruction does, if this program understands it to the last byte; everything else is
+ * `unknown`.
+ */
 export type Operation =
   | { kind: 'fee_limit'; units: number }
   | { kind: 'fee_price'; microLamports: bigint }
@@ -44,7 +47,10 @@ export type Operation =
   | { kind: 'guard'; assertion: number; accounts: readonly string[]; data: Uint8Array }
   | { kind: 'unknown'; program: string; accounts: readonly string[]; data: Uint8Array }
 
-/** Lighthouse's first two instructions write and close accounts with the payer's money; all others only assert. */
+/**
+ * Lighthouse's first two instructions write and close accounts with the payer's money; all others
+ * only assert.
+ */
 const FIRST_ASSERTION = 2
 
 const MOVERS: readonly string[] = [SYSTEM_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, ...TOKEN_PROGRAMS]
@@ -86,7 +92,8 @@ function readKnown({ program, accounts, data }: Instruction): Operation | undefi
       return text === undefined ? undefined : { kind: 'memo', program, text, signers: accounts }
     }
     case LIGHTHOUSE_PROGRAM:
-      // Without these programs among its accounts it can call none of them, and so move nothing of a signer, whatever its instruction is.
+      // Without these programs among its accounts it can call none of them, so none of its
+      // instructions moves anything of a signer.
       if (
         tag === undefined ||
         tag < FIRST_ASSERTION ||
@@ -111,7 +118,7 @@ function readText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The operation as a review shows it; tokens by their mint, or by their name where it is among those given. */
+/** The operation as a review shows it; tokens by mint, or by name if they are among those given. */
 export function describeOperation(operation: Operation, tokens: readonly Asset[] = []): Step {
   const { kind } = operation
   switch (kind) {
@@ -221,7 +228,7 @@ export function operationKind({ kind }: Operation) {
   return fact(KINDS[kind])
 }
 
-/** The operation in text that is the same for the same operation only. */
+/** A text that is equal only for equal operations. */
 export function spellOperation(operation: Operation): string {
   return JSON.stringify(operation, (_, value: unknown) =>
     value instanceof Uint8Array

@@ -9,19 +9,19 @@ import {
 import type { SolanaFacts } from './decode.ts'
 import { verifySignature } from './signature.ts'
 
-/** What any transaction must hold to that a payer signs and others broadcast, of SOL or of a token. */
+/** The rules for any transaction, of SOL or of a token, that a payer signs and others broadcast. */
 
-/** What such a transaction may ask of the cluster. */
+/** The most that such a transaction may request from the cluster. */
 export type ComputeCaps = { units: number; microLamports: bigint }
 
 export const DEFAULT_COMPUTE_CAPS: ComputeCaps = { units: 60_000, microLamports: 50_000n }
 
-/** The payer, and who pays the network for it. */
+/** The payer, and the account that pays its network fee. */
 const MAX_SIGNERS = 2
-/** Instructions by which wallets guard their owners. */
+/** Instructions that wallets add to protect their owners. */
 export const MAX_GUARDS = 3
 
-/** What a transaction asks of the cluster, and what stands beside the transfer. */
+/** What a transaction requests from the cluster, and what it contains beside the transfer. */
 export function readSurroundings({ operations }: SolanaFacts) {
   return {
     memos: operations.filter((operation) => operation.kind === 'memo'),
@@ -37,7 +37,10 @@ export function readSurroundings({ operations }: SolanaFacts) {
 
 type Held = { ok: boolean; expected: CheckFact; got: CheckFact }
 
-/** Who pays the network, and that everybody has signed but who pays it for the payer. `feePayer`: who must be. */
+/**
+ * Checks who pays the network fee, and that everyone but the sponsor has signed. `feePayer`: who
+ * must pay.
+ */
 export function holdSigners(
   facts: SolanaFacts,
   { feePayer, sponsor }: { feePayer: string | null; sponsor: string | null },

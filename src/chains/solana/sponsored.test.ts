@@ -24,7 +24,10 @@ import { checkNativeTransfer } from './native-transfer.ts'
 import { LIGHTHOUSE_PROGRAM } from './programs.ts'
 import { checkTokenPayment } from './token-payment.ts'
 
-/** A payment whose network fee somebody else pays: the payer signs, the sponsor signs after it and sends. */
+/**
+ * A payment whose network fee another account pays: the payer signs, then the sponsor signs and
+ * sends.
+ */
 
 const sponsor = Keypair.fromSeed(new Uint8Array(32).fill(9))
 const payer = solanaPayer.publicKey

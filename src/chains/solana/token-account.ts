@@ -4,19 +4,21 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
 import { ASSOCIATED_TOKEN_PROGRAM } from './programs.ts'
 
-/** Whose tokens, of which mint, under which of the two token programs. */
+/** The owner of tokens, their mint, and the token program of the two. */
 export type Holding = { owner: string; mint: string; program: string }
 
 const MARKER = utf8ToBytes('ProgramDerivedAddress')
 
-/** Derivations cost some tenths of a millisecond, and the same few come again and again. */
+/** A derivation takes some tenths of a millisecond, and the same few are needed again and again. */
 const MAX_KNOWN = 500
 const known = new Map<string, { address: string; bump: number }>()
 
 /**
- * Where a wallet's tokens of a mint lie: the associated token account, an address no key belongs to. It follows from owner, program and
- * mint alone, so it is worked out here and never taken from anybody.
- * @returns `bump`: how far the search went, from 255 down; opening the account repeats the search on the chain
+ * Where a wallet's tokens of a mint are held: the associated token account, an address without a
+ * key. It follows from owner, program and mint alone, so it is computed here and never taken from
+ * input.
+ * @returns `bump`: how far the search went, from 255 down; opening the account repeats the search
+ * on the chain
  */
 export function associatedTokenAccount({ owner, mint, program }: Holding): {
   address: string
@@ -40,7 +42,10 @@ function derive(seeds: readonly Uint8Array[]): { address: string; bump: number }
   throw new RangeError('No address can be derived from these seeds.')
 }
 
-/** As lenient as the cluster's own check: whatever it can decompress to a point is somebody's key, however it is spelled. */
+/**
+ * As lenient as the cluster's own check: bytes that decompress to a point are a key, in any
+ * encoding.
+ */
 function isOnCurve(bytes: Uint8Array): boolean {
   try {
     ed25519.Point.fromBytes(bytes, true)

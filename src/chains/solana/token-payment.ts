@@ -22,7 +22,10 @@ import {
 } from './signed-rules.ts'
 import { associatedTokenAccount } from './token-account.ts'
 
-/** The rules of a token's transfer that the payer signs and others broadcast, in the order they are checked. */
+/**
+ * The rules of a token transfer that the payer signs and others broadcast, in the order they are
+ * checked.
+ */
 export const TOKEN_RULES = [
   'fee_payer',
   'signers',
@@ -41,14 +44,16 @@ export const TOKEN_RULES = [
 ] as const
 export type TokenRule = (typeof TOKEN_RULES)[number]
 
-/** `symbol` and `decimals`: in what the amounts are told. */
+/** `symbol` and `decimals`: for displaying the amounts. */
 export type TokenTerms = MoneyAsset & {
   payTo: string
   mint: string
   amountAtomic: bigint
-  /** Null: any, and at most one. */
+  /** Null: any memo, and at most one. */
   memo: string | null
-  /** Who pays the network for the payer, and signs last; null when the payer does. */
+  /**
+   * The account that pays the network fee for the payer, and signs last; null when the payer does.
+   */
   sponsor: string | null
 }
 
@@ -57,7 +62,8 @@ export type TokenRuleRow = { rule: TokenRule; ok: boolean; expected: CheckFact; 
 const KNOWN: readonly string[] = ['fee_limit', 'fee_price', 'token_transfer', 'memo', 'guard']
 
 /**
- * Holds a transaction against every rule. All must hold: one that does not may cost the sponsor, or pay somebody else.
+ * Checks a transaction against every rule. All must hold: a violation may cost the sponsor, or pay
+ * another account.
  * @see scheme_exact_svm.md, "Facilitator Verification Rules (MUST)"
  */
 export function checkTokenPayment(
@@ -124,7 +130,7 @@ export function checkTokenPayment(
       amountFact(terms.amountAtomic, terms),
       transfer ? amountFact(transfer.amountAtomic, terms) : fact('none'),
     ]),
-    // Whoever signs pays from an account of its own, and neither sponsor nor payee pays the payee.
+    // The signer pays from its own account, and is neither the sponsor nor the payee.
     row(
       'source',
       transfer !== undefined &&
@@ -148,7 +154,7 @@ function orNone(address: string | null | undefined): CheckFact {
   return address === null || address === undefined ? fact('none') : addressFact(address)
 }
 
-/** The sponsor signs whatever stands here, so no instruction names it, not even to be paid. */
+/** The sponsor signs the whole transaction, so no instruction may name it, not even to pay it. */
 function isIsolated({ accounts }: SolanaFacts, sponsor: string | null): boolean {
   return (
     sponsor === null ||

@@ -1,6 +1,7 @@
 /**
- * The wire format of a Solana transaction: signatures, then a legacy or v0 message. Reading and writing are each other's inverse;
- * whatever has no canonical spelling, or names accounts that are not in the bytes (lookup tables), is refused.
+ * The wire format of a Solana transaction: signatures, then a legacy or v0 message. Reading and
+ * writing are inverses. A transaction without a canonical encoding, or with accounts that are not
+ * in the bytes (lookup tables), is refused.
  * @see https://solana.com/docs/core/transactions
  */
 
@@ -19,14 +20,14 @@ export type WireMessage = {
 
 export type WireTransaction = { signatures: readonly Uint8Array[]; message: WireMessage }
 
-/** What fits one packet; no node takes more. */
+/** The size of one packet; no node accepts more. */
 export const MAX_WIRE_BYTES = 1232
 
 export class WireProblem extends Error {
   override name = 'WireProblem'
 }
 
-/** @throws WireProblem with a sentence for the reader */
+/** @throws WireProblem with a sentence for the user */
 export function readTransaction(bytes: Uint8Array): WireTransaction {
   if (bytes.length > MAX_WIRE_BYTES)
     throw new WireProblem(`The transaction is larger than ${MAX_WIRE_BYTES} bytes.`)
@@ -68,7 +69,7 @@ function readMessage(reader: Reader): WireMessage {
   return message
 }
 
-/** What the cluster itself refuses before it runs anything. */
+/** Rejects what the cluster itself refuses before it runs anything. */
 function refuseDisorder({
   requiredSignatures,
   readonlySigned,
@@ -128,7 +129,7 @@ export function writeMessage(message: WireMessage): Uint8Array {
   ])
 }
 
-/** Seven bits a byte, lowest first; nothing in a packet is longer than two such bytes can say. */
+/** Seven bits per byte, lowest first; no length in a packet needs more than two such bytes. */
 function compactLength(length: number): number[] {
   return length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7]
 }
@@ -168,7 +169,7 @@ class Reader {
     if (low < 0x80) return low
     const high = this.byte()
     if (high === 0) throw new WireProblem('A length is not spelled in its shortest form.')
-    // A third byte would start above 16,383, and no packet holds as much.
+    // A third byte would start above 16,383, more than any packet holds.
     if (high >= 0x80) throw new WireProblem('A length is larger than the transaction.')
     return (low & 0x7f) | (high << 7)
   }

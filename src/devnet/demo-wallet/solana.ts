@@ -159,7 +159,7 @@ async function signerOf(account: WalletAccount): Promise<Person> {
   return person
 }
 
-/** Worded and numbered as wallets in the field do it. */
+/** With the message and code of real wallets. */
 function refused(): Error {
   return Object.assign(new Error('User rejected the request.'), { code: 4001 })
 }
@@ -175,11 +175,13 @@ const wallet: Wallet & { features: Features } = {
   },
 }
 
-/** Registers this wallet by the Wallet Standard, with pages that listen already and with those that come. */
+/**
+ * Registers this wallet by the Wallet Standard, with pages that already listen and with later ones.
+ */
 export function registerSolana(): void {
   type Api = { register: (wallet: Wallet) => void }
   const callback = ({ register }: Api) => register(wallet)
-  // The page's event is an `Event` with a `detail` of its own, not a `CustomEvent`.
+  // The page's event is an `Event` with an added `detail`, not a `CustomEvent`.
   window.addEventListener('wallet-standard:app-ready', (event: Event & { detail?: Api }) => {
     if (event.detail) callback(event.detail)
   })

@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
 
-/** Linux ends the child when its parent is gone, even by kill -9; elsewhere a killed devnet leaves its programs behind. */
+/**
+ * Linux ends the child when its parent dies, even by kill -9; elsewhere a killed devnet leaves its
+ * programs running.
+ */
 const SETPRIV = '/usr/bin/setpriv'
 const DIE_WITH_PARENT = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', '--'] : []
 
@@ -12,7 +15,7 @@ const RESTART_PAUSE_MS = 500
 const KEPT_LINES = 40
 
 export type Command = {
-  /** As people read it in messages. */
+  /** The name shown in messages. */
   name: string
   command: string
   args: string[]
@@ -21,18 +24,21 @@ export type Command = {
 }
 
 export type SupervisedOptions = {
-  /** Resolves when the process answers; rejects when it cannot. It is abandoned when the process ends. */
+  /**
+   * Resolves when the process responds; rejects when it cannot. It is abandoned when the process
+   * ends.
+   */
   ready: (run: Run) => Promise<void>
-  /** Every line the process writes. */
+  /** Gets every line the process writes. */
   onLine?: (line: string) => void
-  /** A sentence for the person at the terminal. */
+  /** Shows a sentence to the person at the terminal. */
   say: (line: string) => void
 }
 
-/** One life of a process: `lines` waits for a line that fits. */
+/** One run of a process: `line` waits for a line that fits. */
 export type Run = { pid: number; line: <T>(fit: (line: string) => T | undefined) => Promise<T> }
 
-/** A program of the devnet. When it ends without being told to, it is started again, with a line saying so. */
+/** A program of the devnet. If it ends unexpectedly, it is started again, with a line saying so. */
 export class Supervised implements AsyncDisposable {
   readonly #command: Command
   readonly #options: SupervisedOptions
@@ -55,7 +61,7 @@ export class Supervised implements AsyncDisposable {
     return this.#child?.pid
   }
 
-  /** Ends the process the hard way; resolves when it is back and answers. */
+  /** Kills the process; resolves when it is back and responds. */
   async kill(): Promise<void> {
     const child = this.#child
     if (!child || child.exitCode !== null || child.signalCode !== null)
@@ -66,7 +72,7 @@ export class Supervised implements AsyncDisposable {
     await this.#life
   }
 
-  /** Ends the process the polite way and starts it again. */
+  /** Stops the process gracefully and starts it again. */
   async restart(): Promise<void> {
     await this.stop()
     this.#stopping = false
@@ -93,8 +99,9 @@ export class Supervised implements AsyncDisposable {
   async #run(): Promise<void> {
     const { name, command, args, env, cwd } = this.#command
     const [file = command, ...rest] = [...DIE_WITH_PARENT, command, ...args]
-    // A group of its own: Ctrl-C in the terminal reaches the devnet only, which then ends its programs in order.
-    // Its environment is what stands here: a DATABASE_URL of the caller's shell must not reach it.
+    // A separate process group: Ctrl-C in the terminal reaches only the devnet, which then ends its
+    // programs in order.
+    // It gets only this environment: a DATABASE_URL of the caller's shell must not reach it.
     const child = spawn(file, rest, {
       env: { PATH: '/usr/bin:/bin', HOME: homedir(), ...env },
       cwd,
@@ -149,7 +156,7 @@ export class Supervised implements AsyncDisposable {
     this.#life.catch(() => undefined)
   }
 
-  /** The port of the process before may still be held for a moment. */
+  /** The port of the previous process may still be in use for a moment. */
   async #runUntilUp(): Promise<void> {
     while (!this.#stopping) {
       try {

@@ -4,7 +4,7 @@ import { createCatalog } from './catalog.ts'
 import { readConfig } from './config.ts'
 import { readFeePayer } from './fee-payer.ts'
 
-/** The demo shop as a program of its own: it has an API key of the service and nothing else. */
+/** The demo shop as a separate program: it has an API key of the service and nothing else. */
 const config = readConfig(process.env)
 const service = { url: config.SERVICE_URL, apiKey: config.SERVICE_API_KEY }
 const { networks } = config

@@ -8,25 +8,25 @@ import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
 export type Offer = {
   network: NetworkId
   asset: Asset
-  /** `extra.assetTransferMethod`; undefined where the scheme's own default is meant. */
+  /** `extra.assetTransferMethod`; undefined for the scheme's default. */
   method: string | undefined
   /** In units of the asset, decimal. */
   amount: string
   payTo: string
   /** Blocks the seller waits for. */
   confirmations: number
-  /** What the method asks for beside that: the name and version of a token's signing domain, a fee payer. */
+  /** What else the method needs: the name and version of a token's signing domain, a fee payer. */
   extra?: Record<string, unknown>
 }
 
 /** How long a visitor may take to pay, in seconds. */
 const OFFERED_S = 15 * 60
-/** What a payer signs or sends has to land within, in seconds. */
+/** A payment must land within this time, in seconds. */
 const LANDS_WITHIN_S = 300
 
 /**
- * The seller's memory: what it offers goes out with a code over it and comes back with the payment, so nothing is stored in between, and a
- * restart forgets nothing.
+ * The seller's memory: an offer goes out with a code over it and comes back with the payment, so
+ * nothing is stored in between, and a restart loses nothing.
  */
 export class Quotes {
   readonly #secret: string
@@ -36,8 +36,8 @@ export class Quotes {
   }
 
   /**
-   * The requirements of one visit. Each visit has a resource and a memo of its own: a payment binds to this visit and no other, and whoever
-   * reads the memo on the chain does not know the resource.
+   * The requirements of one visit. Each visit has a unique resource and memo: a payment binds to
+   * this visit only, and the memo on the chain does not reveal the resource.
    */
   write(
     offers: readonly Offer[],
@@ -56,19 +56,19 @@ export class Quotes {
     }
   }
 
-  /** Whether these terms were offered for this resource, whatever they cost today. */
+  /** Whether these terms were offered for this resource, regardless of today's price. */
   holds({ url }: Pick<ResourceInfo, 'url'>, requirements: Requirements): boolean {
     const { quote } = requirements.extra
     return typeof quote === 'string' && same(quote, this.#code(terms(url, requirements)))
   }
 
-  /** Whether this resource is one of a visit to the page, told here before. */
+  /** Whether this resource belongs to a visit to the page, issued here before. */
   holdsOrder(url: URL, resource: string): boolean {
     const [nonce = '', code = ''] = (URL.parse(resource)?.searchParams.get(ORDER) ?? '').split('.')
     return same(code, this.#code(['order', url.href, nonce]))
   }
 
-  /** Whether a memo was given out for the resource at this path. */
+  /** Whether a memo was issued for the resource at this path. */
   holdsMemo(path: string, memo: string): boolean {
     const [nonce = '', code = ''] = memo.split('.')
     return same(code, this.#code(['memo', path, nonce]))
@@ -94,7 +94,7 @@ export class Quotes {
   }
 }
 
-/** The query parameter that makes the resource of each visit another one. */
+/** The query parameter that makes the resource of each visit unique. */
 export const ORDER = 'order'
 
 function requirementsOf(

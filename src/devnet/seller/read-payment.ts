@@ -9,14 +9,17 @@ import { fromV1, RequirementsV1, type Requirements } from '#x402/requirements.ts
 import type { Question } from './ask-service.ts'
 import { ORDER, type Offer, type Quotes } from './quote.ts'
 
-/** `readable: false`: what came is no x402 payment at all. */
+/** `readable: false`: the input is no x402 payment at all. */
 export type Read =
   | { ok: true; question: Question }
   | { ok: false; readable: boolean; reason: string; message: string }
 
 type Visit = { header: string; url: URL; offers: readonly Offer[] }
 
-/** What a payment says it pays for becomes a question to the service, when the seller did offer that. */
+/**
+ * Turns what a payment says it pays for into a question to the service, if the seller did offer
+ * that.
+ */
 export function readPayment(
   { header, url, offers }: Visit,
   { quotes, networks }: { quotes: Quotes; networks: readonly Network[] },
@@ -28,7 +31,8 @@ export function readPayment(
   const accepted = acceptedOf(payment)
   if (!accepted) return fromOffers(payment, { header, url, offers }, quotes)
   const { requirements, resource } = accepted
-  // Who was built a payment for this resource, by whatever service, echoes what that service knows of it.
+  // If a service built the payment for this resource, the payer echoes what that service knows of
+  // it.
   if (
     requirements.extra.quote === undefined &&
     isSameProduct(resource, url) &&
@@ -64,7 +68,10 @@ export function readPayment(
   }
 }
 
-/** The terms a payment names: version 2 echoes them, a proof of version 1 carries its offer, other payments of version 1 name none. */
+/**
+ * The terms a payment names: version 2 echoes them, a version 1 proof carries its offer, other
+ * version 1 payments name none.
+ */
 function acceptedOf(
   payment: PaymentPayload,
 ): { requirements: Requirements; resource: string } | undefined {
@@ -83,7 +90,7 @@ type Order = {
   offers: readonly Offer[]
 }
 
-/** A payment that is bound to a visit, but not to its terms, is held against today's price. */
+/** A payment that is bound to a visit, but not to its terms, is checked against today's price. */
 function fromOrder(
   payment: PaymentPayload,
   { header, requirements, resource, offers }: Order,
@@ -111,7 +118,7 @@ function fromOrder(
   }
 }
 
-/** A payment of version 1 that names no terms is held against today's price. */
+/** A version 1 payment that names no terms is checked against today's price. */
 function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quotes: Quotes): Read {
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
   const transaction = readTransaction(payment)
@@ -139,7 +146,7 @@ function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quo
   }
 }
 
-/** The Solana transaction within a payment, where there is one. */
+/** The Solana transaction in a payment, if there is one. */
 function readTransaction(
   payment: PaymentPayload,
 ): ReturnType<typeof decodeTransaction> | undefined {

@@ -31,7 +31,10 @@ const WALLET_SOURCES = [
   'package.json',
 ]
 
-/** Builds the web app and the demo wallet where their sources are newer than what was built last. One builder at a time, of all processes. */
+/**
+ * Builds the web app and the demo wallet if their sources are newer than the last build. One
+ * builder at a time, across all processes.
+ */
 export async function ensureBuilt(say: (line: string) => void): Promise<void> {
   const unlock = await lockBuild()
   try {
@@ -60,7 +63,7 @@ async function lockBuild(): Promise<() => void> {
   }
 }
 
-/** In a thread of its own: a build would keep everything else in this process waiting. */
+/** In a separate thread: a build would block everything else in this process. */
 async function runBuild(workerData: BuildOrder): Promise<void> {
   const worker = new Worker(new URL('vite.ts', import.meta.url), { workerData })
   await new Promise<void>((resolve, reject) => {
@@ -84,7 +87,7 @@ async function newest(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined)
   if (!found) return 0
   if (!found.isDirectory()) return /\.test\.tsx?$/.test(path) ? 0 : found.mtimeMs
-  // A removed file shows in its folder's time.
+  // Removing a file changes its folder's time.
   const inside = await Promise.all((await readdir(path)).map((name) => newest(join(path, name))))
   return Math.max(found.mtimeMs, ...inside)
 }

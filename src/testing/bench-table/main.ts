@@ -4,9 +4,11 @@ import { findBrowser } from '../browser.ts'
 import { openLongDesk } from '../long-desk.ts'
 
 /**
- * Scrolls a list of 100,000 payments in Chromium on a processor slowed down four times, beside 3,000 plain rows that are all there and take no
- * code, and prints how smooth it is against them, and memory, with their bars: 50 of 60 frames. It takes what `npm run build` made.
- * `--rows 20000` for another length, `--slower 1` for the machine's own speed. Ends with 1 when a bar is missed.
+ * Scrolls a list of 100,000 payments in Chromium on a CPU slowed down four times, next to 3,000
+ * plain rows that are all present and need no code. Prints how smooth the list is compared with
+ * them, and its memory, with their limits: 50 of 60 frames. It uses the output of `npm run build`.
+ * `--rows 20000` sets another length, `--slower 1` the machine's own speed. Exits with 1 when a
+ * limit is missed.
  */
 
 const argument = (name: string, fallback: string) =>
@@ -16,7 +18,7 @@ const DIST = argument('--dist', 'dist')
 const SLOWER = Number(argument('--slower', '4'))
 const SECONDS = 8
 const MB = 1024 * 1024
-/** Pixels a frame: ten rows a second, seventy, a thousand. */
+/** Pixels per frame: ten rows a second, seventy, a thousand. */
 const READING = 9
 const PACES = [
   ['reading', READING],
@@ -78,13 +80,13 @@ try {
       `${pace}: ${ours.fps.toFixed(1)} frames a second, plain rows ${theirs.fps.toFixed(1)}; longest task ${ours.longest.toFixed(0)} ms`,
     )
     report(`smoothness, ${pace}`, ours.fps / theirs.fps, { least: 0.83, unit: '× plain rows' })
-    // Smooth and blank is no list: whoever goes slowly enough to read has something to read.
+    // A smooth but blank list is useless: at reading speed there must be rows to read.
     if (pixelsAFrame === READING)
       report(`frames with a row under the eye, ${pace}`, ours.seen * 100, { least: 95, unit: '%' })
   }
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 })
 
-  // All over the list: what was read on the way must not stay.
+  // All over the list: what was loaded in between must not stay in memory.
   for (let place = 1; place <= 20; place++) {
     await page.evaluate(
       (share) => window.scrollTo(0, document.documentElement.scrollHeight * share),
@@ -111,7 +113,7 @@ writeFileSync(
 )
 process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
 
-/** A page of rows that scrolling neither adds nor takes away, as slow as the other. */
+/** A page of rows that scrolling neither adds nor removes, slowed down as much as the other. */
 async function openPlain(context: BrowserContext): Promise<AsyncDisposable & { page: Page }> {
   const page = await context.newPage()
   const row =
@@ -128,7 +130,10 @@ async function heapOf(cdp: CDPSession): Promise<number> {
   return (await cdp.send('Runtime.getHeapUsage')).usedSize
 }
 
-/** Scrolls a little every frame, as a wheel does, and counts what the screen showed. `seen`: the share of frames with a payment in their middle. */
+/**
+ * Scrolls a little every frame, as a wheel does, and measures what the screen showed. `seen`: the
+ * share of frames with a payment in their middle.
+ */
 async function scroll(
   page: Page,
   { pixelsAFrame }: { pixelsAFrame: number },

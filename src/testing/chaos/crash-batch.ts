@@ -9,7 +9,10 @@ import { startServiceProcess } from '../service-process.ts'
 import type { Answer, Order } from './crash-orders.ts'
 import type { CrashStage } from './crash-stage.ts'
 
-/** The steps of a hosted send and of a settlement, and whether the payment is kept once a process dies there. */
+/**
+ * The steps of a hosted send and of a settlement, and whether the payment is persisted when a
+ * process dies there.
+ */
 export const POINTS = {
   'send:validated': false,
   'send:simulated': false,
@@ -23,7 +26,7 @@ export const POINTS = {
   'settle:broadcast': true,
 } as const satisfies Record<CrashPoint, boolean>
 
-/** What else is wrong at that moment. */
+/** What else fails at that moment. */
 export const TROUBLES = ['nothing', 'the RPC down', 'Postgres restarted'] as const
 export type Trouble = (typeof TROUBLES)[number]
 
@@ -31,25 +34,28 @@ export type Case = { family: Family; point: CrashPoint }
 
 export type Finding = Case & {
   endedBy: string | null
-  /** Whether the payment stood in the database once the process was dead. */
+  /** Whether the payment was in the database once the process was dead. */
   kept: boolean
-  /** The answer to a repetition while the trouble lasts; undefined where there is none. */
+  /** The status of a repeated request while the trouble lasts; undefined where there is none. */
   meanwhile: number | undefined
-  /** The answer to a repetition afterwards, and its words where it is a refusal. */
+  /** The status of a repeated request afterwards, and its text where it is a refusal. */
   status: number
   refusal: string | undefined
   payments: number
   signed: number
-  /** What the payee got, in atomic units, less what it should have got. */
+  /** What the payee received, in atomic units, minus what it should have received. */
   difference: bigint
 }
 
 type Run = Case & { order: Order; endedBy?: string | null; kept?: boolean; meanwhile?: number }
 
-/** So many starting processes leave the machine room for the chains. */
+/** With this many starting processes, the machine has room for the chains. */
 const AT_ONCE = 4
 
-/** All cases under one trouble. Settlements by themselves: what a payer of Solana signed lives for 150 slots, which must not pass while others die. */
+/**
+ * All cases under one trouble. Settlements run separately: what a payer signed on Solana is valid
+ * for 150 slots, which must not pass while other processes die.
+ */
 export async function runCases(
   stage: CrashStage,
   trouble: Trouble,
@@ -67,7 +73,10 @@ function isSend(point: CrashPoint): boolean {
   return point.startsWith('send:')
 }
 
-/** A process dies in each case, then one process, new or older than the trouble, has to carry all of them to their end. */
+/**
+ * A process dies in each case. Then one process, newer or older than the trouble, has to finish all
+ * of them.
+ */
 async function runBatch(
   stage: CrashStage,
   trouble: Trouble,
@@ -112,11 +121,11 @@ async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
 
 type Repetition = { runs: readonly Run[]; away: 'database' | 'chains' }
 
-/** What the service says of itself, and of each payment, while something it needs is away. */
+/** What the service reports about itself, and about each payment, while a dependency is down. */
 async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise<void> {
   const ready = await fetch(`${url}/health/ready`)
   const { checks } = (await ready.json()) as { checks: { name: string; ok: boolean }[] }
-  // The clock that is compared is the database's.
+  // The clock is compared with the database's.
   const honest = checks.every(
     ({ name, ok }) => ok === ((name === 'database' || name === 'clock') !== (away === 'database')),
   )
@@ -129,7 +138,7 @@ async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise
 
 async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding> {
   const { family, point, order } = run
-  // What was kept is carried out without anybody asking again.
+  // A persisted payment is executed without another request.
   if (run.kept) await eventually(() => readRows(stage, run), isOver)
   const { status, text } = await eventually(
     () => askWhenFree(url, run),
@@ -164,10 +173,13 @@ function readRows({ db }: CrashStage, { order }: Run) {
     .where(eq(payment.sender, order.sender))
 }
 
-/** Under way, not decided, or something is away. */
+/** In progress, not decided, or a dependency is down. */
 const UNDECIDED = new Set([202, 502, 503])
 
-/** The dead process holds the idempotency key for some seconds more, and who asks so often is told to wait. */
+/**
+ * The dead process holds the idempotency key for some more seconds, and so many requests hit the
+ * rate limit.
+ */
 function askWhenFree(url: string, { order }: Run): Promise<Answer> {
   return eventually(
     () => order.ask(url),

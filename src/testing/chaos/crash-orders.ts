@@ -13,15 +13,15 @@ const ETH = 10n ** 18n
 const SOL = 1_000_000_000n
 const USDC = 1_500_000n
 
-/** `text`: the body as it came. */
+/** `text`: the body as received. */
 export type Answer = { status: number; text: string }
 
-/** What a service is asked for once, and again and again until it is done: one transfer. */
+/** One transfer, requested from a service once, and then again and again until it is done. */
 export type Order = {
-  /** Whose payment it is, as the rows have it. */
+  /** The sender of the payment, as stored in the rows. */
   sender: string
   ask: (url: string) => Promise<Answer>
-  /** What the payee has got of it, and should get, in atomic units. */
+  /** What the payee has received of it, and should receive, in atomic units. */
   paid: () => Promise<bigint>
   amount: bigint
 }
@@ -37,11 +37,14 @@ type Service = {
 export type Orders = {
   /** Of both chains, with the token of each. */
   networks: Network[]
-  /** Those that pay the networks for settlements. */
+  /** The accounts that pay the network fees of settlements. */
   facilitators: string[]
   /** 0.01 of the native currency, from a managed wallet with money. */
   openSend: (family: Family) => Promise<Order>
-  /** What a payer of USDC signs, for the wallet of the service to carry out: EIP-3009, or a transaction on Solana with that wallet as its fee payer. */
+  /**
+   * What a payer of USDC signs, for the wallet of the service to execute: EIP-3009, or a
+   * transaction on Solana with that wallet as its fee payer.
+   */
   openSettlement: (family: Family) => Promise<Order>
 }
 

@@ -2,9 +2,10 @@ import { POINTS, runCases, TROUBLES, type Case } from './crash-batch.ts'
 import { openCrashStage } from './crash-stage.ts'
 
 /**
- * Kills a service at each step of a hosted send and of a settlement that its wallet pays the network for, on both chains: with nothing else wrong, with the
- * RPC down at that moment, and with Postgres crashed and restarted. `--rounds N` (1 otherwise). Prints one line a trouble and ends with 1 when one misses
- * its bar.
+ * Kills a service at each step of a hosted send and of a settlement whose network fee its wallet
+ * pays, on both chains: with nothing else wrong, with the RPC down at that moment, and with
+ * Postgres crashed and restarted. `--rounds N` (1 otherwise). Prints one line per trouble and exits
+ * with 1 when one misses its limit.
  */
 const at = process.argv.indexOf('--rounds')
 const rounds = at === -1 ? 1 : Number(process.argv[at + 1])

@@ -4,11 +4,12 @@ import { openStage } from './stage.ts'
 import { runStorm } from './storm.ts'
 
 /**
- * Four service processes on one Postgres server make payments on both chains while one after another is killed with -9, 50 to 1,500 ms apart.
- * `--kills N` (40 otherwise). Prints one line a measure and ends with 1 when one misses its bar; the time to recover is judged with `--timed` only, since
- * it says as much about the machine.
+ * Four service processes on one Postgres server make payments on both chains while one after
+ * another is killed with -9, 50 to 1,500 ms apart. `--kills N` (40 otherwise). Prints one line per
+ * measurement and exits with 1 when one misses its limit. The recovery time counts with `--timed`
+ * only, since it depends on the machine as much.
  */
-// The last one counts: the npm script brings one of its own.
+// The last one counts: the npm script already passes one.
 const at = process.argv.lastIndexOf('--kills')
 const kills = at === -1 ? 40 : Number(process.argv[at + 1])
 if (!Number.isSafeInteger(kills) || kills < 1)
@@ -40,7 +41,7 @@ const RECOVERED_WITHIN_MS = 5_000
     'all',
     storm.acknowledged.length === keys && keys > 0,
   )
-  // A storm in which nothing is paid, or nobody is hit, proves nothing.
+  // A storm in which nothing is paid, or no request is cut off, proves nothing.
   tell(
     'payments while processes died',
     storm.underFire,
@@ -81,7 +82,7 @@ const RECOVERED_WITHIN_MS = 5_000
   )
   tell('stuck payments', stuck, '0 after 3 min', stuck === 0)
   const { readyMs, movingMs } = await measureRecovery(stage)
-  // Two blocks of confirmation are the chain's own time.
+  // Two blocks of confirmation take the chain's own time.
   tell(
     'ready after kill -9',
     `${Math.round(readyMs)} ms`,

@@ -22,8 +22,9 @@ type Storm = {
 const TELL_EVERY = 100
 
 /**
- * Processes that take payments while, time and again, one of those that listen is killed and started anew. The next one dies a random pause after no more
- * than one is missing: were they killed as fast as they start, none would live long enough to be in the middle of anything.
+ * Runs processes that take payments while one of those that listen is killed and restarted, over
+ * and over. The next one dies a random pause after at most one is missing: if they were killed as
+ * fast as they start, none would live long enough to be in the middle of anything.
  */
 export async function runStorm(
   stage: Stage,
@@ -71,7 +72,8 @@ export async function runStorm(
   }
   for (let count = 0; count < processes; count++) start()
   try {
-    // Who asks when the storm ends is still answered, by those that nobody kills any more.
+    // Requests that are open when the storm ends are still answered, by processes that nobody kills
+    // any more.
     await Promise.race([
       broken.promise,
       Promise.all([strike(), ...Array.from({ length: clients }, ask)]),

@@ -31,7 +31,7 @@ import type { Chain } from './tamper.ts'
 const payer = PAYER.publicKey
 const stranger = STRANGER.publicKey
 
-/** The transfer of the intent, with something else in one place. */
+/** The transfer of the intent, with some of its fields replaced. */
 function transfer(valid: Draft, change: Partial<CheckedTransfer>) {
   const [source = payer, mint = payer, destination = payer, authority = payer] =
     valid.transfer.keys.map(({ pubkey }) => pubkey)
@@ -52,7 +52,7 @@ const sourceOf = (valid: Draft) => valid.transfer.keys[0]?.pubkey ?? payer
 const mintOf = (valid: Draft) => valid.transfer.keys[1]?.pubkey ?? payer
 const otherProgram = (valid: Draft) => (valid.transfer.programId.equals(TOKEN) ? TOKEN_2022 : TOKEN)
 
-/** An instruction of the token program over the payer's account, for somebody else. */
+/** An instruction of the token program over the payer's account, in favor of another account. */
 const overSource = (valid: Draft, data: number[], other: PublicKey) =>
   tokenInstruction(
     data,
@@ -271,7 +271,8 @@ export const solanaToken: Chain = {
   accepts,
   isSamePayment: (attack) =>
     isSamePayment(attack, ({ asset, sender, recipient, amountAtomic }, { sol, tokens, opened }) =>
-      // The chain takes a mint's transfer under the mint's own program alone, so either of the two may stand here.
+      // The chain accepts a mint's transfer only under the mint's own program, so either of the two
+      // may occur here.
       [TOKEN, TOKEN_2022].some((program) => {
         const mint = new PublicKey(asset.address)
         const [source, destination] = [sender, recipient].map((owner) =>

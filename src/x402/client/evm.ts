@@ -12,21 +12,25 @@ export type TypedData = {
   message: Record<string, unknown>
 }
 
-/** Whoever holds the payer's key: a browser wallet, a managed wallet, an agent. */
+/** The holder of the payer's key: a browser wallet, a managed wallet, an agent. */
 export type EvmPayer = {
   /** EIP-55. */
   readonly address: Hex
   signTypedData: (data: TypedData) => Promise<Hex>
   /**
-   * Pays native currency and resolves with the hash under which it stands in the pool or the chain: after a replacement, the new one.
-   * Called once for each payment; whoever retries asks its own record before it sends anything again.
+   * Pays native currency and resolves with the transaction's hash in the pool or on the chain:
+   * after a replacement, the new one.
+   * Called once for each payment; a caller that retries checks its own record before it sends
+   * again.
    */
   sendPayment: (order: PaymentOrder) => Promise<Hex>
-  /** Signs the payment without sending it; wallets of browsers refuse that. */
+  /** Signs the payment without sending it; browser wallets refuse that. */
   signPayment?: (order: PaymentOrder) => Promise<Hex>
 }
 
-/** The scheme `exact` on EVM: ETH by `txid` or `signed-transaction`, tokens by EIP-3009 or Permit2. */
+/**
+ * The scheme `exact` on EVM: ETH by `txid` or `signed-transaction`, tokens by EIP-3009 or Permit2.
+ */
 export function createEvmClient(payer: EvmPayer): ExactClient {
   return new ExactClient({
     payNative: (version, order) => payNative(payer, version, order),
@@ -92,7 +96,7 @@ async function proofOf(
   }
 }
 
-/** Heavy, and needed by tokens alone. */
+/** Heavy, and only needed for tokens. */
 async function loadTokens({ address, signTypedData }: EvmPayer): Promise<TokenScheme> {
   const { ExactEvmScheme } = await import('@x402/evm/exact/client')
   return new ExactEvmScheme({ address, signTypedData })

@@ -6,10 +6,13 @@ import { EXACT_SCHEME } from '../methods.ts'
 import { readNetwork } from '../networks.ts'
 import { fromV1, Requirements, RequirementsV1, type ResourceInfo } from '../requirements.ts'
 
-/** What a seller asks, read for the payer who is about to answer it: nothing in it was compared with anything yet. */
+/**
+ * A seller's request, read for the payer who is about to answer it. Nothing in it has been checked
+ * yet.
+ */
 export type PaymentOrder = {
   network: NetworkId
-  /** As the seller spells it: what is signed back must be spelled the same. */
+  /** As the seller spells it: what is signed must be spelled the same. */
   networkName: string
   asset: string
   native: boolean
@@ -21,7 +24,7 @@ export type PaymentOrder = {
   resource: ResourceInfo
   /** What the seller calls this payment; on Solana it is the memo that binds it. */
   memo: string | null
-  /** Solana: who pays the network; null when the payer does. */
+  /** Solana: the account that pays the network fee; null when the payer does. */
   feePayer: string | null
   extra: Readonly<Record<string, unknown>>
 }
@@ -37,8 +40,8 @@ const NATIVE: Readonly<Record<Family, string>> = {
 }
 
 /**
- * Reads one entry of `accepts`, of either version. Everything is foreign text.
- * @param resource what stands beside the entry in v2; v1 says it within
+ * Reads one entry of `accepts`, of either version. All of it is untrusted text.
+ * @param resource what accompanies the entry in v2; v1 contains it
  * @throws OrderProblem
  */
 export function readOrder(

@@ -4,21 +4,33 @@ import { NATIVE_TRANSFER_METHOD, TXID_METHOD } from '../methods.ts'
 import { ExactClient, type TokenScheme } from './exact-client.ts'
 import { OrderProblem, type PaymentOrder } from './order.ts'
 
-/** Whoever holds the payer's key: a browser wallet, a managed wallet, an agent. Transactions are bytes in the wire format. */
+/**
+ * The holder of the payer's key: a browser wallet, a managed wallet, an agent. Transactions are
+ * bytes in the wire format.
+ */
 export type SolanaPayer = {
   /** Base58. */
   readonly address: string
-  /** Where tokens read their mint and a blockhash. */
+  /** The RPC endpoint where tokens read their mint and a blockhash. */
   readonly rpcUrl: string
-  /** Builds the transfer of an order and has it signed; the signature of `order.feePayer` stays empty where that is somebody else. */
+  /**
+   * Builds the transfer of an order and has it signed; the signature of `order.feePayer` stays
+   * empty where that is another account.
+   */
   signPayment: (order: PaymentOrder) => Promise<Uint8Array>
-  /** Adds the payer's signature. Wallets may add guards of their own before they sign. */
+  /** Adds the payer's signature. Wallets may add guards before they sign. */
   signTransaction: (transaction: Uint8Array) => Promise<Uint8Array>
-  /** Pays and resolves with the first signature, base58, for sellers that take a payment already sent. Called once for each payment. */
+  /**
+   * Pays and resolves with the first signature, base58, for sellers that accept payments already
+   * sent. Called once for each payment.
+   */
   sendPayment?: (order: PaymentOrder) => Promise<string>
 }
 
-/** The scheme `exact` on Solana: SOL by `native-transfer` or `txid`, tokens by the transfer of the token programs. */
+/**
+ * The scheme `exact` on Solana: SOL by `native-transfer` or `txid`, tokens by the transfer of the
+ * token programs.
+ */
 export function createSolanaClient(payer: SolanaPayer): ExactClient {
   return new ExactClient({
     payNative: (_version, order) => payNative(payer, order),
@@ -50,7 +62,7 @@ async function payNative(
   }
 }
 
-/** Heavy, and needed by tokens alone. */
+/** Heavy, and only needed for tokens. */
 async function loadTokens(payer: SolanaPayer): Promise<TokenScheme> {
   const { ExactSvmScheme } = await import('@x402/svm/exact/client')
   return new ExactSvmScheme(await toKitSigner(payer), { rpcUrl: payer.rpcUrl })
@@ -69,7 +81,7 @@ async function toKitSigner({
     const bytes = await signTransaction(
       Uint8Array.from(kit.getTransactionEncoder().encode(transaction)),
     )
-    // Its lifetime and its size are for the network to judge: nothing is sent from here.
+    // The network checks its lifetime and its size: nothing is sent from here.
     return { ...transaction, ...kit.getTransactionDecoder().decode(bytes) } as Signed
   }
   return {

@@ -22,15 +22,19 @@ import {
 } from '../methods.ts'
 
 const UPFRONT: PaymentFlowConfig = { supported: [UPFRONT_FLOW], default: UPFRONT_FLOW }
-/** Settled before the resource is served unless the seller asks otherwise: who verifies first serves as many copies as come at once. */
+/**
+ * Settled before the resource is served unless the seller asks otherwise: verifying first serves a
+ * copy to every concurrent request.
+ */
 const EITHER: PaymentFlowConfig = {
   supported: [AUTHORIZATION_FLOW, UPFRONT_FLOW],
   default: UPFRONT_FLOW,
 }
 
 /**
- * The scheme `exact` of one network for `x402ResourceServer`: native currency and the tokens the network is configured with. Where the core of the packages
- * does not, it holds a payment against the resource that is asked for: a payment for one resource buys no other.
+ * The scheme `exact` of one network for `x402ResourceServer`: native currency and the network's
+ * configured tokens. Where the core of the packages does not, it checks a payment against the
+ * requested resource: a payment for one resource buys no other.
  */
 export class ExactServer implements SchemeNetworkServer {
   readonly scheme = EXACT_SCHEME
@@ -59,7 +63,10 @@ export class ExactServer implements SchemeNetworkServer {
     return findAsset(this.#network, asset)?.decimals
   }
 
-  /** An amount in atomic units and an asset; or a number of the native currency. Prices in dollars are refused: nothing here knows a rate. */
+  /**
+   * An amount in atomic units and an asset; or a number of the native currency. Prices in dollars
+   * are refused: there is no exchange rate here.
+   */
   async parsePrice(price: Price): Promise<AssetAmount> {
     if (typeof price === 'object') {
       const asset = findAsset(this.#network, price.asset)
@@ -72,7 +79,9 @@ export class ExactServer implements SchemeNetworkServer {
     return { amount: amount.atomic.toString(), asset: native.address, extra: {} }
   }
 
-  /** Names the method, and on Solana who pays the network, as the facilitator says. */
+  /**
+   * Names the method, and on Solana the account that pays the network fee, as the facilitator says.
+   */
   async enhancePaymentRequirements(
     requirements: PaymentRequirements,
     supportedKind: { network: NetworkName; extra?: Record<string, unknown> },
@@ -93,7 +102,11 @@ export class ExactServer implements SchemeNetworkServer {
   }
 }
 
-/** The core compares the terms of a payment with what is asked, and not what they are for. It must not throw: the core takes that for consent. */
+/**
+ * The core compares a payment's terms with the request, but not what they are for. It must not
+ * throw: the core takes that for consent.
+ *
+ */
 async function checkResource({
   paymentPayload,
   transportContext,

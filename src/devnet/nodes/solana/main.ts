@@ -8,8 +8,9 @@ import { Journal, type Heights } from './journal.ts'
 import { epochInfo, startSurfnet } from './surfnet.ts'
 
 /**
- * The local Solana chain: an embedded node behind a front that makes it look like a cluster. The node forgets everything
- * when it ends and has random ports; the front keeps both what happened and the addresses.
+ * The local Solana chain: an embedded node behind a front end that makes it look like a cluster.
+ * The node forgets everything when it ends and has random ports; the front end keeps the history
+ * and the addresses.
  */
 
 const number = v.pipe(v.string(), v.transform(Number), v.integer(), v.minValue(0))
@@ -18,10 +19,10 @@ const env = v.parse(
   process.env,
 )
 
-/** A thousand SOL for the account that the node's own airdrops come from. */
+/** A thousand SOL for the account that funds the node's own airdrops. */
 const PAYER_LAMPORTS = 1e12
 
-/** More than a blockhash lives: whatever was built before a restart is expired after it. */
+/** Longer than a blockhash lives: a transaction built before a restart is expired after it. */
 const RESTART_GAP = 200
 
 const HEIGHTS_EVERY_MS = 1_000

@@ -22,14 +22,17 @@ export type StartOptions = { slotTimeMs: number; payerSecretKey: Uint8Array; pay
 
 const SETTLE_POLL_MS = 10
 export const ANSWER_WITHIN_MS = 10_000
-/** Its channel of events holds about a thousand, some minutes' worth of blocks; full, it stops every block and every answer for good. */
+/**
+ * Its event channel holds about a thousand events, some minutes of blocks. When full, it blocks
+ * every block and every answer permanently.
+ */
 const DRAIN_EVERY_MS = 50
 
-/** Starts a Solana node without any connection to the outside, in this process. */
+/** Starts a Solana node in this process, without any connection to the outside. */
 export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
   const native = load().Surfnet.startWithConfig({
     offline: true,
-    // The default mode makes blocks only for transactions; then nothing would ever expire.
+    // The default mode makes blocks only for transactions; nothing would ever expire.
     blockProductionMode: 'clock',
     slotTimeMs: options.slotTimeMs,
     payerSecretKey: [...options.payerSecretKey],
@@ -46,7 +49,7 @@ export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
       native.stop()
     },
   }
-  // Until its first block it reports the height 31, and 0 after that: nobody may see the height go back.
+  // Before its first block it reports height 31, and then 0: nobody may see the height go back.
   while ((await epochInfo(surfnet)).transactionCount === null)
     await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_MS))
   return surfnet
@@ -68,7 +71,8 @@ export async function rpc(surfnet: Surfnet, method: string, params: unknown): Pr
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    // A node that has stopped never answers: the process ends over it, and the devnet starts another one.
+    // A node that has stopped never answers: this process then fails, and the devnet starts another
+    // one.
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   })
   return v.parse(Answer, await response.json())
