@@ -2,6 +2,7 @@ import { and, eq, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
+import { returnedAmount } from './refunds.ts'
 import { payment } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 import { isUniqueViolation } from './unique-violation.ts'
@@ -311,10 +312,12 @@ export async function reopenUndelivered(db: Database, paymentId: string): Promis
   return rows.length > 0
 }
 
+/** May still be told as success. What goes back to its payer in full is delivered to nobody. */
 function ungranted(paymentId: string) {
   return and(
     eq(claim.paymentId, paymentId),
     notInArray(claim.attempt, [GRANTED, DELIVERED, ASSIGNED]),
+    sql`not exists (select 1 from ${payment} where ${payment.id} = ${paymentId} and ${returnedAmount(payment.id)} >= ${payment.amount})`,
   )
 }
 

@@ -34,9 +34,27 @@ export async function readRefunds(
   )
 }
 
+/** Whether all of a payment went back, or may still go back. */
+export async function isReturned(
+  db: Database,
+  { id, amount }: { id: string; amount: bigint },
+): Promise<boolean> {
+  const sums = (await readRefunds(db, [id])).get(id)
+  return sums !== undefined && sums.refunded + sums.pending >= amount
+}
+
 const refund = alias(payment, 'refund')
 
 /** What has gone back of a payment, as an expression of a query. Atomic units. */
 export function refundedAmount(paymentId: AnyColumn): SQL {
-  return sql`(select coalesce(sum(${refund.amount}), 0) from ${payment} as ${sql.identifier('refund')} where ${refund.refundOf} = ${paymentId} and ${inArray(refund.status, [...REFUNDED])})`
+  return sumOfRefunds(paymentId, REFUNDED)
+}
+
+/** The same with what is built or sent and may still go back. */
+export function returnedAmount(paymentId: AnyColumn): SQL {
+  return sumOfRefunds(paymentId, [...REFUNDED, ...PENDING])
+}
+
+function sumOfRefunds(paymentId: AnyColumn, statuses: readonly PaymentStatus[]): SQL {
+  return sql`(select coalesce(sum(${refund.amount}), 0) from ${payment} as ${sql.identifier('refund')} where ${refund.refundOf} = ${paymentId} and ${inArray(refund.status, [...statuses])})`
 }

@@ -5,6 +5,7 @@ import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { confirmsOrder, findClaim, wasGranted, type Claimant } from '../db/claims.ts'
 import { findPayment } from '../db/payments.ts'
+import { isReturned } from '../db/refunds.ts'
 import { chainOf } from '../context/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import {
@@ -204,7 +205,10 @@ async function findSettling(
   if (claim?.consumedAt === null || claim === undefined) return accept(fact('never_used'))
   const payment =
     claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
-  const granted = wasGranted(claim) || confirmsOrder(claim)
+  const granted =
+    wasGranted(claim) ||
+    confirmsOrder(claim) ||
+    (payment ? await isReturned(context.db, payment) : false)
   const own = claim.scope === claimant.scope
   // An order that was confirmed without a proof, and that a proof for the same resource can adopt.
   if (own && confirmsOrder(claim) && payment?.resource === terms.resource)

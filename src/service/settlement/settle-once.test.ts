@@ -270,8 +270,8 @@ describe('a payment that was settled and that no caller was told of', () => {
     await expect(decide(paymentId, false)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('leaves it once it was refunded in full', async () => {
-    const { paymentId, all } = await leaveAlone()
+  test('leaves it once it was refunded in full, and is never told as success', async () => {
+    const { paymentId, input, all } = await leaveAlone()
     const returned = (status: 'confirmed' | 'pending', amount: bigint) =>
       insertPayment(desk.context.db, {
         id: createPaymentId(),
@@ -292,6 +292,9 @@ describe('a payment that was settled and that no caller was told of', () => {
     expect(await list()).toContain(paymentId)
     await returned('confirmed', 1n)
     expect(await list()).not.toContain(paymentId)
+    // Money that went back pays for nothing.
+    expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
+    expect(await settle(input)).toMatchObject({ success: false, transaction: '' })
   })
 })
 
