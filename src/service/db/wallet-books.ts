@@ -2,7 +2,7 @@ import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Family } from '#contract/address.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Lane } from './lanes.ts'
+import type { NonceQueue } from './nonce-queue.ts'
 import { walletBooks } from './schema/wallet.ts'
 
 export type BooksRecord = typeof walletBooks.$inferSelect
@@ -31,7 +31,7 @@ export async function readDue(
 
 export async function readBooks(
   db: Database,
-  { network, sender }: Lane,
+  { network, sender }: NonceQueue,
 ): Promise<BooksRecord | undefined> {
   const [row] = await db
     .select()
@@ -43,7 +43,7 @@ export async function readBooks(
 /** Opens the books with what the chain holds now. */
 export async function openBooks(
   db: Database,
-  { network, sender }: Lane,
+  { network, sender }: NonceQueue,
   page: Page,
 ): Promise<void> {
   const row = { network, address: sender, ...page, checkedAt: sql`clock_timestamp()` }
@@ -81,7 +81,7 @@ export async function turnPage(
  */
 export async function stopWallet(
   db: Database,
-  { network, sender }: Lane,
+  { network, sender }: NonceQueue,
   stopReason: string,
 ): Promise<boolean> {
   const stopped = await db
@@ -114,8 +114,8 @@ export async function resumeWallet(db: Database, address: string): Promise<Books
     .returning()
 }
 
-export async function isStopped(db: Database, lane: Lane): Promise<boolean> {
-  return (await readBooks(db, lane))?.stoppedAt instanceof Date
+export async function isStopped(db: Database, nonceQueue: NonceQueue): Promise<boolean> {
+  return (await readBooks(db, nonceQueue))?.stoppedAt instanceof Date
 }
 
 /** The stopped wallets of all accounts. */

@@ -3,8 +3,8 @@ import type { Chain, Funds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { findByIdempotencyKey, type PaymentRecord } from '../db/payments.ts'
-import { readLaneFunds } from './lane.ts'
-import { oneByOne } from './one-by-one.ts'
+import { readSenderFunds } from './nonce-queue.ts'
+import { runInQueue } from './serialize.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
 import { reserve, type Order } from './reserve.ts'
 import { settleDoubt, type Kept } from './settle-doubt.ts'
@@ -27,10 +27,10 @@ export async function keep(
   let seen = funds
   for (let look = 1; ; look++) {
     const funded = { funds: seen, secret }
-    const outcome = await oneByOne(context, { network, sender }, () =>
+    const outcome = await runInQueue(context, { network, sender }, () =>
       reserve(context, order, funded),
     ).catch(async (error: unknown) => {
-      const kept = await settleDoubt(context, { paymentId, lane: { network, sender }, error })
+      const kept = await settleDoubt(context, { paymentId, nonceQueue: { network, sender }, error })
       return { ok: true as const, ...kept }
     })
     if (outcome.ok) return outcome
@@ -38,7 +38,7 @@ export async function keep(
     await new Promise((resolve) =>
       setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)),
     )
-    seen = await readLaneFunds(context, chain, sender)
+    seen = await readSenderFunds(context, chain, sender)
   }
 }
 

@@ -9,7 +9,7 @@ import { insertPayment } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
-import { takePlace, type Place } from './lane.ts'
+import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
 import { requireSending } from './require-sending.ts'
 import type { Kept } from './settle-doubt.ts'
@@ -27,7 +27,7 @@ export type Order = {
   idempotency: { key: string; fingerprint: string } | undefined
 }
 
-type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
+type Reserved = ({ ok: true } & Kept) | Extract<NonceSlot, { ok: false }>
 
 /**
  * Takes the funds and a nonce, signs, and stores payment and signed bytes, all in one commit:
@@ -46,7 +46,7 @@ export async function reserve(
   const { feeAtomic } = built
   const at = context.now()
   return context.db.transaction(async (tx) => {
-    const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
+    const place = await allocateNonce(tx, { network, sender, funds, amountAtomic, feeAtomic })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)

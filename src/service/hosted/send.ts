@@ -10,7 +10,7 @@ import { wakeWatcher } from '../chains/wake.ts'
 import { checkRecipient } from '../payments/check-recipient.ts'
 import { estimateConfirmation } from '../payments/estimate.ts'
 import { findEarlier, isSecondOfKey, keep } from './keep.ts'
-import { readLaneFunds } from './lane.ts'
+import { readSenderFunds } from './nonce-queue.ts'
 import { chainOf } from '../context/network.ts'
 import { push, tellPending } from './push.ts'
 import { readSend } from './read-send.ts'
@@ -101,7 +101,7 @@ export async function prepareSend(
   }
   const [built, funds] = await Promise.all([
     chain.build(wanted, { priorityFeeAtomic }),
-    readLaneFunds(context, chain, sender),
+    readSenderFunds(context, chain, sender),
   ])
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
   crashPoint(context, 'send:simulated')

@@ -2,7 +2,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
-import { lockLane, type Lane } from '../db/lanes.ts'
+import { lockNonceQueue, type NonceQueue } from '../db/nonce-queue.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 
 export type Kept = { payment: PaymentRecord; attempt: AttemptRecord }
@@ -18,12 +18,12 @@ const PAUSE_MS = 500
  */
 export async function settleDoubt(
   context: Context,
-  { paymentId, lane, error }: { paymentId: string; lane: Lane; error: unknown },
+  { paymentId, nonceQueue, error }: { paymentId: string; nonceQueue: NonceQueue; error: unknown },
 ): Promise<Kept> {
   if (!isDatabaseUnavailable(error)) throw error
   for (let look = 1; ; look++) {
     try {
-      const kept = await findKept(context, paymentId, lane)
+      const kept = await findKept(context, paymentId, nonceQueue)
       if (kept) return kept
       break
     } catch (again) {
@@ -37,10 +37,10 @@ export async function settleDoubt(
 async function findKept(
   context: Context,
   paymentId: string,
-  lane: Lane,
+  nonceQueue: NonceQueue,
 ): Promise<Kept | undefined> {
   return context.db.transaction(async (tx) => {
-    await lockLane(tx, lane)
+    await lockNonceQueue(tx, nonceQueue)
     const payment = await findPayment(tx, paymentId)
     const [attempt] = payment ? await readAttempts(tx, paymentId) : []
     return payment && attempt && { payment, attempt }

@@ -18,7 +18,7 @@ import { provePayment } from '../wallets/prove-payment.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { signPayment, type Signed } from '../wallets/sign.ts'
 import { failPayment } from '../payments/fail.ts'
-import { readLaneFunds, takePlace, type Place } from './lane.ts'
+import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { push, tellPending } from './push.ts'
 import { assetOf } from '../payments/asset-of.ts'
 
@@ -54,10 +54,10 @@ export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
       stuck,
       `The transaction did not land, and cannot be made again: ${describeRefusal(built)}`,
     )
-  const funds = await readLaneFunds(context, chain, payment.sender)
+  const funds = await readSenderFunds(context, chain, payment.sender)
   await replace(context, stuck, {
     choose: (tx) =>
-      takePlace(tx, {
+      allocateNonce(tx, {
         network: chain.network,
         sender: payment.sender,
         funds,
@@ -77,7 +77,7 @@ export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
   const { payment, newest, chain } = stuck
   const { nonce } = newest
   if (newest.number >= MAX_ATTEMPTS || nonce === null) return
-  const funds = await readLaneFunds(context, chain, laneOf(stuck))
+  const funds = await readSenderFunds(context, chain, laneOf(stuck))
   if (funds.nonce !== nonce) return
   const market = await readMarket(stuck)
   const unsigned =
@@ -101,7 +101,7 @@ export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
         feeAtomic: built.feeAtomic,
         replacing: payment.id,
       }
-      const place = await takePlace(tx, request)
+      const place = await allocateNonce(tx, request)
       return place.ok ? { ok: true, nonce } : place
     },
     next: () => ({ built, nonce }),
@@ -137,7 +137,7 @@ async function rebuilt(chain: Chain, payment: PaymentRecord): Promise<Uint8Array
 }
 
 type Replacement = {
-  choose: (tx: Database) => Promise<Place>
+  choose: (tx: Database) => Promise<NonceSlot>
   next: (nonce: number | null) => Next
   keepWhenShort?: boolean
 }

@@ -126,7 +126,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
     )
     const { unit, set, payee } = families[family]
     await set(address, unit)
-    const lane = { network: chain.network.network, sender: address }
+    const nonceQueue = { network: chain.network.network, sender: address }
     const passed = await chain.head()
     await eventually(
       () => chain.audit(address, null),
@@ -140,9 +140,9 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       context,
       chain,
       address,
-      lane,
+      nonceQueue,
       secret: () => unseal(context.vault, row, row),
-      books: () => readBooks(context.db, lane),
+      books: () => readBooks(context.db, nonceQueue),
       settled: (verdicts: readonly string[]) =>
         eventually(
           () => checkBooks(context, chain, address),
@@ -168,7 +168,11 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       const left = unit - unit / 100n - BigInt(final.fee?.amountAtomic ?? 0)
       expect(await balance(till.address)).toBe(left)
       expect(
-        await readDue(till.context.db, { network: till.lane.network, family, everyMs: 600_000 }),
+        await readDue(till.context.db, {
+          network: till.nonceQueue.network,
+          family,
+          everyMs: 600_000,
+        }),
       ).toContain(till.address)
       await eventually(
         () => till.settled(['equal']).then(till.books),

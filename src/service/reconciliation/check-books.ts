@@ -3,7 +3,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import type { Lane } from '../db/lanes.ts'
+import type { NonceQueue } from '../db/nonce-queue.ts'
 import { payment } from '../db/schema/payment.ts'
 import {
   openBooks,
@@ -36,32 +36,32 @@ export async function checkBooks(
   chain: Chain,
   address: string,
 ): Promise<Verdict> {
-  const lane = { network: chain.network.network, sender: address }
-  let seen = await look(context, chain, lane)
+  const nonceQueue = { network: chain.network.network, sender: address }
+  let seen = await look(context, chain, nonceQueue)
   if (seen.verdict === 'differs') {
     await new Promise((resolve) =>
       setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)),
     )
-    seen = await look(context, chain, lane)
+    seen = await look(context, chain, nonceQueue)
   }
   if (seen.verdict === 'differs') {
-    if (await stopWallet(context.db, lane, seen.found))
-      context.log.error({ ...lane, found: seen.found }, 'sending from a wallet is stopped')
+    if (await stopWallet(context.db, nonceQueue, seen.found))
+      context.log.error({ ...nonceQueue, found: seen.found }, 'sending from a wallet is stopped')
     return 'stopped'
   }
   if (seen.verdict === 'equal')
     await (seen.books
       ? turnPage(context.db, seen.books, seen.page)
-      : openBooks(context.db, lane, seen.page))
+      : openBooks(context.db, nonceQueue, seen.page))
   return seen.verdict
 }
 
-async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
-  const books = await readBooks(context.db, lane)
+async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Promise<Look> {
+  const books = await readBooks(context.db, nonceQueue)
   if (books?.stoppedAt) return { verdict: 'stopped' }
-  const quiet = await isQuiet(context, lane)
-  const audit = await chain.audit(lane.sender, books?.height ?? null)
-  if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, lane)))))
+  const quiet = await isQuiet(context, nonceQueue)
+  const audit = await chain.audit(nonceQueue.sender, books?.height ?? null)
+  if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, nonceQueue)))))
     return { verdict: 'later' }
   const { height, balanceAtomic: balance, nonce } = audit
   if (!books || books.height === null || books.balance === null)
@@ -73,7 +73,7 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
   // The node is behind.
   if (height <= books.height) return { verdict: 'later' }
 
-  const spent = await readSpent(context, chain, { lane, nonce: books.nonce, audit })
+  const spent = await readSpent(context, chain, { nonceQueue, nonce: books.nonce, audit })
   if (spent.state === 'later') return { verdict: 'later' }
   if (spent.state === 'foreign') return { verdict: 'differs', found: spent.found }
   const received = balance - books.balance + spent.atomic
@@ -92,7 +92,7 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
 
 const UNDER_WAY = ['created', 'pending', 'confirmed', 'rolled_back'] as const
 
-async function isQuiet({ db }: Context, { network, sender }: Lane): Promise<boolean> {
+async function isQuiet({ db }: Context, { network, sender }: NonceQueue): Promise<boolean> {
   const underWay = and(
     eq(payment.mode, 'hosted'),
     eq(payment.network, network),

@@ -4,7 +4,7 @@ import type { PaymentStatus } from '#contract/payment.ts'
 import type { Audit, Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
-import type { Lane } from '../db/lanes.ts'
+import type { NonceQueue } from '../db/nonce-queue.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 
@@ -17,34 +17,37 @@ type Spent =
   | { state: 'later' }
   | { state: 'foreign'; found: string }
 
-type Question = { lane: Lane; nonce: number | null; audit: Audit }
+type Question = { nonceQueue: NonceQueue; nonce: number | null; audit: Audit }
 
 export function readSpent(
   context: Context,
   chain: Chain,
-  { lane, nonce, audit }: Question,
+  { nonceQueue, nonce, audit }: Question,
 ): Promise<Spent> {
   return nonce === null || audit.nonce === null
-    ? readSpentBySignature(context, lane, audit)
-    : readSpentByNonce(context, chain, { lane, from: nonce, to: audit.nonce })
+    ? readSpentBySignature(context, nonceQueue, audit)
+    : readSpentByNonce(context, chain, { nonceQueue, from: nonce, to: audit.nonce })
 }
 
 async function readSpentByNonce(
   context: Context,
   chain: Chain,
-  { lane, from, to }: { lane: Lane; from: number; to: number },
+  { nonceQueue, from, to }: { nonceQueue: NonceQueue; from: number; to: number },
 ): Promise<Spent> {
   const inRange = and(
     eq(payment.mode, 'hosted'),
-    eq(payment.network, lane.network),
-    eq(payment.sender, lane.sender),
+    eq(payment.network, nonceQueue.network),
+    eq(payment.sender, nonceQueue.sender),
     gte(payment.nonce, from),
     lt(payment.nonce, to),
   )
   const hosted = new Map(
     (await context.db.select().from(payment).where(inRange)).map((row) => [row.nonce, row]),
   )
-  const settlements = Map.groupBy(await readSigned(context.db, lane, from), (each) => each.nonce)
+  const settlements = Map.groupBy(
+    await readSigned(context.db, nonceQueue, from),
+    (each) => each.nonce,
+  )
   let atomic = 0n
   for (let nonce = from; nonce < to; nonce++) {
     const row = hosted.get(nonce)
@@ -82,7 +85,7 @@ async function readCost(
 
 async function readSpentBySignature(
   context: Context,
-  lane: Lane,
+  nonceQueue: NonceQueue,
   { signed }: Audit,
 ): Promise<Spent> {
   const signatures = signed.map(({ signature }) => signature)
@@ -93,7 +96,9 @@ async function readSpentBySignature(
           .select({ signature: attempt.signature, payment })
           .from(attempt)
           .innerJoin(payment, eq(attempt.paymentId, payment.id))
-          .where(and(eq(attempt.network, lane.network), inArray(attempt.signature, signatures)))
+          .where(
+            and(eq(attempt.network, nonceQueue.network), inArray(attempt.signature, signatures)),
+          )
   const known = new Map(rows.map((row) => [row.signature, row.payment]))
   let atomic = 0n
   for (const { signature, spentAtomic } of signed) {

@@ -3,8 +3,8 @@ import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import type { HeldClaim } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { readLaneFunds, takePlace } from '../hosted/lane.ts'
-import { oneByOne } from '../hosted/one-by-one.ts'
+import { readSenderFunds, allocateNonce } from '../hosted/nonce-queue.ts'
+import { runInQueue } from '../hosted/serialize.ts'
 import { requireSending } from '../hosted/require-sending.ts'
 import type { Signed } from '../wallets/sign.ts'
 import { undecided } from '../verification/checklist.ts'
@@ -43,8 +43,8 @@ export async function keepSettlement(
 ): Promise<{ payment: PaymentRecord; signed: Outgoing }> {
   const { chain, wallet } = keeping
   for (let look = 1; ; look++) {
-    const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet)))
-    const kept = await oneByOne(context, { network: chain.network.network, sender: wallet }, () =>
+    const funds = await orUndecided(job.deadline.within(readSenderFunds(context, chain, wallet)))
+    const kept = await runInQueue(context, { network: chain.network.network, sender: wallet }, () =>
       keep(context, job, { ...keeping, funds }),
     )
     if (kept.ok) {
@@ -63,12 +63,12 @@ export async function keepSettlement(
 async function keep(
   context: Context,
   job: Job,
-  keeping: Keeping & { funds: Awaited<ReturnType<typeof readLaneFunds>> },
+  keeping: Keeping & { funds: Awaited<ReturnType<typeof readSenderFunds>> },
 ) {
   const { chain, held, transfer, wallet, feeAtomic, limits, funds } = keeping
   const { network } = chain
   return context.db.transaction(async (tx) => {
-    const place = await takePlace(tx, {
+    const place = await allocateNonce(tx, {
       network,
       sender: wallet,
       funds,

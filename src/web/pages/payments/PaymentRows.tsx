@@ -17,7 +17,7 @@ import type { Stretch } from './drawn-rows.ts'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { PaymentTable } from './PaymentTable.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
-import { CARD_HEIGHT, placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { CARD_HEIGHT, rowPositionOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import { bringIntoSight, useDrawnRows } from './use-drawn-rows.ts'
 import type { Pages } from './use-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
@@ -180,7 +180,7 @@ function Cards({
           )}
           data-index={index}
           key={index}
-          style={placeOf(index, CARD_HEIGHT)}
+          style={rowPositionOf(index, CARD_HEIGHT)}
         >
           {row && (
             <PaymentCard

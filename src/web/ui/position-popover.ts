@@ -1,5 +1,5 @@
 /** Puts an open popover under the end of what opened it, or over it where there is no room below; wholly in view. */
-export function placePopover(popover: HTMLElement, opener: HTMLElement): void {
+export function positionPopover(popover: HTMLElement, opener: HTMLElement): void {
   const box = opener.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = popover
   const below = box.bottom + 4 + height <= innerHeight - 8

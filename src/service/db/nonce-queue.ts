@@ -5,10 +5,10 @@ import type { PaymentRecord } from './payments.ts'
 import { attempt, payment } from './schema/payment.ts'
 
 /** One sender on one network: its nonces and funds are assigned to one payment after the other. */
-export type Lane = { network: NetworkId; sender: string }
+export type NonceQueue = { network: NetworkId; sender: string }
 
 /** Keeps every other process out of the lane until the transaction ends. */
-export async function lockLane(tx: Database, { network, sender }: Lane): Promise<void> {
+export async function lockNonceQueue(tx: Database, { network, sender }: NonceQueue): Promise<void> {
   await tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`lane ${network} ${sender}`}, 0))`,
   )
@@ -25,7 +25,7 @@ export type Unpaid = { id: string; amount: bigint; maxFee: bigint | null; nonce:
  */
 export async function readUnpaid(
   db: Database,
-  lane: Lane,
+  nonceQueue: NonceQueue,
   { height, named }: { height: number; named: ReadonlySet<string> },
 ): Promise<Unpaid[]> {
   const unpaid = or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)
@@ -33,19 +33,19 @@ export async function readUnpaid(
   const own = await db
     .select({ id, amount, maxFee, nonce })
     .from(payment)
-    .where(and(inLane(lane), unpaid))
+    .where(and(inNonceQueue(nonceQueue), unpaid))
   const settled = await db
     .select({ id: attempt.paymentId, maxFee: attempt.maxFee, nonce: attempt.nonce })
     .from(attempt)
     .innerJoin(payment, eq(attempt.paymentId, payment.id))
-    .where(and(isSettledBy(lane), unpaid))
+    .where(and(isSettledBy(nonceQueue), unpaid))
   return [...own, ...settled.map((each) => ({ ...each, amount: 0n }))]
 }
 
 /** The same payments, each with all that was signed for it. */
 export async function readUnpaidSignatures(
   db: Database,
-  lane: Lane,
+  nonceQueue: NonceQueue,
   height: number,
 ): Promise<{ id: string; signatures: string[] }[]> {
   const ofKind = (kind: SQL | undefined) =>
@@ -55,19 +55,22 @@ export async function readUnpaidSignatures(
       .innerJoin(attempt, eq(attempt.paymentId, payment.id))
       .where(and(kind, isUnpaid(height)))
   // Two queries: a single one would search all payments for both kinds.
-  const rows = [...(await ofKind(inLane(lane))), ...(await ofKind(isSettledBy(lane)))]
+  const rows = [
+    ...(await ofKind(inNonceQueue(nonceQueue))),
+    ...(await ofKind(isSettledBy(nonceQueue))),
+  ]
   return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({
     id,
     signatures: attempts.map(({ signature }) => signature),
   }))
 }
 
-function inLane({ network, sender }: Lane) {
+function inNonceQueue({ network, sender }: NonceQueue) {
   return and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender))
 }
 
 /** Another party's payment, signed by the wallet of this lane. */
-function isSettledBy({ network, sender }: Lane) {
+function isSettledBy({ network, sender }: NonceQueue) {
   return and(
     eq(payment.mode, 'received'),
     eq(payment.network, network),
@@ -83,12 +86,12 @@ function isUnpaid(height: number) {
 /** Payments of a lane, starting at a nonce. */
 export async function readFromNonce(
   db: Database,
-  lane: Lane,
+  nonceQueue: NonceQueue,
   nonce: number,
 ): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
-    .where(and(inLane(lane), gte(payment.nonce, nonce)))
+    .where(and(inNonceQueue(nonceQueue), gte(payment.nonce, nonce)))
     .orderBy(asc(payment.nonce))
 }

@@ -5,19 +5,19 @@ import { nativeShortage, type Shortage } from '../chains/shortage.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
 import {
-  lockLane,
+  lockNonceQueue,
   readFromNonce,
   readUnpaid,
   readUnpaidSignatures,
-  type Lane,
-} from '../db/lanes.ts'
+  type NonceQueue,
+} from '../db/nonce-queue.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
 /**
  * The nonce is null where the chain has none. `uncertain`: payments under way caused the shortage,
  * and some of them may have left the balance already, so a later check may find room.
  */
-export type Place =
+export type NonceSlot =
   | { ok: true; nonce: number | null }
   | { ok: false; shortage: Shortage; uncertain: boolean }
 
@@ -29,15 +29,15 @@ const readings = new WeakMap<Context, Map<string, Promise<Funds>>>()
  * the rows later, and counts everything that a reading does not certainly include as still to be
  * paid. So a reading stays valid while others take their places, and concurrent callers share one.
  */
-export function readLaneFunds(context: Context, chain: Chain, sender: string): Promise<Funds> {
-  const lane = { network: chain.network.network, sender }
-  const name = `${lane.network} ${sender}`
+export function readSenderFunds(context: Context, chain: Chain, sender: string): Promise<Funds> {
+  const nonceQueue = { network: chain.network.network, sender }
+  const name = `${nonceQueue.network} ${sender}`
   const underWay = readings.get(context) ?? new Map<string, Promise<Funds>>()
   readings.set(context, underWay)
   const reading =
     underWay.get(name) ??
     chain
-      .funds(sender, (since) => readUnpaidSignatures(context.db, lane, since))
+      .funds(sender, (since) => readUnpaidSignatures(context.db, nonceQueue, since))
       .finally(() => underWay.delete(name))
   underWay.set(name, reading)
   return reading
@@ -58,11 +58,11 @@ type Request = {
  * get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds
  * one that is void.
  */
-export async function takePlace(tx: Database, request: Request): Promise<Place> {
+export async function allocateNonce(tx: Database, request: Request): Promise<NonceSlot> {
   const { network, sender, funds, amountAtomic, feeAtomic, replacing } = request
-  const lane = { network: network.network, sender }
-  await lockLane(tx, lane)
-  const promised = await readPromised(tx, lane, funds)
+  const nonceQueue = { network: network.network, sender }
+  await lockNonceQueue(tx, nonceQueue)
+  const promised = await readPromised(tx, nonceQueue, funds)
   const others = promised.filter(({ id }) => id !== replacing)
   const reserved = others.reduce(
     (sum, payment) => sum + payment.amount + (payment.maxFee ?? 0n),
@@ -89,14 +89,18 @@ type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
  * What is under way and not in the balance that was read: payments, and the network fees the wallet
  * pays when it settles those of others.
  */
-async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Promised[]> {
+async function readPromised(
+  tx: Database,
+  nonceQueue: NonceQueue,
+  funds: Funds,
+): Promise<Promised[]> {
   if (funds.nonce !== null) {
     // Of the offers for one place the highest counts: the last one.
     const settlements = new Map(
-      (await readSigned(tx, lane, funds.nonce)).map((each) => [each.nonce, each]),
+      (await readSigned(tx, nonceQueue, funds.nonce)).map((each) => [each.nonce, each]),
     )
     return [
-      ...(await readFromNonce(tx, lane, funds.nonce)),
+      ...(await readFromNonce(tx, nonceQueue, funds.nonce)),
       ...Array.from(settlements.values(), ({ paymentId, maxFee, nonce }) => ({
         id: paymentId,
         amount: 0n,
@@ -105,7 +109,7 @@ async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Pro
       })),
     ]
   }
-  const unpaid = await readUnpaid(tx, lane, { height: funds.height, named: funds.unproven })
+  const unpaid = await readUnpaid(tx, nonceQueue, { height: funds.height, named: funds.unproven })
   return unpaid.filter(({ id }) => !funds.landed.has(id))
 }
 

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
-import { readFromNonce, readUnpaid, readUnpaidSignatures } from '../db/lanes.ts'
+import { readFromNonce, readUnpaid, readUnpaidSignatures } from '../db/nonce-queue.ts'
 import { readFollowed } from '../db/payments.ts'
 
 /** What is asked for each send and at each look at a chain reads what is under way, not what a wallet has ever paid or settled. */
@@ -12,7 +12,7 @@ import { readFollowed } from '../db/payments.ts'
 const ROWS = 20_000
 const RECENT = 10
 const MOST_READ = 20 * RECENT
-const lane = { network: SOLANA_DEVNET, sender: 'till' }
+const nonceQueue = { network: SOLANA_DEVNET, sender: 'till' }
 const recent = ROWS - RECENT + 1
 
 let opened: OpenedContext
@@ -21,16 +21,16 @@ beforeAll(async () => {
   opened = await openContext([], { engine: 'postgres' })
   const { context, actor } = opened
   for (const { mode, sender, signer } of [
-    { mode: 'hosted', sender: lane.sender, signer: null },
-    { mode: 'received', sender: 'payer', signer: lane.sender },
+    { mode: 'hosted', sender: nonceQueue.sender, signer: null },
+    { mode: 'received', sender: 'payer', signer: nonceQueue.sender },
   ]) {
     await context.db.execute(sql`
       insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, signature, block_height)
-      select ${mode} || n, ${actor.accountId}, ${mode}, 'finalized', ${lane.network}, ${NATIVE_SOL.address}, 'SOL', 9, n, ${sender}, 'payee', ${mode} || n, n
+      select ${mode} || n, ${actor.accountId}, ${mode}, 'finalized', ${nonceQueue.network}, ${NATIVE_SOL.address}, 'SOL', 9, n, ${sender}, 'payee', ${mode} || n, n
       from generate_series(1, ${sql.raw(String(ROWS))}) n`)
     await context.db.execute(sql`
       insert into service.attempt (payment_id, number, network, signer, signature, signed_transaction, max_fee)
-      select ${mode} || n, 1, ${lane.network}, ${signer}, ${mode} || n, 'AA==', 5000
+      select ${mode} || n, 1, ${nonceQueue.network}, ${signer}, ${mode} || n, 'AA==', 5000
       from generate_series(1, ${sql.raw(String(ROWS))}) n`)
   }
   await context.db.execute(sql`vacuum analyze service.payment, service.attempt`)
@@ -61,11 +61,11 @@ test.each<[string, number, (tx: Database) => Promise<readonly unknown[]>]>([
   [
     'the places of a Solana wallet',
     2 * RECENT,
-    (tx) => readUnpaid(tx, lane, { height: recent, named: new Set() }),
+    (tx) => readUnpaid(tx, nonceQueue, { height: recent, named: new Set() }),
   ],
-  ['their signatures', 2 * RECENT, (tx) => readUnpaidSignatures(tx, lane, recent)],
-  ['the nonces of an EVM wallet', 0, (tx) => readFromNonce(tx, lane, 0)],
-  ['what a watcher follows', 0, (tx) => readFollowed(tx, lane.network, new Date(0))],
+  ['their signatures', 2 * RECENT, (tx) => readUnpaidSignatures(tx, nonceQueue, recent)],
+  ['the nonces of an EVM wallet', 0, (tx) => readFromNonce(tx, nonceQueue, 0)],
+  ['what a watcher follows', 0, (tx) => readFollowed(tx, nonceQueue.network, new Date(0))],
 ])('%s without the payments of before', async (_, count, ask) => {
   const { answer, read } = await countRead(ask)
   expect(answer).toHaveLength(count)

@@ -1,4 +1,4 @@
-import type { Lane } from '../db/lanes.ts'
+import type { NonceQueue } from '../db/nonce-queue.ts'
 import type { Context } from '../context/context.ts'
 
 const lines = new WeakMap<Context, Map<string, Promise<unknown>>>()
@@ -7,9 +7,9 @@ const lines = new WeakMap<Context, Map<string, Promise<unknown>>>()
  * Runs work on a lane after all earlier work of this process on it. Between processes the lane's lock decides; here a line costs no connection to the
  * database, of which a hundred payments waiting for one wallet would take all.
  */
-export async function oneByOne<T>(
+export async function runInQueue<T>(
   context: Context,
-  { network, sender }: Lane,
+  { network, sender }: NonceQueue,
   work: () => Promise<T>,
 ): Promise<T> {
   const name = `${network} ${sender}`
