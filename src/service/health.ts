@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
-import { countStopped } from './db/wallet-books.ts'
+import { countStopped } from './db/wallet-ledger.ts'
 import { readDatabaseClock } from './verification/proof-time.ts'
 
 /** `note`: what an operator should know of a part that works. */

@@ -1,13 +1,13 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
-import { readBooks } from '../db/wallet-books.ts'
+import { readWalletLedger } from '../db/wallet-ledger.ts'
 
 const RETRY_AFTER_S = 60
 
 /** @throws `SERVICE_UNAVAILABLE` when the chain shows something of this wallet that nobody signed here, until an operator lets it send again */
 export async function requireSending(db: Database, nonceQueue: NonceQueue): Promise<void> {
-  const books = await readBooks(db, nonceQueue)
+  const books = await readWalletLedger(db, nonceQueue)
   if (!books?.stoppedAt) return
   throw new ProblemError('SERVICE_UNAVAILABLE', {
     message:

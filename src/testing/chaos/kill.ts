@@ -1,5 +1,5 @@
 import { startServiceProcess } from '../service-process.ts'
-import { countStuck, measureRecovery, readBooks } from './measure.ts'
+import { countStuck, measureRecovery, readLedgers } from './measure.ts'
 import { openStage } from './stage.ts'
 import { runStorm } from './storm.ts'
 
@@ -32,7 +32,7 @@ const RECOVERED_WITHIN_MS = 5_000
   const stormS = ((performance.now() - startedAt) / 1000).toFixed(1)
   const service = await startServiceProcess(stage.env)
   const stuck = await countStuck(stage, SETTLED_WITHIN_MS).finally(() => service.kill())
-  const books = await readBooks(stage)
+  const books = await readLedgers(stage)
   const keys = storm.wishes.length
   tell('kills', `${storm.kills} in ${stormS} s`, `at least ${kills}`, storm.kills >= kills)
   tell(

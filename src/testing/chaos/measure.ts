@@ -26,7 +26,7 @@ type Books = {
 }
 
 /** The rows beside the chain, all wallets together: every figure to the base unit. */
-export async function readBooks({ db, tills, payments }: Stage): Promise<Books> {
+export async function readLedgers({ db, tills, payments }: Stage): Promise<Books> {
   const books: Books = {
     paymentsOfKeys: 0,
     failed: 0,

@@ -6,21 +6,21 @@ import type { Context } from '../context/context.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
 import { payment } from '../db/schema/payment.ts'
 import {
-  openBooks,
-  readBooks,
+  openWalletLedger,
+  readWalletLedger,
   stopWallet,
-  turnPage,
-  type BooksRecord,
-  type Page,
-} from '../db/wallet-books.ts'
-import { readSpent } from './spent.ts'
+  writeSnapshot,
+  type LedgerRecord,
+  type LedgerSnapshot,
+} from '../db/wallet-ledger.ts'
+import { readOutflows } from './outflows.ts'
 
 type Verdict = 'equal' | 'later' | 'stopped'
 
 const MAX_PAUSE_MS = 2_000
 
 type Look =
-  | { verdict: 'equal'; books: BooksRecord | undefined; page: Page }
+  | { verdict: 'equal'; books: LedgerRecord | undefined; page: LedgerSnapshot }
   | { verdict: 'later' }
   | { verdict: 'stopped' }
   | { verdict: 'differs'; found: string }
@@ -31,11 +31,7 @@ type Look =
  * signature that is not the service's, stops the wallet: somebody has its key. It is checked twice
  * first.
  */
-export async function checkBooks(
-  context: Context,
-  chain: Chain,
-  address: string,
-): Promise<Verdict> {
+export async function reconcile(context: Context, chain: Chain, address: string): Promise<Verdict> {
   const nonceQueue = { network: chain.network.network, sender: address }
   let seen = await look(context, chain, nonceQueue)
   if (seen.verdict === 'differs') {
@@ -51,13 +47,13 @@ export async function checkBooks(
   }
   if (seen.verdict === 'equal')
     await (seen.books
-      ? turnPage(context.db, seen.books, seen.page)
-      : openBooks(context.db, nonceQueue, seen.page))
+      ? writeSnapshot(context.db, seen.books, seen.page)
+      : openWalletLedger(context.db, nonceQueue, seen.page))
   return seen.verdict
 }
 
 async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Promise<Look> {
-  const books = await readBooks(context.db, nonceQueue)
+  const books = await readWalletLedger(context.db, nonceQueue)
   if (books?.stoppedAt) return { verdict: 'stopped' }
   const quiet = await isQuiet(context, nonceQueue)
   const audit = await chain.audit(nonceQueue.sender, books?.height ?? null)
@@ -73,7 +69,7 @@ async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Pro
   // The node is behind.
   if (height <= books.height) return { verdict: 'later' }
 
-  const spent = await readSpent(context, chain, { nonceQueue, nonce: books.nonce, audit })
+  const spent = await readOutflows(context, chain, { nonceQueue, nonce: books.nonce, audit })
   if (spent.state === 'later') return { verdict: 'later' }
   if (spent.state === 'foreign') return { verdict: 'differs', found: spent.found }
   const received = balance - books.balance + spent.atomic

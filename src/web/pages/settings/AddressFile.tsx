@@ -1,7 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useRef, useState } from 'react'
-import { exportBook, importBook } from '../../local-data/address-book/exchange.ts'
+import { exportAddresses, importAddresses } from '../../local-data/address-book/exchange.ts'
 import { getAddressBook, replaceAll, useAddressBook } from '../../local-data/address-book/store.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -12,7 +12,7 @@ const MAX_BYTES = 1024 * 1024
 /**
  * Exports and imports the address book as a file. An import reports its counts and can be undone.
  */
-export function BookFile() {
+export function AddressFile() {
   const { t } = useLingui()
   const entries = useAddressBook()
   const input = useRef<HTMLInputElement>(null)
@@ -21,7 +21,7 @@ export function BookFile() {
   async function read(file: File) {
     const result =
       file.size <= MAX_BYTES
-        ? importBook(await file.text(), getAddressBook())
+        ? importAddresses(await file.text(), getAddressBook())
         : { ok: false as const }
     if (!result.ok) return setProblem(t`This file is no address book. Nothing was changed.`)
     const { entries: next, added, changed, refused } = result.result
@@ -45,7 +45,7 @@ export function BookFile() {
           <Trans>Import a file</Trans>
         </Button>
         {entries.length > 0 && (
-          <Button onClick={() => download(exportBook(entries))} size="sm">
+          <Button onClick={() => download(exportAddresses(entries))} size="sm">
             <Trans>Export</Trans>
           </Button>
         )}

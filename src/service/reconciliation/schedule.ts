@@ -2,9 +2,9 @@ import { familyOf } from '#contract/network.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
-import { countStopped, readDue } from '../db/wallet-books.ts'
+import { countStopped, readDue } from '../db/wallet-ledger.ts'
 import type { Metrics } from '../context/metrics.ts'
-import { checkBooks } from './check-books.ts'
+import { reconcile } from './reconcile.ts'
 
 /** How often wallets with changes are checked, and all of them. */
 const LOOK_MS = 15_000
@@ -15,7 +15,7 @@ const STOP_WITHIN_MS = 2_000
  * Compares the books of all managed wallets with their chains, for as long as the service runs.
  * @returns stops it
  */
-export function startBooks(context: Context, metrics: Metrics): () => Promise<void> {
+export function startReconciliation(context: Context, metrics: Metrics): () => Promise<void> {
   const holder = crypto.randomUUID()
   let running: Promise<void> | undefined
   let stopped = false
@@ -73,7 +73,7 @@ async function lookAtChain(context: Context, chain: Chain, isOver: () => boolean
     everyMs: ALL_MS,
   })) {
     if (isOver()) return
-    await checkBooks(context, chain, address)
+    await reconcile(context, chain, address)
   }
 }
 

@@ -12,13 +12,13 @@ import { onceDecided } from '#testing/once-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
-import { readBooks, readDue, readStopped, resumeWallet } from '../db/wallet-books.ts'
+import { readWalletLedger, readDue, readStopped, resumeWallet } from '../db/wallet-ledger.ts'
 import { findWallet } from '../db/wallets.ts'
 import { sendPayment } from '../hosted/send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { unseal } from '../wallets/seal.ts'
-import { checkBooks } from './check-books.ts'
+import { reconcile } from './reconcile.ts'
 import { startWatchers, type Watchers } from '../monitor/start.ts'
 
 const ETH = 10n ** 18n
@@ -133,7 +133,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       (audit) =>
         audit !== undefined && audit.height > passed.height && audit.balanceAtomic === unit,
     )
-    expect(await checkBooks(context, chain, address)).toBe('equal')
+    expect(await reconcile(context, chain, address)).toBe('equal')
     const row = await findWallet(context.db, { accountId: actor.accountId, address })
     if (!row) throw new Error('no wallet')
     return {
@@ -142,10 +142,10 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       address,
       nonceQueue,
       secret: () => unseal(context.vault, row, row),
-      books: () => readBooks(context.db, nonceQueue),
+      books: () => readWalletLedger(context.db, nonceQueue),
       settled: (verdicts: readonly string[]) =>
         eventually(
-          () => checkBooks(context, chain, address),
+          () => reconcile(context, chain, address),
           (verdict) => verdicts.includes(verdict),
         ),
       pay: async () => {

@@ -19,7 +19,7 @@ type Spent =
 
 type Question = { nonceQueue: NonceQueue; nonce: number | null; audit: Audit }
 
-export function readSpent(
+export function readOutflows(
   context: Context,
   chain: Chain,
   { nonceQueue, nonce, audit }: Question,

@@ -3,11 +3,16 @@ import type { Family } from '#contract/address.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { NonceQueue } from './nonce-queue.ts'
-import { walletBooks } from './schema/wallet.ts'
+import { walletLedger } from './schema/wallet.ts'
 
-export type BooksRecord = typeof walletBooks.$inferSelect
+export type LedgerRecord = typeof walletLedger.$inferSelect
 /** A page of the books: what the chain held at a height, and what had been received up to there. */
-export type Page = { height: number; balance: bigint; nonce: number | null; received: bigint }
+export type LedgerSnapshot = {
+  height: number
+  balance: bigint
+  nonce: number | null
+  received: bigint
+}
 
 /**
  * Wallets to check: those never checked, those with a change since the last check, and all others
@@ -29,48 +34,48 @@ export async function readDue(
   return rows.map(({ address }) => address)
 }
 
-export async function readBooks(
+export async function readWalletLedger(
   db: Database,
   { network, sender }: NonceQueue,
-): Promise<BooksRecord | undefined> {
+): Promise<LedgerRecord | undefined> {
   const [row] = await db
     .select()
-    .from(walletBooks)
-    .where(and(eq(walletBooks.network, network), eq(walletBooks.address, sender)))
+    .from(walletLedger)
+    .where(and(eq(walletLedger.network, network), eq(walletLedger.address, sender)))
   return row
 }
 
 /** Opens the books with what the chain holds now. */
-export async function openBooks(
+export async function openWalletLedger(
   db: Database,
   { network, sender }: NonceQueue,
-  page: Page,
+  page: LedgerSnapshot,
 ): Promise<void> {
   const row = { network, address: sender, ...page, checkedAt: sql`clock_timestamp()` }
   await db
-    .insert(walletBooks)
+    .insert(walletLedger)
     .values(row)
     .onConflictDoUpdate({
-      target: [walletBooks.network, walletBooks.address],
+      target: [walletLedger.network, walletLedger.address],
       set: row,
-      setWhere: isNull(walletBooks.height),
+      setWhere: isNull(walletLedger.height),
     })
 }
 
 /** Advances the books to this page, unless another process has done so since. */
-export async function turnPage(
+export async function writeSnapshot(
   db: Database,
-  { network, address, height }: BooksRecord,
-  page: Page,
+  { network, address, height }: LedgerRecord,
+  page: LedgerSnapshot,
 ): Promise<void> {
   await db
-    .update(walletBooks)
+    .update(walletLedger)
     .set({ ...page, checkedAt: sql`clock_timestamp()` })
     .where(
       and(
-        eq(walletBooks.network, network),
-        eq(walletBooks.address, address),
-        height === null ? isNull(walletBooks.height) : eq(walletBooks.height, height),
+        eq(walletLedger.network, network),
+        eq(walletLedger.address, address),
+        height === null ? isNull(walletLedger.height) : eq(walletLedger.height, height),
       ),
     )
 }
@@ -85,23 +90,23 @@ export async function stopWallet(
   stopReason: string,
 ): Promise<boolean> {
   const stopped = await db
-    .update(walletBooks)
+    .update(walletLedger)
     .set({ stoppedAt: sql`clock_timestamp()`, stopReason, checkedAt: sql`clock_timestamp()` })
     .where(
       and(
-        eq(walletBooks.network, network),
-        eq(walletBooks.address, sender),
-        isNull(walletBooks.stoppedAt),
+        eq(walletLedger.network, network),
+        eq(walletLedger.address, sender),
+        isNull(walletLedger.stoppedAt),
       ),
     )
-    .returning({ address: walletBooks.address })
+    .returning({ address: walletLedger.address })
   return stopped.length > 0
 }
 
 /** Lets a wallet send again, everywhere it was stopped; the next check opens its books again. */
-export async function resumeWallet(db: Database, address: string): Promise<BooksRecord[]> {
+export async function resumeWallet(db: Database, address: string): Promise<LedgerRecord[]> {
   return db
-    .update(walletBooks)
+    .update(walletLedger)
     .set({
       stoppedAt: null,
       stopReason: null,
@@ -110,23 +115,23 @@ export async function resumeWallet(db: Database, address: string): Promise<Books
       nonce: null,
       received: 0n,
     })
-    .where(and(eq(walletBooks.address, address), isNotNull(walletBooks.stoppedAt)))
+    .where(and(eq(walletLedger.address, address), isNotNull(walletLedger.stoppedAt)))
     .returning()
 }
 
 export async function isStopped(db: Database, nonceQueue: NonceQueue): Promise<boolean> {
-  return (await readBooks(db, nonceQueue))?.stoppedAt instanceof Date
+  return (await readWalletLedger(db, nonceQueue))?.stoppedAt instanceof Date
 }
 
 /** The stopped wallets of all accounts. */
-export async function readStopped(db: Database): Promise<BooksRecord[]> {
-  return db.select().from(walletBooks).where(isNotNull(walletBooks.stoppedAt))
+export async function readStopped(db: Database): Promise<LedgerRecord[]> {
+  return db.select().from(walletLedger).where(isNotNull(walletLedger.stoppedAt))
 }
 
 export async function countStopped(db: Database): Promise<number> {
   const [row] = await db
     .select({ count: count() })
-    .from(walletBooks)
-    .where(isNotNull(walletBooks.stoppedAt))
+    .from(walletLedger)
+    .where(isNotNull(walletLedger.stoppedAt))
   return row?.count ?? 0
 }
