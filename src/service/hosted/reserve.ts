@@ -12,7 +12,7 @@ import { signPayment } from '../wallets/sign.ts'
 import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
 import { requireSending } from './require-sending.ts'
-import type { Kept } from './settle-doubt.ts'
+import type { PersistedPayment } from './recover-commit.ts'
 
 export type Order = {
   accountId: string
@@ -27,7 +27,7 @@ export type Order = {
   idempotency: { key: string; fingerprint: string } | undefined
 }
 
-type Reserved = ({ ok: true } & Kept) | Extract<NonceSlot, { ok: false }>
+type Reserved = ({ ok: true } & PersistedPayment) | Extract<NonceSlot, { ok: false }>
 
 /**
  * Takes the funds and a nonce, signs, and stores payment and signed bytes, all in one commit:

@@ -3,7 +3,7 @@ import type { EventSource, Evidence, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { keepProofOf } from '../db/attempts.ts'
+import { persistProofOf } from '../db/attempts.ts'
 import { claimForOrder, isProven } from '../db/claims.ts'
 import {
   findBySignature,
@@ -87,7 +87,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
         })
       }
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
-        await keepProofOf(tx, { id: row.id, network: row.network, signature })
+        await persistProofOf(tx, { id: row.id, network: row.network, signature })
       for (const status of path) {
         await recordEvent(tx, {
           accountId: row.accountId,

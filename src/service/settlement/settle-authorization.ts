@@ -20,7 +20,7 @@ import {
 } from '../verification/check-authorization.ts'
 import { undecided } from '../verification/checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
-import { keepSettlement } from './keep-settlement.ts'
+import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
 import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from './outcome.ts'
 import { readProofTime } from '../verification/proof-time.ts'
@@ -196,7 +196,7 @@ async function send(
 ): Promise<{ payment: PaymentRecord; signature: string }> {
   const { wallet, secret } = opened
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
-  const { payment, signed } = await keepSettlement(context, job, {
+  const { payment, signed } = await persistSettlement(context, job, {
     chain,
     held,
     transfer: transferOf(job),

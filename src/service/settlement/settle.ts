@@ -29,7 +29,7 @@ import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefused, undecided } from '../verification/checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold, whileHeld } from './hold.ts'
-import { keepSettlement } from './keep-settlement.ts'
+import { persistSettlement } from './persist-settlement.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from '../verification/judge.ts'
 import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import {
@@ -330,7 +330,7 @@ async function signAsSponsor(
   return withWallet(context, address, async ({ wallet, secret }) => {
     const { feeAtomic } = sponsorFee(bytes)
     const sign = () => coSign(bytes, { secret, address: wallet.address })
-    return keepSettlement(context, job, {
+    return persistSettlement(context, job, {
       chain,
       held,
       transfer: transferOf(job),

@@ -12,7 +12,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
 import { LinkFields } from './LinkFields.tsx'
-import { keepLink } from './links-query.ts'
+import { cacheLink } from './links-query.ts'
 import { emptyWish, wishOf, type Fields } from './wish.ts'
 
 export function NewLinkDialog({
@@ -45,7 +45,7 @@ export function NewLinkDialog({
     setTrouble(undefined)
     try {
       const { link } = await callProxy('linkCreate', { body: wishOf(fields, asset) })
-      keepLink(link)
+      cacheLink(link)
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []

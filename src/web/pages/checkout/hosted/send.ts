@@ -13,7 +13,7 @@ import { describeTrouble } from '../../../errors/troubles.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import type { HostedEvent } from './machine.ts'
-import { forgetSend, keepSend, openSends, type OpenSend } from './journal.ts'
+import { forgetSend, persistSend, openSends, type OpenSend } from './journal.ts'
 
 /** What an operator entered, read. */
 export type HostedOrder = {
@@ -93,7 +93,7 @@ export async function signIntent(
 
 /** Sends what was signed, kept first: the same request, however often. What is not certain is `no_answer`. */
 export async function deliver(send: OpenSend): Promise<HostedEvent> {
-  await keepSend(send)
+  await persistSend(send)
   try {
     const { state, paymentId } = await callProxy('hostedSend', {
       body: { nonce: send.nonce, signature: send.signature },

@@ -7,7 +7,7 @@ import { readSenderFunds } from './nonce-queue.ts'
 import { runInQueue } from './serialize.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
 import { reserve, type Order } from './reserve.ts'
-import { settleDoubt, type Kept } from './settle-doubt.ts'
+import { recoverCommit, type PersistedPayment } from './recover-commit.ts'
 
 /** How often a wallet is looked at before a payment is refused that would fit beside fewer others. */
 const LOOKS = 5
@@ -18,11 +18,11 @@ const MAX_PAUSE_MS = 1_000
  * that depends on it is looked at again.
  * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way; `SERVICE_UNAVAILABLE` when it is not known whether it was kept
  */
-export async function keep(
+export async function persist(
   context: Context,
   chain: Chain,
   { order, funds, secret }: { order: Order; funds: Funds; secret: Uint8Array },
-): Promise<Kept> {
+): Promise<PersistedPayment> {
   const { paymentId, network, sender, recipient } = order.intent
   let seen = funds
   for (let look = 1; ; look++) {
@@ -30,7 +30,11 @@ export async function keep(
     const outcome = await runInQueue(context, { network, sender }, () =>
       reserve(context, order, funded),
     ).catch(async (error: unknown) => {
-      const kept = await settleDoubt(context, { paymentId, nonceQueue: { network, sender }, error })
+      const kept = await recoverCommit(context, {
+        paymentId,
+        nonceQueue: { network, sender },
+        error,
+      })
       return { ok: true as const, ...kept }
     })
     if (outcome.ok) return outcome

@@ -36,7 +36,7 @@ type Keeping = {
  * @throws `PAYMENT_VERIFICATION_FAILED` when it cannot; `SERVICE_UNAVAILABLE` when the wallet is
  * stopped
  */
-export async function keepSettlement(
+export async function persistSettlement(
   context: Context,
   job: Job,
   keeping: Keeping,

@@ -7,7 +7,7 @@ const CONTROLS = ':is(a[href],button,input,select,textarea,summary):not(:disable
  * control that takes its position gets the focus. Otherwise keyboard users would be sent to the top
  * of the page.
  */
-export function useKeptFocus() {
+export function usePersistentFocus() {
   const last = useRef<{ list: HTMLElement; control: HTMLElement; place: number }>(undefined)
   useEffect(() => {
     if (

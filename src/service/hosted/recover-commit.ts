@@ -5,7 +5,7 @@ import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { lockNonceQueue, type NonceQueue } from '../db/nonce-queue.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 
-export type Kept = { payment: PaymentRecord; attempt: AttemptRecord }
+export type PersistedPayment = { payment: PaymentRecord; attempt: AttemptRecord }
 
 const LOOKS = 4
 const PAUSE_MS = 500
@@ -16,10 +16,10 @@ const PAUSE_MS = 500
  * @throws the error itself when nothing was stored; `SERVICE_UNAVAILABLE` that names the payment
  * when it stays unknown
  */
-export async function settleDoubt(
+export async function recoverCommit(
   context: Context,
   { paymentId, nonceQueue, error }: { paymentId: string; nonceQueue: NonceQueue; error: unknown },
-): Promise<Kept> {
+): Promise<PersistedPayment> {
   if (!isDatabaseUnavailable(error)) throw error
   for (let look = 1; ; look++) {
     try {
@@ -38,7 +38,7 @@ async function findKept(
   context: Context,
   paymentId: string,
   nonceQueue: NonceQueue,
-): Promise<Kept | undefined> {
+): Promise<PersistedPayment | undefined> {
   return context.db.transaction(async (tx) => {
     await lockNonceQueue(tx, nonceQueue)
     const payment = await findPayment(tx, paymentId)
