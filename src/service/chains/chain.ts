@@ -88,7 +88,7 @@ export interface Chain {
    * Broadcasts a signed transaction; sending the same bytes again changes nothing. A refusal does
    * not prove that it never lands.
    */
-  broadcast(bytes: Uint8Array): Promise<Broadcast>
+  broadcast(bytes: Uint8Array): Promise<BroadcastResult>
   /**
    * What a managed wallet can spend. Where the chain has no nonces, `openPayments` is called before
    * the balance is read: it returns the payments that are signed and may have landed at `since` or
@@ -263,7 +263,7 @@ export type Paid = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amoun
 
 export type Rehearsal = { ok: true } | { ok: false; reason: string }
 
-export type Broadcast = { accepted: true } | { accepted: false; reason: string }
+export type BroadcastResult = { accepted: true } | { accepted: false; reason: string }
 
 /**
  * `fingerprint`: EVM, the fees per gas as `spellFingerprint` writes them, where the chain shows the

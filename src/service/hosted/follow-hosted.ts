@@ -4,8 +4,8 @@ import type { Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { seeThrough } from './see-through.ts'
-import { signAgain } from './sign-again.ts'
+import { ensureInclusion } from './ensure-inclusion.ts'
+import { signReplacement } from './fee-bump.ts'
 
 type Follow = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
 
@@ -37,9 +37,9 @@ export async function followHosted(
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
     if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed })))
-      return signAgain(context, stuck)
+      return signReplacement(context, stuck)
   }
-  await seeThrough(context, stuck, newestPooled)
+  await ensureInclusion(context, stuck, newestPooled)
 }
 
 /** Whether it is worth asking for the proof. */

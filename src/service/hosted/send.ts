@@ -12,7 +12,7 @@ import { estimateConfirmation } from '../payments/estimate.ts'
 import { findEarlier, isSecondOfKey, persist } from './persist.ts'
 import { readSenderFunds } from './nonce-queue.ts'
 import { chainOf } from '../context/network.ts'
-import { push, tellPending } from './push.ts'
+import { broadcast, recordPending } from './broadcast.ts'
 import { readSend } from './read-send.ts'
 import type { Refund } from '../payments/reserve-refund.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
@@ -153,9 +153,9 @@ async function launch(
   chain: Chain,
   { payment, attempt }: PersistedPayment,
 ): Promise<void> {
-  await push(context, chain, attempt)
+  await broadcast(context, chain, attempt)
   crashPoint(context, 'send:broadcast')
-  await tellPending(context, payment.id)
+  await recordPending(context, payment.id)
   crashPoint(context, 'send:told')
   wakeWatcher(chain)
 }

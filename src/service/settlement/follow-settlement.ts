@@ -8,7 +8,7 @@ import { applyObservation } from '../payments/apply-observation.ts'
 import { asOwn } from '../payments/as-own.ts'
 import { readAuthorized, whyEnded } from '../payments/authorized.ts'
 import { failPayment } from '../payments/fail.ts'
-import { seeThrough } from '../hosted/see-through.ts'
+import { ensureInclusion } from '../hosted/ensure-inclusion.ts'
 
 type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
 type Seen = { signature: string; observation: Observation }
@@ -33,7 +33,11 @@ export async function followSettlement(
     !ours.reverted &&
     (ours.pooled.length > 0 || !(await isVoid(chain, payment, attempts)))
   if (isOpen)
-    return seeThrough(context, { payment, newest, chain }, ours.pooled.includes(newest.signature))
+    return ensureInclusion(
+      context,
+      { payment, newest, chain },
+      ours.pooled.includes(newest.signature),
+    )
 
   const key = await findClaimKey(context.db, payment.id)
   const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)

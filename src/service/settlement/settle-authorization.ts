@@ -9,7 +9,7 @@ import type { HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
 import { followSettlement } from './follow-settlement.ts'
-import { push } from '../hosted/push.ts'
+import { broadcast } from '../hosted/broadcast.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { wakeWatcher } from '../chains/wake.ts'
 import {
@@ -217,7 +217,7 @@ async function send(
     },
   })
   const { bytes, signature } = signed
-  await push(context, chain, {
+  await broadcast(context, chain, {
     paymentId: payment.id,
     signature,
     signedTransaction: Buffer.from(bytes).toString('base64'),

@@ -22,7 +22,7 @@ import {
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../context/network.ts'
-import { push } from '../hosted/push.ts'
+import { broadcast } from '../hosted/broadcast.ts'
 import { followQuestion } from './follow-self.ts'
 import { wakeWatcher } from '../chains/wake.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
@@ -382,7 +382,7 @@ async function follow(
   const { signature } = signed
   await seenOr(
     deadline.within(
-      push(context, chain, {
+      broadcast(context, chain, {
         paymentId: payment.id,
         signature,
         signedTransaction: Buffer.from(signed.bytes).toString('base64'),

@@ -3,7 +3,7 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
 import { saysTransferred } from '#chains/evm/trial.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
-import type { Broadcast, Rehearsal } from '../chain.ts'
+import type { BroadcastResult, Rehearsal } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal, simulate } from './simulate.ts'
@@ -65,8 +65,8 @@ async function callOnly(
 
 const KNOWN = /already known|already imported|known transaction/i
 
-export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<Broadcast> {
-  return endpoints.ask(async (client): Promise<Broadcast> => {
+export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
+  return endpoints.ask(async (client): Promise<BroadcastResult> => {
     try {
       await client.sendRawTransaction({ serializedTransaction: bytesToHex(bytes) })
       return { accepted: true }

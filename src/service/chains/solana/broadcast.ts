@@ -7,7 +7,7 @@ import {
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
-import type { Broadcast, Paid, Rehearsal } from '../chain.ts'
+import type { BroadcastResult, Paid, Rehearsal } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { run } from './simulate.ts'
@@ -69,8 +69,8 @@ function describe(refused: ReturnType<typeof refuseByTrial>): string | undefined
 }
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */
-export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promise<Broadcast> {
-  return endpoints.ask(async (connection): Promise<Broadcast> => {
+export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
+  return endpoints.ask(async (connection): Promise<BroadcastResult> => {
     try {
       await connection.sendRawTransaction(bytes, { skipPreflight: true })
       return { accepted: true }

@@ -1,5 +1,5 @@
 import type { Asset, Network } from '#contract/network.ts'
-import type { Broadcast } from '../../payment-order/evidence.ts'
+import type { BroadcastEvidence } from '../../payment-order/evidence.ts'
 import type { PaymentChain, PaymentWallet, TransactionReader } from '../../payment-order/ports.ts'
 import type { ConnectedAccount } from './accounts.ts'
 
@@ -40,7 +40,7 @@ export interface WalletStack {
 
 /** What left the wallet, and what the order was built with. */
 export type BroadcastReading = {
-  sent: Broadcast
+  sent: BroadcastEvidence
   fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 }
 

@@ -19,14 +19,14 @@ import { signCall } from '../wallets/sign-call.ts'
 import { signPayment, type Signed } from '../wallets/sign.ts'
 import { failPayment } from '../payments/fail.ts'
 import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
-import { push, tellPending } from './push.ts'
+import { broadcast, recordPending } from './broadcast.ts'
 import { assetOf } from '../payments/asset-of.ts'
 
 /** A payment that could not land for this long is given up, once it can never land. */
 const GIVE_UP_MS = 600_000
 const MAX_ATTEMPTS = 6
 
-export type Stuck = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
+export type WaitingPayment = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
 type Ready = Extract<Built, { ok: true }>
 type Next = {
   built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>
@@ -36,7 +36,7 @@ type Next = {
 /**
  * Signs a payment again. The caller has proof from the chain that nothing signed before can land.
  */
-export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
+export async function signReplacement(context: Context, stuck: WaitingPayment): Promise<void> {
   const { payment, newest, chain } = stuck
   const late =
     context.now().getTime() - payment.createdAt.getTime() > GIVE_UP_MS ||
@@ -73,7 +73,7 @@ export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
  * Raises the fee of the transaction at the head of a lane, when the network's fees have risen above
  * its offer: same nonce, so only one of the transactions can land.
  */
-export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
+export async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
   const { payment, newest, chain } = stuck
   const { nonce } = newest
   if (newest.number >= MAX_ATTEMPTS || nonce === null) return
@@ -113,7 +113,7 @@ export async function raiseFee(context: Context, stuck: Stuck): Promise<void> {
  * Whose nonce or funds it uses: the sender's, or those of the wallet that pays the network fee for
  * a settlement.
  */
-function laneOf({ payment, newest }: Pick<Stuck, 'payment' | 'newest'>): string {
+function laneOf({ payment, newest }: Pick<WaitingPayment, 'payment' | 'newest'>): string {
   return newest.signer ?? payment.sender
 }
 
@@ -121,7 +121,11 @@ function laneOf({ payment, newest }: Pick<Stuck, 'payment' | 'newest'>): string 
  * Current fees; undefined where the payment could not be made now. A settlement's nonce must be
  * used up in any case.
  */
-async function readMarket({ payment, newest, chain }: Stuck): Promise<GasPrice | undefined> {
+async function readMarket({
+  payment,
+  newest,
+  chain,
+}: WaitingPayment): Promise<GasPrice | undefined> {
   const decoded = decodeTransaction(
     newest.signer === null
       ? await rebuilt(chain, payment)
@@ -145,7 +149,7 @@ type Replacement = {
 /** Signs, stores and broadcasts the next attempt, unless something changed in the meantime. */
 async function replace(
   context: Context,
-  stuck: Stuck,
+  stuck: WaitingPayment,
   { choose, next, keepWhenShort = false }: Replacement,
 ): Promise<void> {
   const { payment, newest, chain } = stuck
@@ -188,8 +192,8 @@ async function replace(
     { paymentId: payment.id, signature: attempt.signature, attempt: attempt.number },
     'a payment was signed again',
   )
-  await push(context, chain, attempt)
-  await tellPending(context, payment.id)
+  await broadcast(context, chain, attempt)
+  await recordPending(context, payment.id)
 }
 
 type Keeping = {
@@ -274,7 +278,7 @@ function signSettlement(
 
 async function giveUp(
   context: Context,
-  { payment, newest }: Stuck,
+  { payment, newest }: WaitingPayment,
   failure: string,
 ): Promise<void> {
   await context.db.transaction(async (tx) => {

@@ -14,7 +14,7 @@ const AGAIN_AFTER_MS = 2_000
  * Broadcasts the stored bytes. They may have left regardless of the reply: only the chain shows
  * what becomes of them.
  */
-export async function push(
+export async function broadcast(
   context: Context,
   chain: Chain,
   attempt: Pick<AttemptRecord, 'paymentId' | 'signature' | 'signedTransaction'>,
@@ -36,7 +36,7 @@ export async function push(
 }
 
 /** Sends stored bytes again, unless that happened a moment ago. */
-export async function pushAgain(
+export async function rebroadcast(
   context: Context,
   chain: Chain,
   attempt: AttemptRecord,
@@ -49,12 +49,12 @@ export async function pushAgain(
     }))
   )
     return
-  await push(context, chain, attempt)
-  await tellPending(context, attempt.paymentId)
+  await broadcast(context, chain, attempt)
+  await recordPending(context, attempt.paymentId)
 }
 
 /** Records that a payment's bytes have left. */
-export async function tellPending(context: Context, paymentId: string): Promise<void> {
+export async function recordPending(context: Context, paymentId: string): Promise<void> {
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, paymentId)
     if (row?.status !== 'created') return
