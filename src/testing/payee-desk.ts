@@ -4,7 +4,7 @@ import type { Network } from '#contract/network.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
 import { receivePayment } from '#service/settlement/receive.ts'
 import { buildSettlement } from '#service/settlement/self/build.ts'
-import { followOnce } from '#service/monitor/follow.ts'
+import { pollOnce } from '#service/monitor/poll.ts'
 import type { EvmFixture } from './local-chains.ts'
 import { eventually, openContext } from './service-context.ts'
 
@@ -24,7 +24,7 @@ export async function openPayeeDesk(evm: EvmFixture, network: Network = evm.netw
 
   async function follow(): Promise<void> {
     if (!chain) throw new Error('no chain')
-    const { failures } = await followOnce(context, chain, { expiredToo: false })
+    const { failures } = await pollOnce(context, chain, { expiredToo: false })
     if (failures.length > 0) throw new AggregateError(failures)
   }
   const status = async (paymentId: string) => (await readPaymentBody(context, paymentId)).status

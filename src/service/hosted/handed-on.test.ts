@@ -6,7 +6,7 @@ import { multicall3 } from '#devnet/artifacts/load.ts'
 import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
 import { payBill, queueFrom } from '#testing/token-payers.ts'
 import { eventually } from '#testing/service-context.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
 /** Permits that a third party's contract has the x402 proxy execute, before ours can. */
@@ -72,7 +72,7 @@ async function final(paymentId: string) {
     () => desk.chain.head(),
     ({ height }) => height >= tip,
   )
-  expect((await followOnce(desk.context, desk.chain, { expiredToo: true })).failures).toEqual([])
+  expect((await pollOnce(desk.context, desk.chain, { expiredToo: true })).failures).toEqual([])
   return readPaymentBody(desk.context, paymentId)
 }
 

@@ -5,7 +5,7 @@ import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { readFromNonce, readUnpaid, readUnpaidSignatures } from '../db/nonce-queue.ts'
-import { readFollowed } from '../db/payments.ts'
+import { readMonitored } from '../db/payments.ts'
 
 /** What is asked for each send and at each look at a chain reads what is under way, not what a wallet has ever paid or settled. */
 
@@ -65,7 +65,7 @@ test.each<[string, number, (tx: Database) => Promise<readonly unknown[]>]>([
   ],
   ['their signatures', 2 * RECENT, (tx) => readUnpaidSignatures(tx, nonceQueue, recent)],
   ['the nonces of an EVM wallet', 0, (tx) => readFromNonce(tx, nonceQueue, 0)],
-  ['what a watcher follows', 0, (tx) => readFollowed(tx, nonceQueue.network, new Date(0))],
+  ['what a watcher follows', 0, (tx) => readMonitored(tx, nonceQueue.network, new Date(0))],
 ])('%s without the payments of before', async (_, count, ask) => {
   const { answer, read } = await countRead(ask)
   expect(answer).toHaveLength(count)

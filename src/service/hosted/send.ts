@@ -6,7 +6,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { unseal } from '../wallets/seal.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { checkRecipient } from '../payments/check-recipient.ts'
 import { estimateConfirmation } from '../payments/estimate.ts'
 import { findEarlier, isSecondOfKey, persist } from './persist.ts'
@@ -157,7 +157,7 @@ async function launch(
   crashPoint(context, 'send:broadcast')
   await recordPending(context, payment.id)
   crashPoint(context, 'send:told')
-  wakeWatcher(chain)
+  notifyMonitor(chain)
 }
 
 async function answer(

@@ -4,7 +4,7 @@ import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from './follow.ts'
+import { pollOnce } from './poll.ts'
 
 /**
  * What becomes of payments whose blocks are dropped by a reorg, that expire, or whose nonce others
@@ -176,7 +176,7 @@ test('a transaction that is final before it has all confirmations is waited for,
   await desk.send(payer, built)
   await desk.evm.mine(170)
   const seen = async () => {
-    await followOnce(other.context, chain, { expiredToo: true })
+    await pollOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
   }
   await eventually(seen, ({ confirmations }) => confirmations >= 170)
@@ -237,7 +237,7 @@ test('an expired payment that lands is found though its block was read before it
       () => chain.head(),
       (head) => BigInt(head.height) >= height,
     )
-    await followOnce(other.context, chain, { expiredToo: true })
+    await pollOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
   }
   await desk.evm.mine(

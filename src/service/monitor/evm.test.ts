@@ -3,7 +3,7 @@ import { eventually, openAccount, openContext } from '#testing/service-context.t
 import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
-import { followOnce } from './follow.ts'
+import { pollOnce } from './poll.ts'
 import { startWatchers } from './start.ts'
 
 const ETH = 10n ** 18n
@@ -254,8 +254,8 @@ test('looks at the same moment by two processes without a lease still write each
     ({ height }) => height > built.lastValidBlockHeight - 140,
   )
   await Promise.all([
-    followOnce(desk.context, chain, { expiredToo: true }),
-    followOnce(second.context, otherChain, { expiredToo: true }),
+    pollOnce(desk.context, chain, { expiredToo: true }),
+    pollOnce(second.context, otherChain, { expiredToo: true }),
   ])
   const { status, events } = await desk.read(built)
   expect(status).toBe('finalized')

@@ -13,7 +13,7 @@ import { SystemProgram, Transaction } from '@solana/web3.js'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from './follow.ts'
+import { pollOnce } from './poll.ts'
 
 /**
  * Nodes that forget, and nodes that lie: a result that only one of two shows is not reported as
@@ -62,7 +62,7 @@ async function untilTipIsKnown(): Promise<void> {
 
 async function statusOf(paymentId: string): Promise<string> {
   await untilTipIsKnown()
-  expect((await followOnce(opened.context, chain, { expiredToo: false })).failures).toEqual([])
+  expect((await pollOnce(opened.context, chain, { expiredToo: false })).failures).toEqual([])
   return (await readPaymentBody(opened.context, paymentId)).status
 }
 

@@ -9,7 +9,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { insertPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { checkRecipient } from './check-recipient.ts'
 import { describeMoney } from './describe-money.ts'
 import { estimateConfirmation } from './estimate.ts'
@@ -87,7 +87,7 @@ export async function buildTransaction(
     })
     return inserted
   })
-  wakeWatcher(chain)
+  notifyMonitor(chain)
   return reply(row, built, { network, deployment: await readDeployment(context.db) })
 }
 

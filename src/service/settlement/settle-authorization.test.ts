@@ -8,7 +8,7 @@ import { payBill, sendFrom } from '#testing/token-payers.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { receivePayment } from './receive.ts'
 
 /**
@@ -155,7 +155,7 @@ test('what was signed and recorded by a process that died is sent by the watcher
   expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
   await eventually(
     async () => {
-      await followOnce(desk.context, desk.chain, { expiredToo: false })
+      await pollOnce(desk.context, desk.chain, { expiredToo: false })
       return desk.balance(all.asset, all.payee.address)
     },
     (held) => held === all.amount,

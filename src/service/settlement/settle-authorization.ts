@@ -8,10 +8,10 @@ import { crashPoint } from '../context/crash.ts'
 import type { HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
-import { followSettlement } from './follow-settlement.ts'
+import { monitorSettlement } from './monitor-settlement.ts'
 import { broadcast } from '../hosted/broadcast.ts'
 import { signCall } from '../wallets/sign-call.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import {
   checkFunds,
   checkValidity,
@@ -70,15 +70,15 @@ export async function settleAuthorization(
   const payment = job.remote
     ? await settleElsewhere(context, job, held)
     : await settleHere(context, job, { chain, held, authorization })
-  wakeWatcher(chain)
-  return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })
+  notifyMonitor(chain)
+  return monitorAuthorization(context, job, { chain, payment, alreadyProcessed: false })
 }
 
 /**
  * Polls until the outcome is known or the time is up. It is this payment, no matter who executes
  * it: it was presented first.
  */
-export async function followAuthorization(
+export async function monitorAuthorization(
   context: Context,
   job: Pick<Job, 'deadline' | 'checklist'>,
   {
@@ -92,7 +92,7 @@ export async function followAuthorization(
   while (row.status === 'pending' && !deadline.passed) {
     if (
       (await seenOr(
-        deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)),
+        deadline.within(monitorSettlement(context, { payment: row, chain }).then(() => true)),
       )) === undefined
     )
       break

@@ -23,8 +23,8 @@ import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../context/network.ts'
 import { broadcast } from '../hosted/broadcast.ts'
-import { followQuestion } from './follow-self.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { monitorQuestion } from './monitor-self.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefused, undecided } from '../verification/checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
@@ -45,7 +45,7 @@ import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
 import { rehearseSigned } from '../verification/rehearse.ts'
 import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
-import { followAuthorization, settleAuthorization } from './settle-authorization.ts'
+import { monitorAuthorization, settleAuthorization } from './settle-authorization.ts'
 import { sponsorFee } from './sponsor-fee.ts'
 import { isCertain, watch } from './watch.ts'
 
@@ -123,7 +123,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
       fingerprint: job.fingerprint,
     }
     // The payee may have settled it alone, with the transaction built for that.
-    await followQuestion(context, question)
+    await monitorQuestion(context, question)
     try {
       return await holding(context, job, {
         key,
@@ -132,7 +132,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     } catch (error) {
       // Or while this was under way: then what looks used is this very payment.
       const settled =
-        error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+        error instanceof ProofRefused ? await monitorQuestion(context, question) : undefined
       if (!settled || settled.status === 'created') throw error
       const claim = await findClaim(context.db, { ...question, scope: job.claimant.scope })
       if (claim?.paymentId === settled.id) return repeat(context, job, claim)
@@ -390,7 +390,7 @@ async function follow(
     ),
   )
   crashPoint(context, 'settle:broadcast')
-  wakeWatcher(chain)
+  notifyMonitor(chain)
   const seen = await seenOr(watch(chain, { signature, deadline }))
   if (seen && isCertain(seen))
     await applyObservation(context, {
@@ -426,7 +426,7 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
   const chain = chainOf(context, payment.network)
   if (job.examined.authorization)
     return {
-      ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })),
+      ...(await monitorAuthorization(context, job, { chain, payment, alreadyProcessed: true })),
       ...told,
     }
   const signature = payment.reportedSignature ?? job.examined.signature

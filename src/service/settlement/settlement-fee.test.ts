@@ -7,7 +7,7 @@ import { readAttempts } from '../db/attempts.ts'
 import { payment } from '../db/schema/payment.ts'
 import { eq } from 'drizzle-orm'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 
 /** A settlement whose network fee our wallet pays, when fees rise above its offer. */
 
@@ -69,7 +69,7 @@ async function follow(context = desk.context): Promise<unknown[]> {
     () => chain.head(),
     ({ height }) => height >= tip,
   )
-  return (await followOnce(context, chain, { expiredToo: false })).failures
+  return (await pollOnce(context, chain, { expiredToo: false })).failures
 }
 
 const statusOf = async (paymentId: string) =>

@@ -11,7 +11,7 @@ import { decodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { receivePayment } from './receive.ts'
 import { sponsorFee } from './sponsor-fee.ts'
 
@@ -111,7 +111,7 @@ test(
     const statuses = await eventually(
       async () => {
         const [chain] = context.chains.values()
-        if (chain) await followOnce(context, chain, { expiredToo: false })
+        if (chain) await pollOnce(context, chain, { expiredToo: false })
         return (await context.db.select().from(payment)).map(({ status }) => status)
       },
       (all) => all.every((status) => status !== 'pending'),

@@ -10,7 +10,7 @@ import {
   contractClient,
   deployCode,
   deploySafe,
-  looksUpAt,
+  lookupAt,
   revertsWith,
   safePayer,
   type ContractPayer,
@@ -347,7 +347,7 @@ describe('a contract that answers anything else', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const address = await deployCode(desk.evm, (at) =>
-      looksUpAt(at, `http://127.0.0.1:${port}/{sender}/{data}`),
+      lookupAt(at, `http://127.0.0.1:${port}/{sender}/{data}`),
     )
     const all = await billed(address)
     const doors = await atEveryDoor({ address, sign: async () => bytes(65) }, all)

@@ -9,7 +9,7 @@ import {
 import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: every check of the method, each with a proof that fails it alone. */
 
@@ -265,7 +265,7 @@ describe('what the chain shows', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [3, []] }),
     })
     await desk.evm.mine()
-    await followOnce(desk.context, desk.chain, { expiredToo: false })
+    await pollOnce(desk.context, desk.chain, { expiredToo: false })
     expect(await readPaymentBody(desk.context, paymentId ?? '')).toMatchObject({
       status: expect.stringMatching(/rolled_back|pending/),
     })

@@ -14,7 +14,7 @@ import { claim } from '../db/schema/proof.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/list/history.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: what a proof that holds is good for, and that it is good once. */
 
@@ -67,7 +67,7 @@ test('a received payment is followed to finality', async () => {
   await desk.evm.mine(12)
   await eventually(
     async () => {
-      await followOnce(desk.context, desk.chain, { expiredToo: false })
+      await pollOnce(desk.context, desk.chain, { expiredToo: false })
       return readPaymentBody(desk.context, paymentId ?? '')
     },
     ({ status }) => status === 'finalized',

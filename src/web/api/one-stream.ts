@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Beat } from '#contract/event.ts'
+import { Heartbeat } from '#contract/event.ts'
 
 /**
  * One event stream for all tabs of a browser. The tab that holds the lock reads it and forwards
@@ -235,7 +235,7 @@ export class OneStream {
 
 function hearsPayments(data: string): boolean {
   try {
-    const beat = v.safeParse(Beat, JSON.parse(data))
+    const beat = v.safeParse(Heartbeat, JSON.parse(data))
     return !beat.success || beat.output.live
   } catch {
     return true

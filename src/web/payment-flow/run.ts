@@ -13,7 +13,7 @@ import {
 } from './machine.ts'
 import type { PaymentOrder } from '../payment-order/order.ts'
 import type { Ports } from './dependencies.ts'
-import { follow } from './reconcile.ts'
+import { pollPayment } from './reconcile.ts'
 import { describeTrouble } from '../errors/troubles.ts'
 
 /** With less time than this left, signing is not offered: a person could not finish in time. */
@@ -228,7 +228,7 @@ export class PaymentRun {
       report: () => this.#report(),
       signal: this.#stop.signal,
     }
-    this.#following = follow(followed, this.#ports.chain, this.#ports.clock).finally(
+    this.#following = pollPayment(followed, this.#ports.chain, this.#ports.clock).finally(
       () => (this.#following = undefined),
     )
   }

@@ -1,5 +1,5 @@
 import { useId, useRef, type ReactNode } from 'react'
-import { buttonClass, type ButtonLook } from './button-class.ts'
+import { buttonClass, type ButtonVariant } from './button-class.ts'
 import { positionPopover } from './position-popover.ts'
 
 export type PopoverProps = {
@@ -7,7 +7,7 @@ export type PopoverProps = {
   label: string
   /** What the button shows. */
   trigger: ReactNode
-  look?: ButtonLook
+  look?: ButtonVariant
   className?: string
   /** Gets a way to close it. */
   children: (close: () => void) => ReactNode

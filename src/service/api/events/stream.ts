@@ -7,7 +7,12 @@ import { refuseUpgrade } from '#http/raw-answer.ts'
 import type { OpenDatabase } from '#postgres/open.ts'
 import type { Context } from '../../context/context.ts'
 import { ANONYMOUS_PER_MINUTE } from '../identify.ts'
-import { BEAT_MS, beatSockets, extendSockets, releaseSocket } from '../../limits/socket-lease.ts'
+import {
+  SOCKET_RENEWAL_MS,
+  renewSockets,
+  extendSockets,
+  releaseSocket,
+} from '../../limits/socket-lease.ts'
 import type { Metrics } from '../../context/metrics.ts'
 import { openConnection, type Connection, type StreamOptions } from './connection.ts'
 import { EVENT_CHANNEL } from '../../db/record-event.ts'
@@ -92,11 +97,11 @@ export async function startEventStream(
   const renew = setInterval(() => void renewLeases(context, connections), RENEW_MS)
   const beat = setInterval(() => {
     // A beat that fails costs the count of connections at most.
-    beatSockets(
+    renewSockets(
       context.db,
       entered(connections).map(({ id }) => id),
     ).catch(() => {})
-  }, BEAT_MS)
+  }, SOCKET_RENEWAL_MS)
 
   async function end(): Promise<void> {
     clearInterval(ping)

@@ -16,7 +16,7 @@ import { openRemote } from '../remote.ts'
 import { settle } from '../settle.ts'
 import { isCertain } from '../watch.ts'
 import { acknowledge } from './acknowledge.ts'
-import { followQuestion } from '../follow-self.ts'
+import { monitorQuestion } from '../monitor-self.ts'
 import { order } from './order.ts'
 import { prepare, type Prepared } from './prepare.ts'
 
@@ -99,7 +99,7 @@ async function prepareUnlessLanded(
       fingerprint,
     }
     const settled =
-      error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+      error instanceof ProofRefused ? await monitorQuestion(context, question) : undefined
     if (!settled || settled.status === 'created') throw error
     throw undecided(
       'The payment is on the chain, and not confirmed yet. Send the same request again.',
@@ -119,7 +119,7 @@ async function isSettled(
   const { key, bytes, authorization, signature } = examined
   if (!bytes && !authorization) return true
   if (key === null) return false
-  await followQuestion(context, { accountId, network, key, fingerprint })
+  await monitorQuestion(context, { accountId, network, key, fingerprint })
   if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt)
     return true
   // Anybody who holds a fully signed transaction may have broadcast it.

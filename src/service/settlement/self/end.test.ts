@@ -7,7 +7,7 @@ import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk
 import { payBill } from '#testing/token-payers.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
-import { followOnce } from '../../monitor/follow.ts'
+import { pollOnce } from '../../monitor/poll.ts'
 import { buildSettlement } from './build.ts'
 
 /**
@@ -79,7 +79,7 @@ async function statusOf(paymentId: string): Promise<string> {
     () => desk.chain.head(),
     ({ height }) => height >= tip,
   )
-  expect((await followOnce(desk.context, desk.chain, { expiredToo: true })).failures).toEqual([])
+  expect((await pollOnce(desk.context, desk.chain, { expiredToo: true })).failures).toEqual([])
   return (await readPaymentBody(desk.context, paymentId)).status
 }
 

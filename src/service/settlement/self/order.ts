@@ -9,7 +9,7 @@ import { findAdoptable } from '../../payments/attribution.ts'
 import { chainOf } from '../../context/network.ts'
 import type { Job } from '../outcome.ts'
 import { transferOf } from '../settle.ts'
-import { wakeWatcher } from '../../chains/wake.ts'
+import { notifyMonitor } from '../../chains/notify.ts'
 import type { Prepared } from './prepare.ts'
 import { reply } from './reply.ts'
 
@@ -28,7 +28,7 @@ export async function order(
     (await insert(context, job, prepared)) ??
     (await findOrdered(context, job))
   if (!row) throw new Error('A settlement was ordered at the same moment, and is not there.')
-  wakeWatcher(chainOf(context, row.network))
+  notifyMonitor(chainOf(context, row.network))
   return reply(context, {
     payment: row,
     prepared,

@@ -36,7 +36,7 @@ import { buildTransaction } from '../../payments/build.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { receivePayment } from '../receive.ts'
-import { followOnce } from '../../monitor/follow.ts'
+import { pollOnce } from '../../monitor/poll.ts'
 import { buildSettlement } from './build.ts'
 
 /**
@@ -168,7 +168,7 @@ const followed = (paymentId: string, wanted: string) =>
     async () => {
       const chain = context.chains.get(network.network)
       if (!chain) throw new Error('no chain')
-      const { failures } = await followOnce(context, chain, { expiredToo: false })
+      const { failures } = await pollOnce(context, chain, { expiredToo: false })
       expect(failures).toEqual([])
       return (await readPaymentBody(context, paymentId)).status
     },

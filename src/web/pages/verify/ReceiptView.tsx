@@ -11,7 +11,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { lookForTransaction } from './chain-checks.ts'
+import { findTransaction } from './chain-checks.ts'
 import { CheckList } from './CheckList.tsx'
 import { checkReceipt } from '../../payment-view/receipt-checks.ts'
 import { ResultCard } from './ResultCard.tsx'
@@ -45,7 +45,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
     }
     // Without the payer's bytes it may be a submitted proof, which has its own memo.
     const memo = receipt.network.startsWith('solana:') && receipt.signed ? receipt.paymentId : null
-    const view = await lookForTransaction(receipt.transaction, expected, {
+    const view = await findTransaction(receipt.transaction, expected, {
       payer: receipt.payer,
       memo,
     }).catch((error: unknown) => ({

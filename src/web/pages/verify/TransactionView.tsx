@@ -6,7 +6,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { lookForTransaction, networksOf } from './chain-checks.ts'
+import { findTransaction, networksOf } from './chain-checks.ts'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { ResultCard } from './ResultCard.tsx'
@@ -27,7 +27,7 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
     setBusy(true)
-    const view = await lookForTransaction(id, read.expected, { payer: null, memo: null }).catch(
+    const view = await findTransaction(id, read.expected, { payer: null, memo: null }).catch(
       (error: unknown) => ({
         checks: [],
         settled: false,

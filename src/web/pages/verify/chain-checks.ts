@@ -32,7 +32,7 @@ const NOTHING: ChainView = {
 const BLOCKS_BACK = 5_000
 
 /** Looks up a proof's payment. Never throws for a node's fault. */
-export async function lookOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
+export async function readOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
   try {
     if (facts.body.kind === 'authorization' || facts.body.kind === 'permit') {
       const { messageBytes } = await import('./proof/message-bytes.ts')
@@ -43,7 +43,7 @@ export async function lookOnChain(facts: Facts, expected: Expected): Promise<Cha
         ...NOTHING,
         undecided: t`The proof names no transaction yet, so there is nothing to look for.`,
       }
-    return await lookForTransaction(facts.transaction, expected, {
+    return await findTransaction(facts.transaction, expected, {
       payer: facts.payer,
       memo: facts.memo,
     })
@@ -61,7 +61,7 @@ export type Known = { payer: string | null; memo: string | null }
  * Looks up a transaction and compares it with the expected values; anything without an expectation
  * is not checked.
  */
-export async function lookForTransaction(
+export async function findTransaction(
   id: string,
   { network, asset, wallet, amountAtomic }: Expected,
   { payer, memo }: Known,

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { serverNow } from '../../api/clock.ts'
-import { lookOnChain, type ChainView } from './chain-checks.ts'
+import { readOnChain, type ChainView } from './chain-checks.ts'
 import type { Check, Outcome } from '../../payment-view/check.ts'
 import type { Facts } from './proof/facts.ts'
 import { checkLocally, type Expected } from './proof/local-checks.ts'
@@ -47,7 +47,7 @@ export async function checkOnly(question: Question, askService: boolean): Promis
   const own = settleKindOf(facts, expected.wallet) === 'co_sign'
   const [local, chain, service] = await Promise.all([
     readWithContract(question),
-    lookOnChain(facts, expected),
+    readOnChain(facts, expected),
     askService && !own ? askWhetherGood(payment, expected) : undefined,
   ])
   const { checks, used } = joined({ local, chain, service: service?.checks ?? [] })
@@ -102,7 +102,7 @@ const ONCE = new Set([
   'allowance',
 ])
 
-export type Looks = {
+export type CheckSources = {
   local: readonly Check[]
   chain: Pick<ChainView, 'checks'>
   service: readonly Check[]
@@ -114,7 +114,10 @@ export type Looks = {
  * than the service accepts is a fault: it concerns the payment itself. `used`: it is on the
  * service's record.
  */
-export function joined({ local, chain, service }: Looks): { checks: Check[]; used: boolean } {
+export function joined({ local, chain, service }: CheckSources): {
+  checks: Check[]
+  used: boolean
+} {
   const spent = wasCarriedOut(chain) || isSpent(chain)
   const isOver = ({ name, state }: Check) =>
     wasCarriedOut(chain) && state === 'bad' && ONCE.has(name)
@@ -142,7 +145,7 @@ function isOutdated({ name, source, state }: Check): boolean {
 }
 
 /** The reader's node shows this very payment, perhaps in a block that is not deep enough yet. */
-function wasCarriedOut({ checks }: Looks['chain']): boolean {
+function wasCarriedOut({ checks }: CheckSources['chain']): boolean {
   return (
     checks.some(
       ({ name, state }) => (name === 'transaction' || name === 'transfer') && state === 'ok',
@@ -151,7 +154,7 @@ function wasCarriedOut({ checks }: Looks['chain']): boolean {
 }
 
 /** It cannot be executed any more, and the reader's node does not show what used it. */
-function isSpent({ checks }: Looks['chain']): boolean {
+function isSpent({ checks }: CheckSources['chain']): boolean {
   return checks.some(({ name, state }) => name === 'fresh' && state === 'open')
 }
 

@@ -4,12 +4,12 @@ import type { Chain } from './chain.ts'
 const sleepers = new WeakMap<Chain, Set<() => void>>()
 
 /** Makes the watcher of a chain look now: there is a payment to find, or a report to check. */
-export function wakeWatcher(chain: Chain): void {
+export function notifyMonitor(chain: Chain): void {
   for (const wake of sleepers.get(chain) ?? []) wake()
 }
 
 /** @returns a function that ends the subscription */
-export function onWake(chain: Chain, wake: () => void): () => void {
+export function onNotify(chain: Chain, wake: () => void): () => void {
   const wakes = sleepers.get(chain) ?? new Set()
   sleepers.set(chain, wakes.add(wake))
   return () => wakes.delete(wake)

@@ -24,15 +24,15 @@ const KEPT_MS = 24 * 60 * 60 * 1000
 
 const WAITING: readonly PaymentStatus[] = ['created', 'pending', 'rolled_back']
 
-export type Following = Ordered & { source: EventSource }
+export type MonitoredOrder = Ordered & { source: EventSource }
 
 /**
  * Checks whether a settlement built for its payee has landed; then the proof is used up, in one
  * commit.
  */
-export async function followOrder(
+export async function monitorOrder(
   context: Context,
-  { payment, order, chain, source }: Following,
+  { payment, order, chain, source }: MonitoredOrder,
 ): Promise<void> {
   const waiting = WAITING.includes(payment.status)
   if (!waiting && payment.status !== 'expired') return
@@ -54,14 +54,14 @@ export async function followOrder(
  * The same when another endpoint is asked about a proof: undefined when nothing was built for this
  * question.
  */
-export async function followQuestion(
+export async function monitorQuestion(
   context: Context,
   question: Question,
 ): Promise<PaymentRecord | undefined> {
   const order = await findOrder(context.db, question)
   const payment = order && (await findPayment(context.db, order.paymentId))
   if (!order || !payment) return undefined
-  await followOrder(context, {
+  await monitorOrder(context, {
     payment,
     order,
     chain: chainOf(context, payment.network),

@@ -10,7 +10,7 @@ import { eventually } from '#testing/service-context.ts'
 import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
 import { payBill, queueFrom, sendFrom } from '#testing/token-payers.ts'
 import { receivePayment } from './receive.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
 /**
@@ -129,7 +129,7 @@ async function follow(): Promise<unknown[]> {
     () => desk.chain.head(),
     ({ height }) => height >= tip,
   )
-  return (await followOnce(desk.context, desk.chain, { expiredToo: true })).failures
+  return (await pollOnce(desk.context, desk.chain, { expiredToo: true })).failures
 }
 
 async function statusOf(paymentId: string): Promise<string> {

@@ -2,18 +2,18 @@ import type { Chain, Found, Head, Wanted } from '../chains/chain.ts'
 import { inParallel } from '../chains/in-parallel.ts'
 import type { Context } from '../context/context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
-import { findBySignature, readFollowed, setReported, type PaymentRecord } from '../db/payments.ts'
+import { findBySignature, readMonitored, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { applyObservation, type Applied } from '../payments/apply-observation.ts'
 import { chooseOrder } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
-import { followHosted } from '../hosted/follow-hosted.ts'
-import { followSettlement } from '../settlement/follow-settlement.ts'
+import { monitorHosted } from '../hosted/monitor-hosted.ts'
+import { monitorSettlement } from '../settlement/monitor-settlement.ts'
 import { rollBack } from '../payments/roll-back.ts'
 import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
-import { followOrder } from '../settlement/follow-self.ts'
+import { monitorOrder } from '../settlement/monitor-self.ts'
 
 /** How long an expired payment is still looked for. */
 const AFTERLIFE_MS = 24 * 60 * 60 * 1000
@@ -28,13 +28,13 @@ type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
  * @returns how many payments are still awaited, and what went wrong with single ones
  * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to check
  */
-export async function followOnce(
+export async function pollOnce(
   context: Context,
   chain: Chain,
   options: { expiredToo: boolean },
 ): Promise<{ open: number; failures: unknown[] }> {
   const head = await chain.head()
-  const payments = await readFollowed(
+  const payments = await readMonitored(
     context.db,
     chain.network.network,
     new Date(context.now().getTime() - AFTERLIFE_MS),
@@ -236,12 +236,12 @@ async function checkConfirmed(
 }
 
 async function checkHosted({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
-  await followHosted(context, { payment, wanted: toWanted(payment), chain, head })
+  await monitorHosted(context, { payment, wanted: toWanted(payment), chain, head })
 }
 
 /** What the service broadcasts for a presented proof is followed to its end as well. */
 async function checkReceived({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
-  await followSettlement(context, { payment, chain, source: 'watcher' })
+  await monitorSettlement(context, { payment, chain, source: 'watcher' })
 }
 
 async function checkOrdered(
@@ -249,7 +249,7 @@ async function checkOrdered(
   payment: PaymentRecord,
   order: SettlementOrder | undefined,
 ): Promise<void> {
-  if (order) await followOrder(context, { payment, order, chain, source: 'watcher' })
+  if (order) await monitorOrder(context, { payment, order, chain, source: 'watcher' })
 }
 
 async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {

@@ -13,7 +13,7 @@ type Follow = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head
  * Looks at everything that was signed for a hosted payment, and sees it through: stored bytes are sent again until one of them lands. Only the chain's
  * proof that none of them ever can leads to a new signature.
  */
-export async function followHosted(
+export async function monitorHosted(
   context: Context,
   { payment, wanted, chain, head }: Follow,
 ): Promise<void> {

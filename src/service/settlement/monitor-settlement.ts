@@ -18,7 +18,7 @@ type Seen = { signature: string; observation: Observation }
  * broadcast for it, which is sent again until it lands, and, for an authorization, what anybody
  * else broadcast.
  */
-export async function followSettlement(
+export async function monitorSettlement(
   context: Context,
   { payment, chain, source = 'service' }: Following,
 ): Promise<void> {
