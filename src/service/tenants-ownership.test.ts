@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, classOf, listAt, succeed, textAt } from '#testing/api-client.ts'
-import { isPaidRow, readRows } from '#testing/tenant-ledger.ts'
+import { isConfirmedRow, readRows } from '#testing/tenant-ledger.ts'
 import {
   atFacilitator,
   EVM_METHODS,
@@ -142,7 +142,7 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])(
       for (const tenant of namesItsPayment ? [t.a, t.c] : [t.c]) {
         expect(
           (await readRows(tenant)).filter(
-            (row) => row.recipient === wallet.address && isPaidRow(row),
+            (row) => row.recipient === wallet.address && isConfirmedRow(row),
           ),
         ).toHaveLength(1)
       }

@@ -6,7 +6,7 @@ import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
-import type { Built, PaymentOrder } from '#web/payment-order/order.ts'
+import type { Built, WalletPaymentIntent } from '#web/payment-order/intent.ts'
 import { readBalances as readEvmBalances } from '#web/wallet/evm/balances.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
 import { evmReader } from '#web/wallet/evm/reader.ts'
@@ -34,7 +34,7 @@ function orderFor(
   network: Network,
   asset: Asset,
   parties: { sender: string; recipient: string },
-): PaymentOrder {
+): WalletPaymentIntent {
   return {
     id: crypto.randomUUID(),
     createdAt: Date.now(),

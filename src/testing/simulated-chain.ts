@@ -13,7 +13,7 @@ import type {
   Head,
   Observation,
   Transfer,
-  Wanted,
+  MonitoredTransaction,
 } from '#service/chains/chain.ts'
 
 /**
@@ -197,7 +197,7 @@ export class SimulatedChain implements Chain {
   }
 }
 
-function isOf(wanted: Wanted, transfer: Transfer): boolean {
+function isOf(wanted: MonitoredTransaction, transfer: Transfer): boolean {
   return (
     wanted.sender === transfer.sender &&
     wanted.recipient === transfer.recipient &&

@@ -28,7 +28,7 @@ export type UnmatchedTransfer = {
 
 const PAID = ['confirmed', 'finalized']
 
-export const isPaidRow = ({ status }: { status: string }) => PAID.includes(status)
+export const isConfirmedRow = ({ status }: { status: string }) => PAID.includes(status)
 
 /** @param query for example `status=incomplete` */
 export async function readRows({ api }: Pick<Tenant, 'api'>, query = ''): Promise<LedgerRow[]> {
@@ -73,7 +73,7 @@ export async function readView(tenants: readonly Tenant[]): Promise<View> {
 export function takersOf(view: View, signature: string): string[] {
   const paid = [...view.rows].flatMap(([name, rows]) =>
     rows
-      .filter((row) => row.signature === signature && isPaidRow(row))
+      .filter((row) => row.signature === signature && isConfirmedRow(row))
       .map((row) => `${name} ${row.paymentId}`),
   )
   const waiting = [...view.unmatched].flatMap(([name, list]) =>
@@ -111,7 +111,7 @@ export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline)
     tenant.api.get('/payments/summary').then(succeed),
     readHoldings(t, tenant),
   ])
-  const paid = rows.filter(isPaidRow)
+  const paid = rows.filter(isConfirmedRow)
   for (const { network, assets } of t.networks) {
     for (const asset of assets) {
       const own = paid.filter((row) => row.network === network && row.asset === asset.address)

@@ -45,7 +45,7 @@ export interface Chain {
    * the wanted payments: then no payment of those blocks is missing among them.
    */
   find(
-    wanted: readonly Wanted[],
+    wanted: readonly MonitoredTransaction[],
     from: number,
     to: number,
   ): Promise<{ found: readonly Found[]; readTo: number }>
@@ -58,7 +58,7 @@ export interface Chain {
    * True only when the chain itself proves that a transaction built for this payment can no longer
    * land.
    */
-  canNeverLand(wanted: Wanted): Promise<boolean>
+  canNeverLand(wanted: MonitoredTransaction): Promise<boolean>
   /**
    * How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without
    * that proof; null where the proof always comes.
@@ -83,7 +83,7 @@ export interface Chain {
    * RPC endpoints are configured, both refused. `paid`: what must arrive of a token, where the
    * chain lets a token keep a part of it (Solana).
    */
-  rehearse(bytes: Uint8Array, paid?: Paid): Promise<Rehearsal>
+  rehearse(bytes: Uint8Array, paid?: ExpectedTransfer): Promise<Rehearsal>
   /**
    * Broadcasts a signed transaction; sending the same bytes again changes nothing. A refusal does
    * not prove that it never lands.
@@ -162,7 +162,7 @@ export type Note = {
 }
 
 /** A payment the watcher looks for. */
-export type Wanted = {
+export type MonitoredTransaction = {
   paymentId: string
   asset: string
   sender: string
@@ -259,7 +259,10 @@ export type Observation =
     }
 
 /** A payment without its id. */
-export type Paid = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
+export type ExpectedTransfer = Pick<
+  PaymentIntent,
+  'asset' | 'sender' | 'recipient' | 'amountAtomic'
+>
 
 export type Rehearsal = { ok: true } | { ok: false; reason: string }
 

@@ -1,5 +1,5 @@
 import { familyOf } from '#contract/network.ts'
-import type { Chain, Head, Wanted } from '../chains/chain.ts'
+import type { Chain, Head, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import type { PaymentRecord } from '../db/payments.ts'
@@ -7,7 +7,7 @@ import { applyObservation } from '../payments/apply-observation.ts'
 import { ensureInclusion } from './ensure-inclusion.ts'
 import { signReplacement } from './fee-bump.ts'
 
-type Follow = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
+type Follow = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
 
 /**
  * Looks at everything that was signed for a hosted payment, and sees it through: stored bytes are sent again until one of them lands. Only the chain's

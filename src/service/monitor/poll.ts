@@ -1,4 +1,4 @@
-import type { Chain, Found, Head, Wanted } from '../chains/chain.ts'
+import type { Chain, Found, Head, MonitoredTransaction } from '../chains/chain.ts'
 import { inParallel } from '../chains/in-parallel.ts'
 import type { Context } from '../context/context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
@@ -281,7 +281,7 @@ function isWaiting({ status }: PaymentRecord): boolean {
   return status === 'created' || status === 'pending' || status === 'rolled_back'
 }
 
-function toWanted(payment: PaymentRecord): Wanted {
+function toWanted(payment: PaymentRecord): MonitoredTransaction {
   const {
     id,
     asset,

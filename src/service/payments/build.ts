@@ -15,7 +15,7 @@ import { describeMoney } from './describe-money.ts'
 import { estimateConfirmation } from './estimate.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { evidenceRequest } from './payer-evidence.ts'
-import { readWish } from './read-wish.ts'
+import { readIntent } from './read-intent.ts'
 import { reserveRefund, type Refund } from './reserve-refund.ts'
 import { refuseBuilt } from './refuse-built.ts'
 
@@ -34,7 +34,7 @@ export async function buildTransaction(
   actor: Actor,
   { refund, ...body }: Body & { refund?: Refund },
 ): Promise<EndpointReply<'transactionSend'>> {
-  const wish = readWish(context.config.networks, body)
+  const wish = readIntent(context.config.networks, body)
   if (!wish.ok) throw refuseParameters(wish.details)
   const { network, asset, amountAtomic } = wish
   const sender = body.walletAddress

@@ -18,7 +18,7 @@ import type { Settled } from './outcome.ts'
 import { withOwnFacilitators } from './own-facilitators.ts'
 import { defaultFacilitator, openRemote, readFacilitator } from './remote.ts'
 import { settle } from './settle.ts'
-import type { Examined, Terms } from '../verification/terms.ts'
+import type { Examined, ExpectedTerms } from '../verification/terms.ts'
 
 /**
  * Checks a payment proof against what the seller expects and against the chain itself, and uses it
@@ -96,7 +96,7 @@ type Expected = Omit<ReceiveInput, 'timeout'>
 export function chooseFacilitator(
   context: Context,
   { facilitatorUrl }: Expected,
-  terms: Terms,
+  terms: ExpectedTerms,
 ): URL | undefined {
   return facilitatorUrl === undefined
     ? defaultFacilitator(context, terms)
@@ -107,7 +107,11 @@ export function chooseFacilitator(
  * What is expected, with every problem of it in one answer. `sponsors`: who may pay the network fee
  * for the payer.
  */
-export function readTerms(context: Context, body: Expected, sponsors: readonly string[]): Terms {
+export function readTerms(
+  context: Context,
+  body: Expected,
+  sponsors: readonly string[],
+): ExpectedTerms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
   if (!choice.ok)
     throw refuseParameters({
@@ -150,7 +154,7 @@ export function readTerms(context: Context, body: Expected, sponsors: readonly s
  * account asks only for itself.
  */
 export function fingerprintOf(
-  { network, asset, payTo, amountAtomic, resource, memo }: Terms,
+  { network, asset, payTo, amountAtomic, resource, memo }: ExpectedTerms,
   facilitator: string | null,
   { keyless = false, address = '' }: Pick<Actor, 'keyless' | 'address'> = {},
 ): string {
@@ -169,7 +173,7 @@ export function fingerprintOf(
 
 type Answer = {
   context: Context
-  terms: Terms
+  terms: ExpectedTerms
   examined: Examined
   settled: Settled
   startedAt: number

@@ -12,7 +12,7 @@ import type { Deadline } from '../verification/deadline.ts'
 import { settlesHere } from './facilitator-wallet.ts'
 import type { Remote } from './outcome.ts'
 import { postJson } from './post-json.ts'
-import type { Terms } from '../verification/terms.ts'
+import type { ExpectedTerms } from '../verification/terms.ts'
 
 /** How long terms are said to be good for, in seconds, where the payer's own words say nothing. */
 const DEFAULT_TIMEOUT_S = 60
@@ -32,7 +32,7 @@ function spell(url: URL): string {
 type Asked = {
   url: URL
   payment: PaymentPayload
-  terms: Terms
+  terms: ExpectedTerms
   checklist: Checklist
   deadline: Deadline
 }
@@ -110,7 +110,10 @@ export function openRemote(
 }
 
 /** Who settles where the caller names nobody: this service, or the first facilitator of the operator's list where no wallet here pays for it. */
-export function defaultFacilitator(context: Context, { network, asset }: Terms): URL | undefined {
+export function defaultFacilitator(
+  context: Context,
+  { network, asset }: ExpectedTerms,
+): URL | undefined {
   const [first] = context.config.facilitators?.allowed ?? []
   return asset.native || settlesHere(context, network.network) || first === undefined
     ? undefined
@@ -120,7 +123,7 @@ export function defaultFacilitator(context: Context, { network, asset }: Terms):
 /** The terms as they were asked; of the payer's words only what decides nothing. */
 function requirementsOf(
   payment: PaymentPayload,
-  { network, asset, payTo, amountAtomic, resource }: Terms,
+  { network, asset, payTo, amountAtomic, resource }: ExpectedTerms,
 ) {
   const requirements: Requirements = {
     scheme: EXACT_SCHEME,

@@ -5,7 +5,7 @@ import { reserve } from '../db/reservations.ts'
 import { chainOf } from '../context/network.ts'
 import { contractsOf } from '../verification/check-authorization.ts'
 import type { Checklist } from '../verification/checklist.ts'
-import type { Examined, Terms } from '../verification/terms.ts'
+import type { Examined, ExpectedTerms } from '../verification/terms.ts'
 
 /**
  * Reserves what an authorization moves, so that many verified at once never promise more than their payer can move. Other methods sign over their own place in
@@ -18,7 +18,7 @@ export async function reserveFunds(
     terms,
     examined: { authorization, key },
     checklist,
-  }: { terms: Terms; examined: Examined; checklist: Checklist },
+  }: { terms: ExpectedTerms; examined: Examined; checklist: Checklist },
 ): Promise<void> {
   if (!authorization || key === null) return
   const { method, token, from, amountAtomic, validBefore } = authorization

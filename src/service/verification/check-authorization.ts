@@ -21,7 +21,7 @@ import type { Chain } from '../chains/chain.ts'
 import type { Contracts } from '../chains/contracts.ts'
 import type { Checklist } from './checklist.ts'
 import { checkTime, type ProofTime } from './proof-time.ts'
-import type { Terms } from './terms.ts'
+import type { ExpectedTerms } from './terms.ts'
 
 const abi = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
@@ -33,7 +33,12 @@ const UNDEPLOYED = /(?:6492){16}$/
 /** An authorization that ends sooner may end before the next block. */
 const LEAST_LEFT_S = 6n
 
-type Checked = { chain: Chain; terms: Terms; authorization: Authorization; checklist: Checklist }
+type Checked = {
+  chain: Chain
+  terms: ExpectedTerms
+  authorization: Authorization
+  checklist: Checklist
+}
 
 /** An EVM chain always has them; this keeps what is never so in one place. */
 export function contractsOf({ contracts, network }: Chain): Contracts {

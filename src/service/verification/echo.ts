@@ -4,9 +4,9 @@ import { findAsset } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
 import type { Checklist } from './checklist.ts'
-import type { Terms } from './terms.ts'
+import type { ExpectedTerms } from './terms.ts'
 
-export type Examination = { payment: PaymentPayload; terms: Terms; checklist: Checklist }
+export type Examination = { payment: PaymentPayload; terms: ExpectedTerms; checklist: Checklist }
 
 /** What the payer says it accepted must be what was asked; it decides nothing beyond that. */
 export function checkEcho(

@@ -7,10 +7,15 @@ import type { Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import { checkTime, readProofTime } from './proof-time.ts'
-import type { Examined, Terms } from './terms.ts'
+import type { Examined, ExpectedTerms } from './terms.ts'
 
 export type Landed = Extract<Observation, { state: 'landed' }>
-export type Judged = { accountId: string; terms: Terms; examined: Examined; checklist: Checklist }
+export type Judged = {
+  accountId: string
+  terms: ExpectedTerms
+  examined: Examined
+  checklist: Checklist
+}
 
 /** Chain clocks differ from ours, and a transaction sent in time may land a little late. */
 const SLACK_MS = 60_000

@@ -4,7 +4,7 @@ import { callOf, ECDSA_LENGTH, type VerifiedAuthorization } from '#chains/evm/au
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import type { Call, Contracts } from '../chains/contracts.ts'
-import type { Terms } from './terms.ts'
+import type { ExpectedTerms } from './terms.ts'
 
 /**
  * The facilitator of the official packages, in this process and behind our own checks. It reads the
@@ -13,7 +13,7 @@ import type { Terms } from './terms.ts'
  */
 export type Official = {
   contracts: Contracts
-  terms: Terms
+  terms: ExpectedTerms
   authorization: VerifiedAuthorization
   /** The wallet that pays the network fee. */
   address: string

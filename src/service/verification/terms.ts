@@ -3,7 +3,7 @@ import type { Asset, Network } from '#contract/network.ts'
 import type { ResourceInfo } from '#x402/requirements.ts'
 
 /** What a proof is checked against: what the seller asked, never what the payer says was asked. */
-export type Terms = {
+export type ExpectedTerms = {
   network: Network
   asset: Asset
   payTo: string

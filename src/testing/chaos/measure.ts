@@ -1,7 +1,7 @@
 import { inArray, sql } from 'drizzle-orm'
 import { payment } from '#service/db/schema/payment.ts'
 import { startServiceProcess } from '../service-process.ts'
-import { askUntilAnswered, newWish } from './client.ts'
+import { askUntilAnswered, newRequestedPayment } from './client.ts'
 import type { Stage } from './stage.ts'
 
 const POLL_MS = 50
@@ -60,7 +60,7 @@ export async function readLedgers({ db, tills, payments }: Stage): Promise<Books
 export async function measureRecovery(
   stage: Stage,
 ): Promise<{ readyMs: number; movingMs: number }> {
-  const wishes = [...stage.tills].map((till) => newWish([till]))
+  const wishes = [...stage.tills].map((till) => newRequestedPayment([till]))
   {
     await using dying = await startServiceProcess(stage.env)
     await Promise.all(

@@ -1,6 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
-import { askUntilAnswered, newWish, type Acknowledged, type Wish } from './client.ts'
+import {
+  askUntilAnswered,
+  newRequestedPayment,
+  type Acknowledged,
+  type RequestedPayment,
+} from './client.ts'
 import type { Stage } from './stage.ts'
 
 type StormOptions = {
@@ -12,7 +17,7 @@ type StormOptions = {
 type Storm = {
   kills: number
   acknowledged: Acknowledged[]
-  wishes: Wish[]
+  wishes: RequestedPayment[]
   /** Payments that were acknowledged while processes were still dying. */
   underFire: number
   /** Requests that a kill cut off. */
@@ -58,7 +63,7 @@ export async function runStorm(
   }
   async function ask(): Promise<void> {
     while (!isOver()) {
-      const wish = newWish(stage.tills)
+      const wish = newRequestedPayment(stage.tills)
       storm.wishes.push(wish)
       storm.acknowledged.push(
         await askUntilAnswered(stage, wish, {

@@ -2,14 +2,14 @@ import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
 import type { JournalEntry } from './journal.ts'
 import { isPaid, mayHaveLeft, type PaymentEvent } from './machine.ts'
-import type { Built, PaymentOrder, Review } from '../payment-order/order.ts'
+import type { Built, WalletPaymentIntent, Review } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
 export async function buildPayment(
   ports: Ports,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   key: string,
 ): Promise<PaymentEvent> {
   const { service, chain, reader, journal, clock } = ports
@@ -51,7 +51,7 @@ export async function buildPayment(
 /** The review with the outcome of the trial run through the user's RPC. */
 export async function simulatePayment(
   ports: Ports,
-  { order, built, review }: { order: PaymentOrder; built: Built; review: Review },
+  { order, built, review }: { order: WalletPaymentIntent; built: Built; review: Review },
 ): Promise<Review> {
   return review.simulation.state === 'running'
     ? withSimulation(review, await ports.chain.simulate(order, built.bytes))
@@ -61,7 +61,7 @@ export async function simulatePayment(
 /** What this browser remembers about the recipient. */
 function history(
   entries: readonly JournalEntry[],
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   known: readonly string[],
 ): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
@@ -91,6 +91,6 @@ function history(
 }
 
 /** So much of the same asset: five dollars' worth of a token are not five ether. */
-function isSameAmount(one: PaymentOrder, other: PaymentOrder): boolean {
+function isSameAmount(one: WalletPaymentIntent, other: WalletPaymentIntent): boolean {
   return one.amountAtomic === other.amountAtomic && one.asset.address === other.asset.address
 }

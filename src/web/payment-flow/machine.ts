@@ -3,12 +3,12 @@ import type {
   Built,
   Finding,
   Landed,
-  PaymentOrder,
+  WalletPaymentIntent,
   Reading,
   Review,
   Sent,
   Trouble,
-} from '../payment-order/order.ts'
+} from '../payment-order/intent.ts'
 import { verdictOf } from './review.ts'
 import { describeTrouble } from '../errors/troubles.ts'
 
@@ -23,7 +23,7 @@ import { describeTrouble } from '../errors/troubles.ts'
  */
 
 type Base = {
-  order: PaymentOrder
+  order: WalletPaymentIntent
   /** Counts from 1; every rebuild is the next attempt of the same order. */
   attempt: number
 }
@@ -82,7 +82,7 @@ export const ABSENCE_GAP_MS = 10_000
 /** A transaction not seen for this long after it left is `unknown`, not `failed`. */
 export const UNSEEN_AFTER_MS = 30_000
 
-export function startPayment(order: PaymentOrder): PaymentState {
+export function startPayment(order: WalletPaymentIntent): PaymentState {
   return { step: 'draft', order, attempt: 1, trouble: null }
 }
 
@@ -210,7 +210,7 @@ export function standingOf(state: PaymentState): Landed | null {
 }
 
 /** Whether the wallet that signs also sends. */
-function walletSends(order: PaymentOrder): boolean {
+function walletSends(order: WalletPaymentIntent): boolean {
   return familyOf(order.network) === 'evm' && !order.signedOnly
 }
 

@@ -5,7 +5,7 @@ import { isOneMove, readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../api/clock.ts'
-import type { Built, PaymentOrder, Reading, Simulation } from '../payment-order/order.ts'
+import type { Built, WalletPaymentIntent, Reading, Simulation } from '../payment-order/intent.ts'
 import type { PaymentChain } from '../payment-order/ports.ts'
 import { RpcProblem } from '../rpc/call.ts'
 import {
@@ -60,7 +60,7 @@ export function messageChain(
 
 async function read(
   { node, network }: { node: Node; network: Network },
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   built: Built,
 ): Promise<Reading> {
   const message = readMessage(built.bytes)
@@ -130,7 +130,7 @@ async function knows(node: Node, network: Network, bytes: Uint8Array): Promise<b
  */
 async function simulate(
   node: Node,
-  { asset, sender, recipient, amountAtomic }: PaymentOrder,
+  { asset, sender, recipient, amountAtomic }: WalletPaymentIntent,
   permitted: Network | undefined,
 ): Promise<Simulation> {
   try {

@@ -17,7 +17,7 @@ import {
   type TokenAuthorization,
 } from '#chains/evm/token-authorization.ts'
 import { decodePermit, type TokenPermit } from '#chains/evm/token-permit.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import { callRpc, rpcUrlOf } from '../rpc/call.ts'
 import type { Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
@@ -33,7 +33,7 @@ export type Message = {
   /** Executed, or cancelled by the payer. */
   isUsed(node: Node): Promise<boolean>
   /** The transaction that executed it, searched from a block on; undefined if it was cancelled. */
-  find(node: Node, order: PaymentOrder, fromBlock: number): Promise<string | undefined>
+  find(node: Node, order: WalletPaymentIntent, fromBlock: number): Promise<string | undefined>
   /** Whether this chain's contracts are those whose rules the message is signed for. */
   isKnown(node: Node): Promise<boolean>
 }

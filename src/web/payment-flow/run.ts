@@ -11,7 +11,7 @@ import {
   type PaymentEvent,
   type PaymentState,
 } from './machine.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { pollPayment } from './reconcile.ts'
 import { describeTrouble } from '../errors/troubles.ts'
@@ -39,7 +39,7 @@ export class PaymentRun {
   #reports = 0
   #nextReportAt = 0
 
-  constructor(ports: Ports, order: PaymentOrder, entry?: JournalEntry) {
+  constructor(ports: Ports, order: WalletPaymentIntent, entry?: JournalEntry) {
     this.#ports = ports
     this.#state = entry?.state ?? startPayment(order)
     this.#entry = entry
@@ -328,6 +328,6 @@ export class PaymentRun {
  * I2: the intent's id for the first attempt; a rebuild needs a separate key, or the service would
  * return the expired transaction.
  */
-export function attemptKey(state: { order: PaymentOrder; attempt: number }): string {
+export function attemptKey(state: { order: WalletPaymentIntent; attempt: number }): string {
   return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
 }

@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto'
 import { expect, test } from 'vitest'
 import { openJournal } from './journal.ts'
 import { paymentLock } from './lock.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { PaymentRun } from './run.ts'
 import { TabRuns, untilLetGo } from './tab-runs.ts'
 import { Outside } from './testing/outside.ts'
@@ -56,7 +56,7 @@ test('what is not known, or not to be gone on with, is not opened', async () => 
 })
 
 /** The tab goes, and its lock with it. */
-async function letGo(run: PaymentRun, { id }: PaymentOrder): Promise<void> {
+async function letGo(run: PaymentRun, { id }: WalletPaymentIntent): Promise<void> {
   run.close()
   await navigator.locks.request(paymentLock(id), () => undefined)
 }

@@ -1,7 +1,7 @@
 import { serverNow } from '../api/clock.ts'
 import type { Journal, JournalEntry } from './journal.ts'
 import { browserLocks, paymentLock, walletLock, type Locks } from './lock.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import type { Clock } from '../payment-order/ports.ts'
 import { PaymentRun } from './run.ts'
@@ -44,7 +44,7 @@ export class TabRuns {
   }
 
   /** A new payment, not built yet. */
-  begin(order: PaymentOrder, outside: Outside): PaymentRun {
+  begin(order: WalletPaymentIntent, outside: Outside): PaymentRun {
     const run = new PaymentRun(this.#ports(outside), order)
     this.#runs.set(order.id, run)
     return run

@@ -1,5 +1,5 @@
 import type { Block, Hex } from 'viem'
-import type { Found, Transfer, Wanted } from '../chain.ts'
+import type { Found, Transfer, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
@@ -23,7 +23,7 @@ export class BlockScan {
   }
 
   async find(
-    wanted: readonly Wanted[],
+    wanted: readonly MonitoredTransaction[],
     from: number,
     to: number,
   ): Promise<{ found: Found[]; readTo: number }> {
@@ -104,7 +104,7 @@ function termsOf({ sender, recipient, asset, amountAtomic }: Terms): string {
 
 /** What is in a block that was there before the payment was built is another payment's, and so is what has another nonce than the one that was signed. */
 function couldBe(
-  { builtHeight, signed, nonce }: Wanted,
+  { builtHeight, signed, nonce }: MonitoredTransaction,
   transfer: Transfer,
   height: number,
 ): boolean {

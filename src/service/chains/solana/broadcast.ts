@@ -7,7 +7,7 @@ import {
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
-import type { BroadcastResult, Paid, Rehearsal } from '../chain.ts'
+import type { BroadcastResult, ExpectedTransfer, Rehearsal } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { run } from './simulate.ts'
@@ -23,7 +23,7 @@ const LANDED = 'AlreadyProcessed'
 export async function rehearse(
   endpoints: SolanaEndpoints,
   network: Network,
-  { bytes, paid }: { bytes: Uint8Array; paid: Paid | undefined },
+  { bytes, paid }: { bytes: Uint8Array; paid: ExpectedTransfer | undefined },
 ): Promise<Rehearsal> {
   const transaction = VersionedTransaction.deserialize(bytes)
   const answers = await endpoints.askTwice((connection) =>
@@ -44,7 +44,7 @@ async function refusal(
   return outcome.ok ? undefined : outcome.reason
 }
 
-type Rehearsed = { transaction: VersionedTransaction; paid: Paid }
+type Rehearsed = { transaction: VersionedTransaction; paid: ExpectedTransfer }
 
 async function refusalOfToken(
   connection: Connection,

@@ -10,7 +10,7 @@ import { decodeLanded, movedAsTold, type LandedFacts } from '#chains/solana/land
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { TokenTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
-import type { Observation, Transfer, Wanted } from '../chain.ts'
+import type { Observation, Transfer, MonitoredTransaction } from '../chain.ts'
 import { ifForEver } from '../for-ever.ts'
 import type { SolanaEndpoints } from './client.ts'
 
@@ -137,7 +137,7 @@ export async function isRefused(connection: Connection, signature: string): Prom
 export async function isPaidBy(
   connection: Connection,
   signature: string,
-  { sender, paymentId }: Pick<Wanted, 'sender' | 'paymentId'>,
+  { sender, paymentId }: Pick<MonitoredTransaction, 'sender' | 'paymentId'>,
 ): Promise<boolean> {
   const landed = await readTransaction(connection, signature)
   if (landed === 'unreadable') return false

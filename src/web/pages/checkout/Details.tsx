@@ -5,7 +5,7 @@ import { familyOf, nativeAsset, type Asset, type Network } from '#contract/netwo
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
 import { hrefOf } from '../../router/location.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -34,11 +34,11 @@ import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { breachOf } from './spending.ts'
 import {
   assetOn,
-  orderOf,
+  intentOf,
   recipientOn,
   reserveOf,
   startValues,
-  type AskedFor,
+  type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useFreshErrors } from './use-fresh-errors.ts'
@@ -47,11 +47,11 @@ import { useSuggestedRecipient } from './use-suggested-recipient.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
-  previous: PaymentOrder | undefined
-  asked: AskedFor
+  previous: WalletPaymentIntent | undefined
+  asked: CheckoutPrefill
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
-  onStart: (order: PaymentOrder) => Promise<void>
+  onStart: (order: WalletPaymentIntent) => Promise<void>
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
@@ -78,7 +78,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
       return openConnectDialog(network && familyOf(network.network))
     setTrouble(undefined)
     try {
-      const order = orderOf(fields, {
+      const order = intentOf(fields, {
         network,
         asset,
         account,
@@ -95,7 +95,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   }
 
   /** For a wallet that reads a code: the same order, from an address that is not connected here. */
-  function orderFrom(sender: string): PaymentOrder | undefined {
+  function orderFrom(sender: string): WalletPaymentIntent | undefined {
     if (!network) return undefined
     try {
       const account = {
@@ -104,7 +104,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
         walletId: '',
         walletName: '',
       }
-      return orderOf(form.getValues(), {
+      return intentOf(form.getValues(), {
         network,
         asset,
         account,

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { PaymentState } from '../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { announce } from '../../ui/announce.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
@@ -11,13 +11,16 @@ import { useStepFocus } from '../../payment-flow/steps/use-step-focus.ts'
 import { sayState } from '../../payment-flow/steps/words.ts'
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
-export type StartOver = { change: PaymentOrder } | { again: PaymentOrder } | { after: PaymentOrder }
+export type StartOver =
+  | { change: WalletPaymentIntent }
+  | { again: WalletPaymentIntent }
+  | { after: WalletPaymentIntent }
 
 export type FlowProps = {
   run: PaymentRun
   onStartOver: (from: StartOver) => void
   /** The same payment from another account. */
-  onStart: (order: PaymentOrder) => Promise<void>
+  onStart: (order: WalletPaymentIntent) => Promise<void>
 }
 
 /** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */

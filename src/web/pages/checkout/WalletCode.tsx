@@ -7,7 +7,7 @@ import { isPaid, isSettled } from '#contract/payment.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { paymentUri } from '../../payment-uris/uris.ts'
 import { pathTo } from '../../router/paths.ts'
-import type { PaymentOrder, Trouble } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, Trouble } from '../../payment-order/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../api/use-config.ts'
 import { Amount } from '../../ui/Amount.tsx'
@@ -25,7 +25,7 @@ import { paymentService } from '../../payment-flow/form/payment-service.ts'
 
 const LOOK_EVERY_MS = 3_000
 
-type Made = { order: PaymentOrder; paymentId: string }
+type Made = { order: WalletPaymentIntent; paymentId: string }
 
 /**
  * A code that a wallet reads as a payment. The service finds such a payment by who sends it, so the payer says first from which address they will pay. On
@@ -34,7 +34,7 @@ type Made = { order: PaymentOrder; paymentId: string }
 export function WalletCode({
   orderFrom,
 }: {
-  orderFrom: (sender: string) => PaymentOrder | undefined
+  orderFrom: (sender: string) => WalletPaymentIntent | undefined
 }) {
   const { t } = useLingui()
   const sample = orderFrom('')

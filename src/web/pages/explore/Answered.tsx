@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { AnswerCard } from './request/AnswerCard.tsx'
-import type { Asked } from './request/ask.ts'
+import type { ResourceResult } from './request/ask.ts'
 import { isChallenge, readChallenge } from './request/challenge.ts'
 import { ChallengeCard } from './ChallengeCard.tsx'
 import { NoChallengeCard } from './NoChallengeCard.tsx'
@@ -9,7 +9,7 @@ import type { ResourceRequest } from './request/request.ts'
 import { UnansweredCard } from './request/UnansweredCard.tsx'
 
 export type AnsweredProps = {
-  view: { request: ResourceRequest; asked: Asked; at: number }
+  view: { request: ResourceRequest; asked: ResourceResult; at: number }
   busy: boolean
   onPay: (choice: Choice) => void
   onRetry: () => void

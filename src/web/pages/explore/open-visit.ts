@@ -3,7 +3,7 @@ import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import type { Offer, Version } from './request/challenge.ts'
-import { beginRun, orderOf, resumeRun, termsOf, type Payer } from './pay/runs.ts'
+import { beginRun, intentOf, resumeRun, termsOf, type Payer } from './pay/runs.ts'
 import type { Visit } from './pay/visit.ts'
 import { readVisit, writeVisit } from './pay/visits.ts'
 import type { ResourceRequest } from './request/request.ts'
@@ -36,7 +36,7 @@ export async function startVisit(
     header: null,
     deliveries: [],
   })
-  return { visit, run: await beginRun(visit, orderOf(visit, network, payer)) }
+  return { visit, run: await beginRun(visit, intentOf(visit, network, payer)) }
 }
 
 /** A request of this browser, with its payment as it stands. */

@@ -6,7 +6,7 @@ import { useSearch } from '../../router/use-route.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import { announce } from '../../ui/announce.tsx'
-import { ask, type Asked } from './request/ask.ts'
+import { ask, type ResourceResult } from './request/ask.ts'
 import { isChallenge, readChallenge } from './request/challenge.ts'
 import { openVisit, startVisit, type Choice } from './open-visit.ts'
 import type { Visit } from './pay/visit.ts'
@@ -16,7 +16,7 @@ import type { RequestFields, ResourceRequest } from './request/request.ts'
 export type View =
   | { name: 'idle'; notice?: string }
   | { name: 'opening' }
-  | { name: 'answer'; request: ResourceRequest; asked: Asked; at: number; notice?: string }
+  | { name: 'answer'; request: ResourceRequest; asked: ResourceResult; at: number; notice?: string }
   | { name: 'visit'; visit: Visit; run: PaymentRun; request: ResourceRequest }
 
 /** The request in the form, what came of it, and the payment it led to. */

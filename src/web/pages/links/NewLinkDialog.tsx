@@ -13,7 +13,7 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
 import { LinkFields } from './LinkFields.tsx'
 import { cacheLink } from './links-query.ts'
-import { emptyWish, wishOf, type Fields } from './wish.ts'
+import { emptyLinkForm, linkRequestOf, type LinkForm } from './link-form.ts'
 
 export function NewLinkDialog({
   onClose,
@@ -26,8 +26,8 @@ export function NewLinkDialog({
   const { networks, sellerWallets } = useConfig()
   const payable = networks.filter((each) => sellersOn(each, sellerWallets).length > 0)
   const [first] = payable
-  const form = useForm<Fields>({
-    defaultValues: emptyWish(first, first && sellersOn(first, sellerWallets)[0]),
+  const form = useForm<LinkForm>({
+    defaultValues: emptyLinkForm(first, first && sellersOn(first, sellerWallets)[0]),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [trouble, setTrouble] = useState<{ title: string; body: string }>()
@@ -41,10 +41,10 @@ export function NewLinkDialog({
   }
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
 
-  async function submit(fields: Fields) {
+  async function submit(fields: LinkForm) {
     setTrouble(undefined)
     try {
-      const { link } = await callProxy('linkCreate', { body: wishOf(fields, asset) })
+      const { link } = await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
       cacheLink(link)
       onCreated(link)
     } catch (error) {
@@ -96,6 +96,6 @@ export function NewLinkDialog({
   )
 }
 
-function isField(fields: Fields, name: string): name is keyof Fields {
+function isField(fields: LinkForm, name: string): name is keyof LinkForm {
   return Object.hasOwn(fields, name)
 }

@@ -5,7 +5,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import type { AnyCheckFact } from '../../payment-order/check-facts.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
@@ -248,7 +248,7 @@ async function lookForMessage(
     ...parties,
     amountAtomic,
     walletName: '',
-  } satisfies PaymentOrder
+  } satisfies WalletPaymentIntent
   const { height } = await chain.head(order)
   const built = {
     paymentId: '',

@@ -7,7 +7,7 @@ import { renderReason } from '../../errors/payment-reasons.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { askPatiently } from '../../api/patience.ts'
-import type { PaymentOrder, Trouble } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, Trouble } from '../../payment-order/intent.ts'
 import type { PaymentService } from '../../payment-order/ports.ts'
 import { describeTrouble } from '../../errors/troubles.ts'
 import { configQuery } from '../../api/queries.ts'
@@ -34,7 +34,7 @@ export const paymentService: PaymentService = {
 
 /** A link's terms are not sent again: the proxy takes them from the link. */
 async function ask(
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   idempotencyKey: string,
 ): ReturnType<typeof call<'transactionSend'>> {
   const { asset, description, reference, resource, refundOf } = order

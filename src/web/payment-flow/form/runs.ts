@@ -5,7 +5,7 @@ import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
 import { openJournal, type JournalEntry } from '../journal.ts'
 import { isPaid, mayHaveLeft } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { TabRuns, type Outside } from '../tab-runs.ts'
 import { loadStack } from '../../wallet/stack.ts'
@@ -14,7 +14,7 @@ import { paymentService } from './payment-service.ts'
 const journal = openJournal()
 const runs = new TabRuns(journal)
 
-async function behind(order: PaymentOrder): Promise<Outside> {
+async function behind(order: WalletPaymentIntent): Promise<Outside> {
   const { wallet, chain, reader } = await loadStack(familyOf(order.network))
   const { sellerWallets } = await queryClient.ensureQueryData(configQuery)
   const known = () => [...getAddressBook().map(({ address }) => address), ...sellerWallets]
@@ -22,7 +22,7 @@ async function behind(order: PaymentOrder): Promise<Outside> {
 }
 
 /** A new payment, not built yet. */
-export async function beginRun(order: PaymentOrder): Promise<PaymentRun> {
+export async function beginRun(order: WalletPaymentIntent): Promise<PaymentRun> {
   return runs.begin(order, await behind(order))
 }
 
@@ -68,7 +68,7 @@ export async function allPayments(): Promise<JournalEntry[]> {
 }
 
 /** Addresses that were paid from here on a network, by our own RPC's word. */
-export async function paidAddresses(network: string): Promise<string[]> {
+export async function recentRecipients(network: string): Promise<string[]> {
   const paid = (await journal.list()).filter(
     ({ state }) => isPaid(state) && state.order.network === network,
   )

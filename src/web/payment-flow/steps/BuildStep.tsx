@@ -7,7 +7,7 @@ import { codes } from '../../errors/codes.ts'
 import { usePauseSeconds } from '../../api/pause.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { PaymentState } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -27,7 +27,7 @@ export type BuildStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { step: 'draft' | 'building' | 'expired_unsigned' | 'cancelled' }>
   onChange: () => void
-  onStart: (order: PaymentOrder) => void
+  onStart: (order: WalletPaymentIntent) => void
 }
 
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */

@@ -1,14 +1,14 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { Outgoing, PaymentState } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { Progress } from './ProgressCard.tsx'
 
 /** `0.1 SOL`, every digit. */
 export function amountOf({
   amountAtomic,
   asset,
-}: Pick<PaymentOrder, 'amountAtomic' | 'asset'>): string {
+}: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
   return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
 }
 

@@ -1,6 +1,12 @@
 import type { Match } from '#chains/match.ts'
 import { familyOf, NATIVE_ETH, NATIVE_SOL } from '#contract/network.ts'
-import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment-order/order.ts'
+import type {
+  Built,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+  Simulation,
+} from '../../payment-order/intent.ts'
 import type {
   Clock,
   PaymentChain,
@@ -49,7 +55,7 @@ export class Outside {
     this.walletSigner = `${family}-buyer`
   }
 
-  order(id = 'order-1'): PaymentOrder {
+  order(id = 'order-1'): WalletPaymentIntent {
     return {
       id,
       createdAt: this.now,
@@ -228,7 +234,7 @@ export class Outside {
     if (!this.rpcUp) throw new Error('connection refused')
   }
 
-  #read(order: PaymentOrder, built: Built, sent: Sent): Reading {
+  #read(order: WalletPaymentIntent, built: Built, sent: Sent): Reading {
     const at = this.now
     if (!this.rpcUp) return { kind: 'unavailable', at }
     const plan = decode(built.bytes)

@@ -10,7 +10,7 @@ import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import type { Built, PaymentOrder, Reading, Sent } from '../../payment-order/order.ts'
+import type { Built, WalletPaymentIntent, Reading, Sent } from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import { readingOf } from './deeds.ts'
@@ -25,12 +25,12 @@ export function evmChain(
   networks: readonly Network[],
   clientOf: (network: Network) => PublicClient,
 ): PaymentChain {
-  const networkOf = (order: PaymentOrder): Network => {
+  const networkOf = (order: WalletPaymentIntent): Network => {
     const network = networks.find((each) => each.network === order.network)
     if (!network) throw new Error(`${order.network} is not configured.`)
     return network
   }
-  const client = (order: PaymentOrder) => clientOf(networkOf(order))
+  const client = (order: WalletPaymentIntent) => clientOf(networkOf(order))
   return {
     blockTimeMs: (order) => networkOf(order).blockTimeMs,
     head: async (order) => readHead(client(order)),
@@ -59,7 +59,7 @@ export function evmChain(
   }
 }
 
-type Look = { client: PublicClient; network: Network; order: PaymentOrder; built: Built }
+type Look = { client: PublicClient; network: Network; order: WalletPaymentIntent; built: Built }
 
 async function readHead(
   client: PublicClient,

@@ -14,7 +14,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import { textFact } from '#contract/facts.ts'
 import type { Match, Step } from '#chains/match.ts'
 import { checksumAddress } from '#contract/address.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 
 /** How each thing that an account of EVM sends is read, before it is signed and after it landed. */
 type Reading = {
@@ -62,7 +62,7 @@ const note: Reading = {
   isMine: isNote,
 }
 
-export function readingOf({ deed }: PaymentOrder): Reading {
+export function readingOf({ deed }: WalletPaymentIntent): Reading {
   if (deed?.kind === 'allow') return approval
   return deed?.kind === 'acknowledge' ? note : payment
 }

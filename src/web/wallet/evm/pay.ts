@@ -2,7 +2,7 @@ import { numberToHex, type EIP1193Provider } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
+import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { WalletAnswer } from '../../payment-order/ports.ts'
 import {
   describeTrouble,
@@ -34,7 +34,7 @@ export async function readAccounts(provider: EIP1193Provider): Promise<string[]>
 export async function payWithProvider(
   provider: EIP1193Provider,
   network: Network,
-  payment: { order: PaymentOrder; built: Built },
+  payment: { order: WalletPaymentIntent; built: Built },
 ): Promise<WalletAnswer> {
   const { order, built } = payment
   const decoded = decodeTransaction(built.bytes)
@@ -78,6 +78,6 @@ export async function payWithProvider(
   }
 }
 
-function refused(signal: WalletSignal, order: PaymentOrder): WalletAnswer {
+function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletAnswer {
   return { kind: 'refused', trouble: describeTrouble(signal, order.walletName) }
 }

@@ -19,10 +19,10 @@ import {
 } from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
-import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
 
 /** A payment's bytes, and the currency of its network fee. */
-type Tried = { order: PaymentOrder; bytes: Uint8Array; currency: Asset }
+type Tried = { order: WalletPaymentIntent; bytes: Uint8Array; currency: Asset }
 
 /**
  * Simulates a payment on the payer's own node. `eth_call` alone passes a payment that cannot cover
@@ -97,7 +97,7 @@ type Fee = Extract<Simulation, { state: 'passed' }>['changes'][number]
 
 async function simulateToken(
   client: PublicClient,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   { decoded, fee }: { decoded: EvmFacts; fee: Fee },
 ): Promise<Simulation> {
   const { asset, sender, recipient, amountAtomic } = order
@@ -158,7 +158,7 @@ async function simulateToken(
  */
 async function tryOut(
   client: PublicClient,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   decoded: EvmFacts,
 ): Promise<Trial | undefined> {
   const calls = trialCalls(order, decoded.gas)
@@ -184,7 +184,7 @@ async function tryOut(
 }
 
 /** What an honest token does. Whether this one is honest shows when it lands. */
-function assumed({ amountAtomic }: PaymentOrder, before: Balances): Trial {
+function assumed({ amountAtomic }: WalletPaymentIntent, before: Balances): Trial {
   return {
     ok: true,
     before,

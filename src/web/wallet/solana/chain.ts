@@ -4,7 +4,7 @@ import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import type { Built, PaymentOrder, Reading, Sent } from '../../payment-order/order.ts'
+import type { Built, WalletPaymentIntent, Reading, Sent } from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
@@ -18,12 +18,12 @@ export function solanaChain(
   networks: readonly Network[],
   rpcOf: (network: Network) => Rpc,
 ): PaymentChain {
-  const networkOf = (order: PaymentOrder): Network => {
+  const networkOf = (order: WalletPaymentIntent): Network => {
     const network = networks.find((each) => each.network === order.network)
     if (!network) throw new Error(`${order.network} is not configured.`)
     return network
   }
-  const rpc = (order: PaymentOrder) => rpcOf(networkOf(order))
+  const rpc = (order: WalletPaymentIntent) => rpcOf(networkOf(order))
   return {
     blockTimeMs: (order) => networkOf(order).blockTimeMs,
     head: async (order) => {
@@ -64,7 +64,7 @@ export function solanaChain(
 
 async function read(
   rpc: Rpc,
-  { order, built }: { order: PaymentOrder; built: Built },
+  { order, built }: { order: WalletPaymentIntent; built: Built },
   sent: Sent,
 ): Promise<Reading> {
   if (!sent.signature) return { kind: 'unavailable', at: serverNow() }

@@ -4,7 +4,7 @@ import { matchTransaction, type MatchOptions } from '#chains/solana/match.ts'
 import { compareLandedNote, compareSignedNote, matchNote } from '#chains/solana/note.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match } from '#chains/match.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 
 /** How each thing that an account of Solana signs is read: before, as it comes back from the wallet, and after it landed. */
 type Reading = {
@@ -16,6 +16,6 @@ type Reading = {
 const payment: Reading = { match: matchTransaction, signed: compareSigned, landed: compareLanded }
 const note: Reading = { match: matchNote, signed: compareSignedNote, landed: compareLandedNote }
 
-export function readingOf({ deed }: PaymentOrder): Reading {
+export function readingOf({ deed }: WalletPaymentIntent): Reading {
   return deed?.kind === 'acknowledge' ? note : payment
 }

@@ -16,7 +16,7 @@ import {
   solanaReviewed,
   solanaStranger,
 } from '#testing/chain-payments.ts'
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
+import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'
@@ -24,7 +24,7 @@ import { standardSigner } from './standard.ts'
 afterEach(() => void vi.useRealTimers())
 
 const { paymentId, maxFeeAtomic } = solanaIntent
-const order: PaymentOrder = { ...solanaIntent, id: 'a', createdAt: 0, walletName: 'Phantom' }
+const order: WalletPaymentIntent = { ...solanaIntent, id: 'a', createdAt: 0, walletName: 'Phantom' }
 const built: Built = {
   paymentId,
   bytes: solanaReviewed,

@@ -1,4 +1,4 @@
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
+import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { WalletAnswer } from '../../payment-order/ports.ts'
 import { describeUnsigned } from '../../errors/troubles.ts'
 import { signalOf } from '../state/errors.ts'
@@ -7,7 +7,7 @@ import type { SolanaSigner } from './standard.ts'
 /** Has the wallet sign a payment. Signing sends nothing: after any error, no byte has left. */
 export async function signWithWallet(
   signer: SolanaSigner,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   built: Built,
 ): Promise<WalletAnswer> {
   try {

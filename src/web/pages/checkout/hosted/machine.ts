@@ -1,5 +1,5 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
-import type { Trouble } from '../../../payment-order/order.ts'
+import type { Trouble } from '../../../payment-order/intent.ts'
 
 /**
  * A payment from a managed wallet, as this page drives it. The operator's wallet signs a text,

@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect } from 'react'
 import { canRebuild, isPaid, mayHaveLeft } from '../../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { PageSkeleton } from '../../../shell/PageSkeleton.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
@@ -31,7 +31,7 @@ export type VisitFlowProps = {
   /** Back to the terms; nothing was sent. */
   onLeave: () => void
   /** The same offer from another account. */
-  onOther: (order: PaymentOrder) => void
+  onOther: (order: WalletPaymentIntent) => void
   /** A new payment by terms the server named later. */
   onPayAnew: (offer: Offer) => void
   /** The server has given what was paid for. */

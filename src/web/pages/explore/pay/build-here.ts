@@ -8,7 +8,7 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { PaymentOrder, Trouble } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent, Trouble } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
 import { describeTrouble } from '../../../errors/troubles.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
@@ -67,7 +67,7 @@ export function explainHere(error: unknown): Trouble {
   return describeTrouble('rpc_silent', '', error instanceof RpcProblem ? error.message : undefined)
 }
 
-async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
+async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Reply> {
   const url = rpcUrlOf(network)
   const ask = async <S extends v.GenericSchema>(
     schema: S,
@@ -100,7 +100,7 @@ async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
 }
 
 /** A payee that is a contract may refuse the money, and the node reports that here. */
-async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
+async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint> {
   const { sender, recipient, amountAtomic, asset } = order
   try {
     const transaction =
@@ -126,7 +126,7 @@ type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
  */
 function priceOf(
   { baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>,
-  { asset }: PaymentOrder,
+  { asset }: WalletPaymentIntent,
   gas: bigint,
 ): GasPrice {
   const tips = reward.map(([tip = 0n]) => tip).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
@@ -142,7 +142,7 @@ function priceOf(
 
 async function onSolana(
   network: Network,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   memo: string | null,
 ): Promise<Reply> {
   const url = rpcUrlOf(network)
@@ -187,7 +187,7 @@ const Owners = v.object({
  */
 async function readToken(
   url: string,
-  { asset, recipient }: PaymentOrder,
+  { asset, recipient }: WalletPaymentIntent,
 ): Promise<{ program: string; opensAccount: boolean }> {
   const [old, newer] = TOKEN_PROGRAMS.map(
     (program) => associatedTokenAccount({ owner: recipient, mint: asset.address, program }).address,

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { decodeHeader } from '#x402/header.ts'
-import { ask, type Answer, type Asked } from '../request/ask.ts'
+import { ask, type Answer, type ResourceResult } from '../request/ask.ts'
 import { headerOf } from '../request/challenge.ts'
 import type { Delivery, Visit } from './visit.ts'
 
 /** What comes of a request that carries the payment. */
-export type Delivered = { asked: Asked; delivery: Delivery; settlement: Settlement | null }
+export type Delivered = { asked: ResourceResult; delivery: Delivery; settlement: Settlement | null }
 
 /** The server's `PAYMENT-RESPONSE`: a claim, to be looked up on the chain. */
 export const Settlement = v.object({
@@ -24,7 +24,7 @@ export async function deliver(visit: Visit, now: number): Promise<Delivered> {
   return { asked, settlement, delivery: { at: now, ...judge(asked, settlement) } }
 }
 
-function judge(asked: Asked, settlement: Settlement | null): Omit<Delivery, 'at'> {
+function judge(asked: ResourceResult, settlement: Settlement | null): Omit<Delivery, 'at'> {
   if (asked.kind === 'unanswered') return { status: null, outcome: 'unanswered', reason: null }
   const { status } = asked.answer
   const reason = settlement?.errorReason ?? null

@@ -23,7 +23,7 @@ import { chainIdOf, type Asset, type Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentOrder as Terms } from '#x402/client/order.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type {
   PaymentChain,
@@ -51,7 +51,7 @@ type Times = { validAfter: bigint; validBefore: bigint }
 
 /** One of the two messages of tokens: how it is written, read, compared, and who signed it. */
 type Kind = {
-  write(network: Network, order: PaymentOrder, times: Times): Uint8Array
+  write(network: Network, order: WalletPaymentIntent, times: Times): Uint8Array
   match(intent: PaymentIntent, bytes: Uint8Array, latest: bigint): Match
   describe(bytes: Uint8Array, asset: Asset): readonly Step[]
   typedData(bytes: Uint8Array): TypedData | undefined
@@ -205,7 +205,7 @@ function describeSigner(signer: string | undefined, wanted: string): string {
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */
 function messageWallet(network: Network, message: Kind, stack: WalletStack): PaymentWallet {
   return {
-    signer: (order: PaymentOrder) => stack.wallet.signer(order),
+    signer: (order: WalletPaymentIntent) => stack.wallet.signer(order),
     pay: async (order, built) => {
       const data = message.typedData(built.bytes)
       if (!data)

@@ -7,7 +7,7 @@ import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { openJournal, type JournalEntry } from '../../../payment-flow/journal.ts'
 import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { askWallet, TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
@@ -39,7 +39,7 @@ function isMessage(way: Way): way is 'authorization' | 'permit' {
 export type Payer = { address: string; walletName: string }
 
 /** The order of a visit: what the machine pays. */
-export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOrder {
+export function intentOf(visit: Visit, network: Network, payer: Payer): WalletPaymentIntent {
   const terms = termsOf(visit)
   const asset = findAsset(network, terms.asset)
   if (!asset) throw new Error(`${terms.asset} is not configured.`)
@@ -60,7 +60,7 @@ export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOr
 }
 
 /** The payment of a new visit, not built yet. */
-export async function beginRun(visit: Visit, order: PaymentOrder): Promise<PaymentRun> {
+export async function beginRun(visit: Visit, order: WalletPaymentIntent): Promise<PaymentRun> {
   return runs.begin(order, await behind(visit))
 }
 
@@ -76,7 +76,7 @@ async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const { network: id, sender, walletName } = allowance.state.order
   const network = networks.find((each) => each.network === id)
-  return network && beginRun(visit, orderOf(visit, network, { address: sender, walletName }))
+  return network && beginRun(visit, intentOf(visit, network, { address: sender, walletName }))
 }
 
 /**
@@ -85,7 +85,7 @@ async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
  */
 export async function openAllowance(
   visit: Visit,
-  payment: PaymentOrder,
+  payment: WalletPaymentIntent,
 ): Promise<PaymentRun | 'held'> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === payment.network)
@@ -130,7 +130,7 @@ export async function mayHavePaid(id: string): Promise<boolean> {
  */
 export async function signProof(
   network: Network,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   data: TypedData,
 ): Promise<string | null> {
   const { signTypedData } = await loadStack('evm')

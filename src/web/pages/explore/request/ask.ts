@@ -25,7 +25,9 @@ export type Unanswered = {
   /** The proxy wants to know who asks. */ signIn?: boolean
 }
 
-export type Asked = { kind: 'answered'; answer: Answer } | ({ kind: 'unanswered' } & Unanswered)
+export type ResourceResult =
+  | { kind: 'answered'; answer: Answer }
+  | ({ kind: 'unanswered' } & Unanswered)
 
 /** The header that carries the payment, if any. */
 export type PaymentHeader = { name: 'PAYMENT-SIGNATURE' | 'X-PAYMENT'; value: string }
@@ -37,7 +39,10 @@ const PROBE_WITHIN_MS = 5_000
  * Sends one request. Every outcome is a return value; a payment sent with it may have been used
  * even if the request failed.
  */
-export async function ask(request: ResourceRequest, payment?: PaymentHeader): Promise<Asked> {
+export async function ask(
+  request: ResourceRequest,
+  payment?: PaymentHeader,
+): Promise<ResourceResult> {
   const started = performance.now()
   const sent = payment
     ? { ...request, headers: [...request.headers, [payment.name, payment.value] as const] }
@@ -48,7 +53,7 @@ export async function ask(request: ResourceRequest, payment?: PaymentHeader): Pr
     : asked
 }
 
-async function askProxy({ method, url, headers, body }: ResourceRequest): Promise<Asked> {
+async function askProxy({ method, url, headers, body }: ResourceRequest): Promise<ResourceResult> {
   try {
     const pairs = headers.map(([name, value]): [string, string] => [name, value])
     const reply = await callProxy(
@@ -78,7 +83,12 @@ async function askProxy({ method, url, headers, body }: ResourceRequest): Promis
   }
 }
 
-async function askDirectly({ method, url, headers, body }: ResourceRequest): Promise<Asked> {
+async function askDirectly({
+  method,
+  url,
+  headers,
+  body,
+}: ResourceRequest): Promise<ResourceResult> {
   const refusal = watchPolicy(url)
   try {
     const response = await fetch(url, {

@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
 import { explorerLink } from '#contract/network.ts'
 import { canRebuild, isPaid, type Outgoing } from '../../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
@@ -75,7 +75,7 @@ function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
 }
 
 /** What the payee is about to do, in one sentence. */
-function Summary({ order }: { order: PaymentOrder }) {
+function Summary({ order }: { order: WalletPaymentIntent }) {
   const network = useNetwork(order.network)
   const networkName = network?.name ?? order.network
   const { deed } = order

@@ -7,7 +7,7 @@ import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import type { Match, MatchRow } from '#chains/match.ts'
 import { fact } from '#contract/facts.ts'
 import { nativeAsset } from '#contract/network.ts'
-import type { Built, PaymentOrder, Simulation } from '../../../payment-order/order.ts'
+import type { Built, WalletPaymentIntent, Simulation } from '../../../payment-order/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type {
   PaymentChain,
@@ -33,7 +33,7 @@ export function collect(
   const payer = payerOf(facts)
   const memo = expected.memo ?? facts.memo ?? ''
   /** The payment as its payer would have ordered it. */
-  const asPayment = (order: PaymentOrder): PaymentOrder => {
+  const asPayment = (order: WalletPaymentIntent): WalletPaymentIntent => {
     const { deed: _, ...same } = order
     const sponsor = sponsorOf(facts)
     return { ...same, sender: payer, ...(sponsor !== null && { sponsor }) }
@@ -76,7 +76,7 @@ function coSigned({ body }: Facts, wallet: string): boolean {
 type OnSolana = {
   facts: Facts
   stack: WalletStack
-  asPayment: (order: PaymentOrder) => PaymentOrder
+  asPayment: (order: WalletPaymentIntent) => WalletPaymentIntent
   asAttempt: <A extends { paymentId: string }>(attempt: A) => A
 }
 

@@ -9,7 +9,7 @@ import { TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import type { SettleKind } from './kinds.ts'
 import { settleService } from './settle-service.ts'
-import { orderOf, settlementOf, type Settlement } from './settlement.ts'
+import { intentOf, settlementOf, type Settlement } from './settlement.ts'
 
 /** The settlements of this browser, in the same machine as every payment; a proof has one at a time. */
 
@@ -26,7 +26,7 @@ export async function beginSettlement(
     ({ state }) => isOpen(state) && isOf(state.order.deed, settlement.header, kind),
   )
   if (open) return (await resumeSettlement(open.id)) ?? 'held'
-  const order = orderOf({
+  const order = intentOf({
     ...settlement,
     kind,
     walletName,

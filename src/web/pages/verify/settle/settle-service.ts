@@ -1,7 +1,7 @@
 import { decodeBase64 } from '#x402/header.ts'
 import { call } from '../../../api/client.ts'
 import { askPatiently } from '../../../api/patience.ts'
-import type { PaymentOrder, Trouble } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent, Trouble } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
 import { describeTrouble, type TroubleName } from '../../../errors/troubles.ts'
 import { paymentService } from '../../../payment-flow/form/payment-service.ts'
@@ -59,7 +59,7 @@ function receiptText(paymentId: string): string {
 
 /** Why a reply is of no use for an order; undefined when it is what was asked for. */
 function judge(
-  { deed, sender }: PaymentOrder,
+  { deed, sender }: WalletPaymentIntent,
   { settlement, signer }: Reply,
 ): TroubleName | undefined {
   if (deed?.kind === 'acknowledge')

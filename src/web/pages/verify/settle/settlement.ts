@@ -1,6 +1,6 @@
 import { findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import { decodePayload } from '#x402/payload.ts'
-import type { Asked, Deed, PaymentOrder } from '../../../payment-order/order.ts'
+import type { ProofTask, Deed, WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import { factsOf, type Facts } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
 import type { SettleKind } from './kinds.ts'
@@ -8,12 +8,12 @@ import type { SettleKind } from './kinds.ts'
 /** A proof that its payee settles alone, and what it is held against. */
 export type Settlement = { header: string; facts: Facts; expected: Expected }
 
-export type SettleOrder = PaymentOrder & { deed: Extract<Deed, Asked> }
+export type SettleIntent = WalletPaymentIntent & { deed: Extract<Deed, ProofTask> }
 
 export type Begin = Settlement & { kind: SettleKind; walletName: string; id: string; now: number }
 
 /** The order by which the payment machine settles a proof, or acknowledges it. */
-export function orderOf({
+export function intentOf({
   header,
   facts,
   expected,
@@ -21,9 +21,9 @@ export function orderOf({
   walletName,
   id,
   now,
-}: Begin): SettleOrder {
+}: Begin): SettleIntent {
   const { network, asset, wallet, amountAtomic, resource, memo } = expected
-  const asked: Asked = { proof: header, asset: asset.address, amountAtomic, resource, memo }
+  const asked: ProofTask = { proof: header, asset: asset.address, amountAtomic, resource, memo }
   const common = {
     id,
     createdAt: now,
@@ -55,7 +55,7 @@ export function orderOf({
 }
 
 /** The settlement of an order that the journal kept. @throws Error when its proof or its asset is gone */
-export function settlementOf(order: PaymentOrder, networks: readonly Network[]): Settlement {
+export function settlementOf(order: WalletPaymentIntent, networks: readonly Network[]): Settlement {
   const { deed } = order
   const network = networks.find((each) => each.network === order.network)
   if (!deed || !('proof' in deed) || !network)

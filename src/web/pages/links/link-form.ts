@@ -5,7 +5,7 @@ import { serverNow } from '../../api/clock.ts'
 import { readAmount } from '../../payment-flow/form/fields.ts'
 
 /** What the form holds, as typed. */
-export type Fields = {
+export type LinkForm = {
   network: string
   recipient: string
   asset: string
@@ -27,7 +27,10 @@ const LASTS_MS = {
   always: undefined,
 } as const
 
-export function emptyWish(network: Network | undefined, recipient: string | undefined): Fields {
+export function emptyLinkForm(
+  network: Network | undefined,
+  recipient: string | undefined,
+): LinkForm {
   const texts = { amount: '', description: '', reference: '', resource: '', returnUrl: '' }
   return {
     ...texts,
@@ -40,7 +43,7 @@ export function emptyWish(network: Network | undefined, recipient: string | unde
 }
 
 /** What the proxy is asked for. */
-export function wishOf(fields: Fields, asset: Asset) {
+export function linkRequestOf(fields: LinkForm, asset: Asset) {
   const read = fields.amount.trim() === '' ? undefined : readAmount(fields.amount, asset)
   const lasts = LASTS_MS[fields.lasts]
   const texts = (['description', 'reference', 'resource', 'returnUrl'] as const).flatMap((name) =>

@@ -14,7 +14,7 @@ type Body = {
 }
 
 /** What is asked for; or all that is wrong with it, by field. */
-export type Wish =
+export type IntentReading =
   | {
       ok: true
       network: Network
@@ -25,7 +25,7 @@ export type Wish =
   | { ok: false; details: Record<string, string> }
 
 /** Reads what both modes of sending have in common. */
-export function readWish(networks: readonly Network[], body: Body): Wish {
+export function readIntent(networks: readonly Network[], body: Body): IntentReading {
   const choice = chooseNetwork(networks, body.walletAddress, body.network)
   if (!choice.ok)
     return {

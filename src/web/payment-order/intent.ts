@@ -10,15 +10,15 @@ export type Deed =
    * Collects for `recipient`, whose wallet is `sender`, what a payer's proof grants; with
    * `broadcast`, no signature is needed.
    */
-  | ({ kind: 'settle'; way: 'carry_out' | 'co_sign' | 'broadcast' } & Asked)
+  | ({ kind: 'settle'; way: 'carry_out' | 'co_sign' | 'broadcast' } & ProofTask)
   /** Records on the chain that `sender` received what a proof paid. It moves nothing. */
-  | ({ kind: 'acknowledge' } & Asked)
+  | ({ kind: 'acknowledge' } & ProofTask)
 
 /**
  * A payer's proof and the terms it is checked against. The proof is as good as money until it is
  * used: it is kept only while the order is open.
  */
-export type Asked = {
+export type ProofTask = {
   proof: string
   /** The asset's address. */
   asset: string
@@ -31,7 +31,7 @@ export type Asked = {
  * The payment a person requested. Created before the first request; `id` is the intent's id and the
  * idempotency key of its first attempt.
  */
-export type PaymentOrder = {
+export type WalletPaymentIntent = {
   id: string
   /** Unix milliseconds. */
   createdAt: number
@@ -64,7 +64,7 @@ export type PaymentOrder = {
  * Whether a wallet signature is needed: a transaction that others have fully signed is only
  * broadcast.
  */
-export function needsWallet({ deed }: Pick<PaymentOrder, 'deed'>): boolean {
+export function needsWallet({ deed }: Pick<WalletPaymentIntent, 'deed'>): boolean {
   return deed?.kind !== 'settle' || deed.way !== 'broadcast'
 }
 
