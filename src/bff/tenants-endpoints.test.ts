@@ -200,7 +200,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
         path: '/api-keys/approval',
         body: {
           signer: proxy.operator.address,
-          deed: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } },
+          operation: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } },
         },
       }),
     },

@@ -4,7 +4,7 @@ import {
   APPROVAL_TAIL,
   isApprovalOf,
   keyApprovalText,
-  type KeyDeed,
+  type KeyOperation,
 } from '#contract/key-approval.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
@@ -24,7 +24,7 @@ const VALID_MS = 5 * 60_000
 export async function issueKeyApproval(
   context: Context,
   visitor: Visitor,
-  { deed, signer }: { deed: KeyDeed; signer: string },
+  { operation, signer }: { operation: KeyOperation; signer: string },
 ) {
   const session = requireOperator(visitor)
   const parsed = parseAddress(signer)
@@ -34,7 +34,7 @@ export async function issueKeyApproval(
   const issuedAt = context.now()
   const expiresAt = new Date(issuedAt.getTime() + VALID_MS)
   const origin = originOf(visitor)
-  const words = keyApprovalText(deed, { origin, wallet })
+  const words = keyApprovalText(operation, { origin, wallet })
   const message = `${words}${APPROVAL_TAIL}${createNonce()}\nIssued At: ${issuedAt.toISOString()}\nExpiration Time: ${expiresAt.toISOString()}`
   const id = createId('kya')
   await insertChallenge(context.db, {
@@ -57,7 +57,7 @@ export async function issueKeyApproval(
 export async function requireKeyApproval(
   context: Context,
   visitor: Visitor,
-  { approval, deed }: { approval: string | undefined; deed: KeyDeed },
+  { approval, operation }: { approval: string | undefined; operation: KeyOperation },
 ): Promise<void> {
   const session = requireOperator(visitor)
   const [, id, signature] =
@@ -74,7 +74,7 @@ export async function requireKeyApproval(
     session.wallets.includes(row.wallet) && context.config.operatorWallets.includes(row.wallet)
   if (
     !stillOperates ||
-    !isApprovalOf(row.message, deed, { origin, wallet: row.wallet }) ||
+    !isApprovalOf(row.message, operation, { origin, wallet: row.wallet }) ||
     !isSigned(row.wallet, row.message, signature)
   )
     throw refuse('approval_signature')

@@ -65,15 +65,15 @@ function history(
   known: readonly string[],
 ): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
-  if (order.deed) return { openTwin: false, firstTime: false, lookAlike: null }
+  if (order.operation) return { openTwin: false, firstTime: false, lookAlike: null }
   const paid = entries
-    .filter(({ state }) => isPaid(state) && !state.order.deed)
+    .filter(({ state }) => isPaid(state) && !state.order.operation)
     .map(({ state }) => state.order.recipient)
   const addresses = [...known, ...paid].map((address) => ({ address }))
   const toThem = entries.filter(
     ({ id, state }) =>
       id !== order.id &&
-      !state.order.deed &&
+      !state.order.operation &&
       state.order.recipient === order.recipient &&
       state.order.network === order.network,
   )

@@ -54,9 +54,11 @@ export function openJournal(name = 'paydesk-payments'): Journal {
 
 /** What was signed, and proofs of others, go once the payment is settled or nothing came of it. */
 function forgetful(state: PaymentState): PaymentState {
-  const { deed } = state.order
+  const { operation } = state.order
   const order =
-    deed && 'proof' in deed ? { ...state.order, deed: { ...deed, proof: '' } } : state.order
+    operation && 'proof' in operation
+      ? { ...state.order, operation: { ...operation, proof: '' } }
+      : state.order
   return 'sent' in state
     ? { ...state, order, sent: { ...state.sent, bytes: null } }
     : { ...state, order }

@@ -3,7 +3,7 @@ import type { Asset, NetworkId } from '#contract/network.ts'
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 
 /** What an order does if it is not a payment from its sender to its recipient. */
-export type Deed =
+export type PaymentOperation =
   /** Allows `recipient` to take this amount of a token from `sender` later. EVM. */
   | { kind: 'allow' }
   /**
@@ -52,7 +52,7 @@ export type WalletPaymentIntent = {
   signedOnly?: true
   /** Solana: the account that pays the network fee for the sender, and signs and sends last. */
   sponsor?: string
-  deed?: Deed
+  operation?: PaymentOperation
   /**
    * The merchant's link that set the terms, its whole text; `setBy` names the merchant to the
    * payer.
@@ -64,8 +64,8 @@ export type WalletPaymentIntent = {
  * Whether a wallet signature is needed: a transaction that others have fully signed is only
  * broadcast.
  */
-export function needsWallet({ deed }: Pick<WalletPaymentIntent, 'deed'>): boolean {
-  return deed?.kind !== 'settle' || deed.way !== 'broadcast'
+export function needsWallet({ operation }: Pick<WalletPaymentIntent, 'operation'>): boolean {
+  return operation?.kind !== 'settle' || operation.way !== 'broadcast'
 }
 
 /** An unsigned transaction as the service built it and as this browser decoded it. */

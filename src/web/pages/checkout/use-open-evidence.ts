@@ -24,7 +24,7 @@ export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
   const concerned =
     network !== undefined &&
     familyOf(network.network) === 'evm' &&
-    !order.deed &&
+    !order.operation &&
     signature !== null &&
     step !== 'failed'
   const { data: read } = useQuery({

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { isApprovalOf, type KeyDeed } from '#contract/key-approval.ts'
+import { isApprovalOf, type KeyOperation } from '#contract/key-approval.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Trouble } from '../../payment-order/intent.ts'
@@ -25,7 +25,7 @@ export type Approving = {
   /** Why it failed: the proxy's refusal. */
   problem: unknown
   /** Asks for the text to sign for an operation. */
-  ask: (deed: KeyDeed, signer: ConnectedAccount) => Promise<void>
+  ask: (operation: KeyOperation, signer: ConnectedAccount) => Promise<void>
   /** Asks the wallet, then executes what was signed. */
   sign: () => Promise<void>
   back: () => void
@@ -59,13 +59,13 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
     approval,
     busy,
     problem,
-    ask: (deed, signer) =>
+    ask: (operation, signer) =>
       work(async () => {
         const { id, message } = await callProxy('keyApproval', {
-          body: { signer: signer.address, deed },
+          body: { signer: signer.address, operation },
         })
         // The text must match what was entered, or it is not signed.
-        if (!isApprovalOf(message, deed, { origin: location.origin, wallet: signer.address }))
+        if (!isApprovalOf(message, operation, { origin: location.origin, wallet: signer.address }))
           throw new ApiError({ code: 'BAD_RESPONSE' })
         setApproval({ id, message, signer, trouble: null })
       }),

@@ -13,7 +13,7 @@ import { serverNow } from '../../api/clock.ts'
 import type { Built, WalletPaymentIntent, Reading, Sent } from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 import { findByNonce, type FoundTransaction } from './find.ts'
 import { simulate } from './simulate.ts'
 

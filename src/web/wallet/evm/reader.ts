@@ -4,7 +4,7 @@ import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { TransactionReader } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 
 /** Reads EVM transactions from their bytes. */
 export function evmReader(networks: readonly Network[]): TransactionReader {

@@ -47,7 +47,7 @@ export async function simulate(
       afterAtomic: balance - cost,
     } as const
     const to = decoded.to as Address
-    if (order.deed) {
+    if (order.operation) {
       // It moves nothing but the fee: the call has to go through, and that is all.
       const { data } = await client.call({
         account: order.sender as Address,
@@ -55,7 +55,7 @@ export async function simulate(
         data: decoded.data,
         gas: decoded.gas,
       })
-      return order.deed.kind === 'allow' && !saysTransferred(data)
+      return order.operation.kind === 'allow' && !saysTransferred(data)
         ? { state: 'failed', reason: t`the token refuses it.` }
         : { state: 'passed', changes: [fee] }
     }

@@ -8,7 +8,7 @@ import type { Built, WalletPaymentIntent, Reading, Sent } from '../../payment-or
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 import { describeFailure } from './failure.ts'
 import { findByMessage } from './find.ts'
 import { simulate } from './simulate.ts'

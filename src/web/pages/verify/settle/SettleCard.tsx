@@ -136,7 +136,7 @@ function Settling({
 /** A note on the chain settles nothing, and is no transaction of the payer's. */
 function landedOf(run: PaymentRun): string | undefined {
   const state = run.state()
-  return 'landed' in state && state.order.deed?.kind === 'settle'
+  return 'landed' in state && state.order.operation?.kind === 'settle'
     ? state.landed?.signature
     : undefined
 }

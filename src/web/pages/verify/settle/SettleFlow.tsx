@@ -78,8 +78,8 @@ function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
 function Summary({ order }: { order: WalletPaymentIntent }) {
   const network = useNetwork(order.network)
   const networkName = network?.name ?? order.network
-  const { deed } = order
-  if (deed?.kind === 'acknowledge') {
+  const { operation } = order
+  if (operation?.kind === 'acknowledge') {
     return (
       <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
         <p className="text-lg font-semibold">
@@ -108,7 +108,7 @@ function Summary({ order }: { order: WalletPaymentIntent }) {
         symbol={order.asset.symbol}
       />
       <p className="mt-2 text-sm text-muted">
-        {deed?.kind === 'settle' && deed.way === 'broadcast' ? (
+        {operation?.kind === 'settle' && operation.way === 'broadcast' ? (
           <Trans>
             into {recipient} on {networkName}. The payer has signed it and pays the network fee.
           </Trans>

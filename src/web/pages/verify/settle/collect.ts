@@ -34,7 +34,7 @@ export function collect(
   const memo = expected.memo ?? facts.memo ?? ''
   /** The payment as its payer would have ordered it. */
   const asPayment = (order: WalletPaymentIntent): WalletPaymentIntent => {
-    const { deed: _, ...same } = order
+    const { operation: _, ...same } = order
     const sponsor = sponsorOf(facts)
     return { ...same, sender: payer, ...(sponsor !== null && { sponsor }) }
   }

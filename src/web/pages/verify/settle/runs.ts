@@ -23,7 +23,7 @@ export async function beginSettlement(
   walletName: string,
 ): Promise<PaymentRun | 'held'> {
   const open = (await journal.listOpen()).find(
-    ({ state }) => isOpen(state) && isOf(state.order.deed, settlement.header, kind),
+    ({ state }) => isOpen(state) && isOf(state.order.operation, settlement.header, kind),
   )
   if (open) return (await resumeSettlement(open.id)) ?? 'held'
   const order = intentOf({
@@ -40,12 +40,12 @@ export async function beginSettlement(
 export function resumeSettlement(id: string): Promise<PaymentRun | 'held' | undefined> {
   return runs.resume(id, async ({ state }) => {
     const { order } = state
-    const { deed } = order
-    if (!isOpen(state) || !deed || !('proof' in deed)) return undefined
+    const { operation } = order
+    if (!isOpen(state) || !operation || !('proof' in operation)) return undefined
     const { networks } = await queryClient.ensureQueryData(configQuery)
     return behind(
       settlementOf(order, networks),
-      deed.kind === 'acknowledge' ? 'acknowledge' : deed.way,
+      operation.kind === 'acknowledge' ? 'acknowledge' : operation.way,
     )
   })
 }
@@ -60,12 +60,12 @@ function isOpen(state: JournalEntry['state']): boolean {
 }
 
 function isOf(
-  deed: JournalEntry['state']['order']['deed'],
+  operation: JournalEntry['state']['order']['operation'],
   header: string,
   kind: SettleKind,
 ): boolean {
-  if (!deed || !('proof' in deed) || deed.proof !== header) return false
-  return (deed.kind === 'acknowledge') === (kind === 'acknowledge')
+  if (!operation || !('proof' in operation) || operation.proof !== header) return false
+  return (operation.kind === 'acknowledge') === (kind === 'acknowledge')
 }
 
 async function behind(settlement: Settlement, kind: SettleKind): Promise<Outside> {

@@ -34,7 +34,7 @@ export function settleService({ header, expected }: Settlement): PaymentService 
       if (other || !bytes) throw new NotThat(other ?? 'other_payment')
       const { lastValidBlockHeight, expiresAt } = reply
       const paymentId =
-        order.deed?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
+        order.operation?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
       return { paymentId, bytes, lastValidBlockHeight, expiresAt }
     },
     report: async (paymentId, signature) => {
@@ -59,13 +59,14 @@ function receiptText(paymentId: string): string {
 
 /** Why a reply is of no use for an order; undefined when it is what was asked for. */
 function judge(
-  { deed, sender }: WalletPaymentIntent,
+  { operation, sender }: WalletPaymentIntent,
   { settlement, signer }: Reply,
 ): TroubleName | undefined {
-  if (deed?.kind === 'acknowledge')
+  if (operation?.kind === 'acknowledge')
     return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
   if (settlement === 'already_settled') return 'already_settled'
-  const wanted = deed?.kind === 'settle' && deed.way === 'broadcast' ? 'broadcast_only' : 'required'
+  const wanted =
+    operation?.kind === 'settle' && operation.way === 'broadcast' ? 'broadcast_only' : 'required'
   return settlement === wanted &&
     (wanted === 'broadcast_only' ? signer === null : signer === sender)
     ? undefined

@@ -103,7 +103,7 @@ test('an order holds all that a reload needs to go on with it', () => {
     recipient: PAYEE,
     amountAtomic: 7n,
     asset: WETH,
-    deed: { kind: 'settle', way: 'carry_out' },
+    operation: { kind: 'settle', way: 'carry_out' },
   })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
@@ -115,7 +115,7 @@ test('a receipt is told to the payer, moves nothing, and remembers what it is fo
     recipient: PAYER,
     amountAtomic: 0n,
     asset: NATIVE_ETH,
-    deed: { kind: 'acknowledge' },
+    operation: { kind: 'acknowledge' },
   })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
@@ -132,11 +132,11 @@ test('the proof is kept while it is open, and no longer', () => {
   })
   const entry = journalEntry(undefined, building, 1)
   expect(
-    JSON.stringify(entry.state.order.deed, (_, value: unknown) =>
+    JSON.stringify(entry.state.order.operation, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
   ).toContain(header)
   const over = journalEntry(entry, reduce(building, { type: 'cancel' }), 2)
-  expect(over.state.order.deed).toMatchObject({ kind: 'settle', proof: '' })
+  expect(over.state.order.operation).toMatchObject({ kind: 'settle', proof: '' })
   expect(() => settlementOf(over.state.order, [network])).toThrow(/not kept/)
 })

@@ -35,7 +35,9 @@ export const KINDS: Readonly<
 
 /** How a settlement is doing, by what the payee's own node shows. */
 export function settleProgress(state: Outgoing): Progress {
-  return state.order.deed?.kind === 'acknowledge' ? noteProgress(state) : collectProgress(state)
+  return state.order.operation?.kind === 'acknowledge'
+    ? noteProgress(state)
+    : collectProgress(state)
 }
 
 function collectProgress(state: Outgoing): Progress {

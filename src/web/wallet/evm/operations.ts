@@ -62,7 +62,7 @@ const note: Reading = {
   isMine: isNote,
 }
 
-export function readingOf({ deed }: WalletPaymentIntent): Reading {
-  if (deed?.kind === 'allow') return approval
-  return deed?.kind === 'acknowledge' ? note : payment
+export function readingOf({ operation }: WalletPaymentIntent): Reading {
+  if (operation?.kind === 'allow') return approval
+  return operation?.kind === 'acknowledge' ? note : payment
 }

@@ -16,6 +16,6 @@ type Reading = {
 const payment: Reading = { match: matchTransaction, signed: compareSigned, landed: compareLanded }
 const note: Reading = { match: matchNote, signed: compareSignedNote, landed: compareLandedNote }
 
-export function readingOf({ deed }: WalletPaymentIntent): Reading {
-  return deed?.kind === 'acknowledge' ? note : payment
+export function readingOf({ operation }: WalletPaymentIntent): Reading {
+  return operation?.kind === 'acknowledge' ? note : payment
 }
