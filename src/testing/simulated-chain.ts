@@ -3,7 +3,7 @@ import { buildPayment } from '#chains/evm/build.ts'
 import {
   addFingerprint,
   randomBelow,
-  spellFingerprint,
+  formatFingerprint,
   type FeesPerGas,
 } from '#chains/evm/fee-fingerprint.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
@@ -64,7 +64,7 @@ export class SimulatedChain implements Chain {
       amountAtomic,
       memo: null,
       nonce,
-      fingerprint: spellFingerprint(fees),
+      fingerprint: formatFingerprint(fees),
     }
     this.#sent = this.#sent.filter(
       (other) =>

@@ -4,9 +4,9 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
-import { movedAsTold, type LandedFacts } from './landed.ts'
+import { matchesTransfer, type LandedFacts } from './landed.ts'
 import { blockhashFact, matchRows, meaningOf } from './match.ts'
-import { spellOperation } from './operations.ts'
+import { formatOperation } from './operations.ts'
 
 /**
  * Compares what a wallet signed with what was shown. The wallet may have added up to three Lighthouse assertions and lowered the
@@ -88,7 +88,7 @@ function movedRow(
   const [transfer] = operations.filter((operation) => operation.kind === 'token_transfer')
   if (!transfer) return { ...row, ok: false }
   const owner = tokenOwners.get(transfer.destination) ?? null
-  if (movedAsTold(transfer, tokenChanges) && owner === intent.recipient) return row
+  if (matchesTransfer(transfer, tokenChanges) && owner === intent.recipient) return row
   const arrived =
     tokenChanges.find(({ account }) => account === transfer.destination)?.changeAtomic ?? 0n
   return {
@@ -126,6 +126,6 @@ function readFee({ operations }: SolanaFacts): { units: number; microLamports: b
 function spellPlain({ operations }: SolanaFacts): string {
   return operations
     .filter(({ kind }) => kind !== 'guard' && kind !== 'fee_limit' && kind !== 'fee_price')
-    .map(spellOperation)
+    .map(formatOperation)
     .join()
 }

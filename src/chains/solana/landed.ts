@@ -101,7 +101,7 @@ function readTokens(
 }
 
 /** Whether the balances moved as the one transfer says: so much less on its source, so much more on its destination, and on no other account. */
-export function movedAsTold(transfer: TokenTransfer, changes: readonly TokenChange[]): boolean {
+export function matchesTransfer(transfer: TokenTransfer, changes: readonly TokenChange[]): boolean {
   const changeOf = (account: string) =>
     changes.find((change) => change.account === account && change.mint === transfer.mint)
       ?.changeAtomic

@@ -16,7 +16,7 @@ import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
-import { operationFact, spellOperation, type Operation } from './operations.ts'
+import { operationFact, formatOperation, type Operation } from './operations.ts'
 import { SYSTEM_PROGRAM } from './programs.ts'
 import { verifySignature } from './signature.ts'
 import { tokenRows, type TokenRows } from './token-rows.ts'
@@ -317,6 +317,6 @@ export function meaningOf(
     facts.feePayer,
     facts.signers.join(),
     ceiling.toString(),
-    ...operations.map(spellOperation),
+    ...operations.map(formatOperation),
   ]
 }

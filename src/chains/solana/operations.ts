@@ -229,7 +229,7 @@ export function operationKind({ kind }: Operation) {
 }
 
 /** A text that is equal only for equal operations. */
-export function spellOperation(operation: Operation): string {
+export function formatOperation(operation: Operation): string {
   return JSON.stringify(operation, (_, value: unknown) =>
     value instanceof Uint8Array
       ? bytesToHex(value)

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   POINTS,
   runCases,
-  TROUBLES,
+  FAULTS,
   type Case,
   type Finding,
-  type Trouble,
+  type Fault,
 } from '#testing/chaos/crash-batch.ts'
 import { openCrashStage, type CrashStage } from '#testing/chaos/crash-stage.ts'
 
@@ -22,7 +22,7 @@ const inTurn = points.map((point, index): Case => ({
   family: index % 2 === 0 ? 'evm' : 'solana',
   point,
 }))
-const casesOf = (trouble: Trouble) => (trouble === 'nothing' ? onBoth : inTurn)
+const casesOf = (userError: Fault) => (userError === 'nothing' ? onBoth : inTurn)
 
 /**
  * The signature of a presented authorization is checked first, and only the chain can check it:
@@ -37,14 +37,14 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
-describe.each(TROUBLES)('with %s', (trouble) => {
+describe.each(FAULTS)('with %s', (userError) => {
   let findings: Finding[]
 
   beforeAll(async () => {
-    findings = await runCases(stage, trouble, casesOf(trouble))
+    findings = await runCases(stage, userError, casesOf(userError))
   }, 180_000)
 
-  test.each(casesOf(trouble))(
+  test.each(casesOf(userError))(
     'a service on $family that dies at $point makes exactly one transfer in the end',
     ({ family, point }) => {
       const kept = POINTS[point]
@@ -61,7 +61,7 @@ describe.each(TROUBLES)('with %s', (trouble) => {
           nothing: undefined,
           'the RPC down': kept && !asksFirst({ family, point }) ? 202 : 503,
           'Postgres restarted': 503,
-        }[trouble],
+        }[userError],
         status: 200,
         payments: 1,
         signed: 1,

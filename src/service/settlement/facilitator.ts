@@ -5,7 +5,7 @@ import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
 import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
-import { spellNetworkV1 } from '#x402/networks.ts'
+import { formatNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
 import { chainOf } from '../context/network.ts'
@@ -50,7 +50,7 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
     return ([1, 2] as const).map((x402Version) => ({
       x402Version,
       scheme: EXACT_SCHEME,
-      network: x402Version === 1 ? spellNetworkV1(network) : network,
+      network: x402Version === 1 ? formatNetworkV1(network) : network,
       extra,
     }))
   })

@@ -1,6 +1,6 @@
 import { hexToBytes, type Hex } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
-import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
+import { formatFingerprint } from '#chains/evm/fee-fingerprint.ts'
 import { addressFact, amountFact, fact, type CheckFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { SignedTransactionPayload } from '#x402/native-transfer.ts'
@@ -81,7 +81,7 @@ export async function examineSignedTransaction(examination: Examination): Promis
     bytes,
     memo: null,
     nonce,
-    fingerprint: spellFingerprint(facts),
+    fingerprint: formatFingerprint(facts),
   }
 }
 

@@ -27,8 +27,8 @@ export const POINTS = {
 } as const satisfies Record<CrashPoint, boolean>
 
 /** What else fails at that moment. */
-export const TROUBLES = ['nothing', 'the RPC down', 'Postgres restarted'] as const
-export type Trouble = (typeof TROUBLES)[number]
+export const FAULTS = ['nothing', 'the RPC down', 'Postgres restarted'] as const
+export type Fault = (typeof FAULTS)[number]
 
 export type Case = { family: Family; point: CrashPoint }
 
@@ -58,14 +58,14 @@ const AT_ONCE = 4
  */
 export async function runCases(
   stage: CrashStage,
-  trouble: Trouble,
+  userError: Fault,
   cases: readonly Case[],
 ): Promise<Finding[]> {
   const sends = cases.filter(({ point }) => isSend(point))
   const settlements = cases.filter(({ point }) => !isSend(point))
   return [
-    ...(await runBatch(stage, trouble, sends)),
-    ...(await runBatch(stage, trouble, settlements)),
+    ...(await runBatch(stage, userError, sends)),
+    ...(await runBatch(stage, userError, settlements)),
   ]
 }
 
@@ -79,19 +79,20 @@ function isSend(point: CrashPoint): boolean {
  */
 async function runBatch(
   stage: CrashStage,
-  trouble: Trouble,
+  userError: Fault,
   cases: readonly Case[],
 ): Promise<Finding[]> {
   const survivor =
-    trouble === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
+    userError === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
   try {
-    if (trouble === 'the RPC down') stage.chains.refuse()
+    if (userError === 'the RPC down') stage.chains.refuse()
     const runs = await inParallel(cases, AT_ONCE, (each) => die(stage, each))
-    if (trouble === 'the RPC down') stage.chains.cut()
+    if (userError === 'the RPC down') stage.chains.cut()
     if (survivor)
-      await stage.restartDatabase(() => repeatInTrouble(survivor.url, { runs, away: 'database' }))
+      await stage.restartDatabase(() => repeatInUserError(survivor.url, { runs, away: 'database' }))
     await using recovering = survivor ?? (await startServiceProcess(stage.env))
-    if (trouble === 'the RPC down') await repeatInTrouble(recovering.url, { runs, away: 'chains' })
+    if (userError === 'the RPC down')
+      await repeatInUserError(recovering.url, { runs, away: 'chains' })
     stage.chains.mend()
     return await Promise.all(runs.map((run) => finish(stage, recovering.url, run)))
   } finally {
@@ -122,7 +123,7 @@ async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
 type Repetition = { runs: readonly Run[]; away: 'database' | 'chains' }
 
 /** What the service reports about itself, and about each payment, while a dependency is down. */
-async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise<void> {
+async function repeatInUserError(url: string, { runs, away }: Repetition): Promise<void> {
   const ready = await fetch(`${url}/health/ready`)
   const { checks } = (await ready.json()) as { checks: { name: string; ok: boolean }[] }
   // The clock is compared with the database's.

@@ -44,7 +44,7 @@ export async function buildPayment(
     })
     return { type: 'built', built, review }
   } catch (error) {
-    return { type: 'build_failed', trouble: service.explain(error) }
+    return { type: 'build_failed', userError: service.explain(error) }
   }
 }
 

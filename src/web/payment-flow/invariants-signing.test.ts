@@ -23,7 +23,7 @@ test('a wallet that is not connected any more is told as that, and can sign once
   const run = await browser.reviewed()
   outside.walletSigner = null
   await run.sign([])
-  expect(run.state()).toMatchObject({ step: 'rejected', trouble: { code: 'NOT_CONNECTED' } })
+  expect(run.state()).toMatchObject({ step: 'rejected', userError: { code: 'NOT_CONNECTED' } })
   outside.walletSigner = 'solana-buyer'
   void run.sign([])
   await browser.still()
@@ -78,7 +78,7 @@ describe('I7: one signature request at a time per wallet, across tabs', () => {
     void first.sign([])
     await browser.still()
     await second.sign([])
-    expect(second.state()).toMatchObject({ step: 'rejected', trouble: { code: 'WALLET_BUSY' } })
+    expect(second.state()).toMatchObject({ step: 'rejected', userError: { code: 'WALLET_BUSY' } })
     expect(outside.walletRequests).toBe(1)
     outside.reject()
     await browser.still()

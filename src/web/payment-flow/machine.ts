@@ -7,10 +7,10 @@ import type {
   Reading,
   Review,
   Sent,
-  Trouble,
+  UserError,
 } from '../payment-order/intent.ts'
 import { verdictOf } from './review.ts'
-import { describeTrouble } from '../errors/troubles.ts'
+import { describeUserError } from '../errors/error-messages.ts'
 
 /**
  * The payment machine: one pure function from a state and an event to the next state. Checkout and
@@ -31,11 +31,11 @@ type Base = {
 type Out = Base & { built: Built; sent: Sent }
 
 export type PaymentState =
-  | (Base & { step: 'draft'; trouble: Trouble | null })
+  | (Base & { step: 'draft'; userError: UserError | null })
   | (Base & { step: 'building' })
   | (Base & { step: 'review'; built: Built; review: Review })
   | (Base & { step: 'awaiting_wallet'; built: Built; review: Review; since: number })
-  | (Base & { step: 'rejected'; built: Built; review: Review; trouble: Trouble })
+  | (Base & { step: 'rejected'; built: Built; review: Review; userError: UserError })
   | (Base & { step: 'expired_unsigned'; reason: 'deadline' | 'signer_changed' })
   | (Base & { step: 'cancelled' })
   | (Out & { step: 'signed' })
@@ -61,13 +61,13 @@ export type FailReason = 'expired' | 'superseded' | 'reverted' | 'other'
 
 export type PaymentEvent =
   | { type: 'build' }
-  | { type: 'build_failed'; trouble: Trouble }
+  | { type: 'build_failed'; userError: UserError }
   | { type: 'built'; built: Built; review: Review }
   | { type: 'simulated'; review: Review }
   | { type: 'deadline_passed' }
   | { type: 'signer_changed' }
   | { type: 'sign'; at: number; digest: string; ticked: readonly string[] }
-  | { type: 'wallet_refused'; trouble: Trouble }
+  | { type: 'wallet_refused'; userError: UserError }
   | { type: 'wallet_lost' }
   | { type: 'signed'; sent: Sent }
   | { type: 'signed_other'; finding: Finding }
@@ -83,7 +83,7 @@ export const ABSENCE_GAP_MS = 10_000
 export const UNSEEN_AFTER_MS = 30_000
 
 export function startPayment(order: WalletPaymentIntent): PaymentState {
-  return { step: 'draft', order, attempt: 1, trouble: null }
+  return { step: 'draft', order, attempt: 1, userError: null }
 }
 
 /**
@@ -96,7 +96,7 @@ export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
       return state.step === 'draft' ? { ...base(state), step: 'building' } : state
     case 'build_failed':
       return state.step === 'building'
-        ? { ...base(state), step: 'draft', trouble: event.trouble }
+        ? { ...base(state), step: 'draft', userError: event.userError }
         : state
     case 'built':
       return state.step === 'building'
@@ -113,7 +113,7 @@ export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
     case 'sign':
       return sign(state, event)
     case 'wallet_refused':
-      return refuse(state, event.trouble)
+      return refuse(state, event.userError)
     case 'wallet_lost':
       return loseWallet(state)
     case 'signed':
@@ -218,11 +218,11 @@ function base(state: PaymentState): Base {
   return { order: state.order, attempt: state.attempt }
 }
 
-function refuse(state: PaymentState, trouble: Trouble): PaymentState {
+function refuse(state: PaymentState, userError: UserError): PaymentState {
   const asked =
     state.step === 'awaiting_wallet' || state.step === 'review' || state.step === 'rejected'
   return asked
-    ? { ...base(state), step: 'rejected', built: state.built, review: state.review, trouble }
+    ? { ...base(state), step: 'rejected', built: state.built, review: state.review, userError }
     : state
 }
 
@@ -291,7 +291,7 @@ function loseWallet(state: PaymentState): PaymentState {
     step: 'rejected',
     built,
     review,
-    trouble: describeTrouble('wallet_lost'),
+    userError: describeUserError('wallet_lost'),
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { pollPayment } from './reconcile.ts'
-import { describeTrouble } from '../errors/troubles.ts'
+import { describeUserError } from '../errors/error-messages.ts'
 
 /** With less time than this left, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000
@@ -80,7 +80,7 @@ export class PaymentRun {
       if (!held)
         await this.#dispatch({
           type: 'wallet_refused',
-          trouble: describeTrouble('wallet_busy', order.walletName),
+          userError: describeUserError('wallet_busy', order.walletName),
         })
     })
   }
@@ -157,7 +157,7 @@ export class PaymentRun {
     if (signer === null)
       return this.#dispatch({
         type: 'wallet_refused',
-        trouble: describeTrouble('not_connected', asked.order.walletName),
+        userError: describeUserError('not_connected', asked.order.walletName),
       })
     if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
     await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
@@ -168,7 +168,7 @@ export class PaymentRun {
     // broadcast.
     if (this.#state !== waiting || this.#stop.signal.aborted) return
     if (answer.kind === 'refused')
-      return this.#dispatch({ type: 'wallet_refused', trouble: answer.trouble })
+      return this.#dispatch({ type: 'wallet_refused', userError: answer.userError })
     if (answer.kind === 'signer_changed') return this.#dispatch({ type: 'signer_changed' })
     if (answer.kind === 'signed') return this.#signed(waiting, answer.bytes)
     if (answer.kind === 'lost') await this.#dispatch({ type: 'wallet_lost' })

@@ -11,7 +11,7 @@ function awaiting(signedOnly: boolean): PaymentState {
 
 test('a lost answer about a message leaves nothing open', () => {
   const next = reduce(awaiting(true), { type: 'wallet_lost' })
-  expect(next).toMatchObject({ step: 'rejected', trouble: { code: 'WALLET_LOST' } })
+  expect(next).toMatchObject({ step: 'rejected', userError: { code: 'WALLET_LOST' } })
   expect(canCancel(awaiting(true))).toBe(true)
 })
 

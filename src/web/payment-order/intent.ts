@@ -171,7 +171,7 @@ export type Reading =
   | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
 
 /** A problem that blocks the person, in words for them; `fields` names the inputs it is about. */
-export type Trouble = {
+export type UserError = {
   code: string
   title: string
   body: string

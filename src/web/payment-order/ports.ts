@@ -1,6 +1,6 @@
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { Match, Step } from '#chains/match.ts'
-import type { Built, WalletPaymentIntent, Reading, Sent, Simulation, Trouble } from './intent.ts'
+import type { Built, WalletPaymentIntent, Reading, Sent, Simulation, UserError } from './intent.ts'
 
 /** What a payment needs from outside: the service, the wallet, the chain and the clock. `src/web/payment-flow` drives them; wallets implement them. */
 
@@ -19,14 +19,14 @@ export interface PaymentService {
   /** Tells the service what was broadcast. Not needed for the payment, only for a quicker answer. */
   report(paymentId: string, signature: string): Promise<void>
   /** An error of `build` in words. */
-  explain(error: unknown): Trouble
+  explain(error: unknown): UserError
 }
 
 /** What a wallet did with a request. Only `sent` and `lost` mean that bytes may be outside. */
 export type WalletAnswer =
   | { kind: 'signed'; bytes: Uint8Array }
   | { kind: 'sent'; signature: string }
-  | { kind: 'refused'; trouble: Trouble }
+  | { kind: 'refused'; userError: UserError }
   | { kind: 'signer_changed' }
   | { kind: 'lost' }
 

@@ -1,7 +1,7 @@
 import { BaseError, bytesToHex, RpcRequestError, type Hex, type PublicClient } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
-import { saysTransferred } from '#chains/evm/trial.ts'
+import { reportsTransfer } from '#chains/evm/trial.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
 import type { BroadcastResult, Rehearsal } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
@@ -52,7 +52,7 @@ async function callOnly(
 ): Promise<Rehearsal> {
   try {
     const { data } = await client.call(call)
-    const refused = readTransferCall(call.data) !== undefined && !saysTransferred(data)
+    const refused = readTransferCall(call.data) !== undefined && !reportsTransfer(data)
     return refused
       ? { ok: false, reason: 'The token says that it did not transfer.' }
       : { ok: true }

@@ -7,7 +7,7 @@ import {
 } from 'viem'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
-import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
+import { formatFingerprint } from '#chains/evm/fee-fingerprint.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
@@ -105,7 +105,7 @@ export function readTransfer(
     amountAtomic,
     memo: null,
     nonce,
-    ...(fees && { fingerprint: spellFingerprint(fees) }),
+    ...(fees && { fingerprint: formatFingerprint(fees) }),
   }
 }
 

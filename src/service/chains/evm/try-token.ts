@@ -13,7 +13,7 @@ import {
   paysInFull,
   readBalance,
   readTrial,
-  saysTransferred,
+  reportsTransfer,
   trialCalls,
   type Trial,
 } from '#chains/evm/trial.ts'
@@ -122,7 +122,7 @@ async function estimate(client: PublicClient, payment: Payment): Promise<bigint 
   }
   try {
     const [gas, { data }] = await Promise.all([client.estimateGas(request), client.call(request)])
-    return saysTransferred(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
+    return reportsTransfer(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
   } catch (error) {
     const answer = refusal(error)
     if (answer === undefined) throw error

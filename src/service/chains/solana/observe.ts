@@ -6,7 +6,7 @@ import {
   type SignatureStatus,
   type VersionedTransactionResponse,
 } from '@solana/web3.js'
-import { decodeLanded, movedAsTold, type LandedFacts } from '#chains/solana/landed.ts'
+import { decodeLanded, matchesTransfer, type LandedFacts } from '#chains/solana/landed.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { TokenTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
@@ -232,7 +232,7 @@ function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: stri
     memo,
     nonce: null,
   }
-  if (!landed.succeeded || movedAsTold(operation, landed.tokenChanges))
+  if (!landed.succeeded || matchesTransfer(operation, landed.tokenChanges))
     return { transfer, short: null }
   const arrived =
     landed.tokenChanges.find(({ account }) => account === destination)?.changeAtomic ?? 0n

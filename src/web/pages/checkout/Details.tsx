@@ -62,7 +62,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
     defaultValues: startValues(previous, asked, { networks, sellerWallets }),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
   const accounts = useAccounts()
   const network = networks.find((each) => each.network === networkId) ?? networks[0]
   if (!network)
@@ -76,7 +76,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   async function submit(fields: Fields) {
     if (!network || !account || ownLink)
       return openConnectDialog(network && familyOf(network.network))
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const order = intentOf(fields, {
         network,
@@ -90,7 +90,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`unknown reason`)
+      setUserError(error instanceof Error ? error.message : t`unknown reason`)
     }
   }
 
@@ -127,9 +127,9 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
           noValidate
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
-          {trouble && (
+          {userError && (
             <Banner role="alert" title={t`This payment could not be started`} tone="bad">
-              {trouble}{' '}
+              {userError}{' '}
               {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
             </Banner>
           )}

@@ -8,7 +8,7 @@ import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
 import { Steps, type StepName } from '../../payment-flow/steps/Steps.tsx'
 import { useRunState } from '../../payment-flow/steps/use-run.ts'
 import { useStepFocus } from '../../payment-flow/steps/use-step-focus.ts'
-import { sayState } from '../../payment-flow/steps/words.ts'
+import { describeState } from '../../payment-flow/steps/words.ts'
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
 export type StartOver =
@@ -30,7 +30,7 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
   const container = useStepFocus(screenOf(state))
 
   // What was sent is told by its own screen, which knows more than the state.
-  const words = 'sent' in state ? undefined : sayState(state)
+  const words = 'sent' in state ? undefined : describeState(state)
   useEffect(() => {
     if (words !== undefined) announce(words)
   }, [words])

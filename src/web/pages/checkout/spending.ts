@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { mayHaveLeft } from '../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { capKey, findBreach } from '../../local-data/caps.ts'
-import { spell } from '../../payment-flow/form/fields.ts'
+import { formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { allPayments } from '../../payment-flow/form/runs.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -15,7 +15,10 @@ export async function breachOf(order: WalletPaymentIntent): Promise<string | und
     await spentSince(order, order.createdAt - DAY_MS),
   )
   if (!breach) return undefined
-  const [cap, left] = [spell(breach.capAtomic, order.asset), spell(breach.leftAtomic, order.asset)]
+  const [cap, left] = [
+    formatWithSymbol(breach.capAtomic, order.asset),
+    formatWithSymbol(breach.leftAtomic, order.asset),
+  ]
   return breach.limit === 'per_payment'
     ? t`Your own limit is ${cap} for one payment. You can change it in Settings.`
     : t`Your own limit is ${cap} in 24 hours; ${left} is left of it. You can change it in Settings.`

@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { isApprovalOf, type KeyOperation } from '#contract/key-approval.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import type { Trouble } from '../../payment-order/intent.ts'
-import { describeTrouble, describeUnsigned } from '../../errors/troubles.ts'
+import type { UserError } from '../../payment-order/intent.ts'
+import { describeUserError, describeUnsigned } from '../../errors/error-messages.ts'
 import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { signalOf } from '../../wallet/state/errors.ts'
 import { loadStack } from '../../wallet/stack.ts'
@@ -16,7 +16,7 @@ export type Approval = {
   id: string
   message: string
   signer: ConnectedAccount
-  trouble: Trouble | null
+  userError: UserError | null
 }
 
 export type Approving = {
@@ -67,14 +67,14 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
         // The text must match what was entered, or it is not signed.
         if (!isApprovalOf(message, operation, { origin: location.origin, wallet: signer.address }))
           throw new ApiError({ code: 'BAD_RESPONSE' })
-        setApproval({ id, message, signer, trouble: null })
+        setApproval({ id, message, signer, userError: null })
       }),
     sign: () =>
       work(async () => {
         if (!approval) return
         const { id, message, signer } = approval
         const signature = await signText(signer, message)
-        if (typeof signature !== 'string') return setApproval({ ...approval, trouble: signature })
+        if (typeof signature !== 'string') return setApproval({ ...approval, userError: signature })
         await act(`${id} ${signature}`)
       }),
     back: () => {
@@ -84,13 +84,13 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
   }
 }
 
-async function signText(signer: ConnectedAccount, message: string): Promise<string | Trouble> {
+async function signText(signer: ConnectedAccount, message: string): Promise<string | UserError> {
   try {
     const stack = await loadStack(signer.family)
     return await stack.signMessage(signer, message)
   } catch (error) {
     // Signing a text sends nothing, whether or not it succeeded.
-    const trouble = describeUnsigned(signalOf(error), signer.walletName)
-    return { ...trouble, body: describeTrouble('not_signed').body }
+    const userError = describeUnsigned(signalOf(error), signer.walletName)
+    return { ...userError, body: describeUserError('not_signed').body }
   }
 }

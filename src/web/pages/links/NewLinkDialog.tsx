@@ -30,7 +30,7 @@ export function NewLinkDialog({
     defaultValues: emptyLinkForm(first, first && sellersOn(first, sellerWallets)[0]),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [trouble, setTrouble] = useState<{ title: string; body: string }>()
+  const [userError, setUserError] = useState<{ title: string; body: string }>()
   const network = payable.find((each) => each.network === networkId) ?? first
   if (!network) {
     return (
@@ -42,7 +42,7 @@ export function NewLinkDialog({
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
 
   async function submit(fields: LinkForm) {
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const { link } = await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
       cacheLink(link)
@@ -52,7 +52,7 @@ export function NewLinkDialog({
       for (const [field, text] of named)
         if (isField(fields, field) && typeof text === 'string')
           form.setError(field, { message: text })
-      setTrouble(describeError(error))
+      setUserError(describeError(error))
     }
   }
 
@@ -85,9 +85,9 @@ export function NewLinkDialog({
         noValidate
         onSubmit={(event) => void form.handleSubmit(submit)(event)}
       >
-        {trouble && (
-          <Banner role="alert" title={trouble.title} tone="warn">
-            {trouble.body}
+        {userError && (
+          <Banner role="alert" title={userError.title} tone="warn">
+            {userError.body}
           </Banner>
         )}
         <LinkFields asset={asset} form={form} network={network} payable={payable} />

@@ -34,7 +34,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
     startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]),
   )
   const [problems, setProblems] = useState<ExpectedProblems>({})
-  const { busy, asked, result, mispaid, trouble, run, forget } = useProofCheck()
+  const { busy, asked, result, mispaid, userError, run, forget } = useProofCheck()
   // A settlement in progress stays in view until it is left, no matter what the next check says:
   // its outcome is shown there.
   const [settling, setSettling] = useState(false)
@@ -69,9 +69,9 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           }}
           problems={problems}
         />
-        {trouble && (
+        {userError && (
           <Banner className="mt-4" role="alert" tone="warn">
-            {trouble}
+            {userError}
           </Banner>
         )}
         <div className="mt-5 flex flex-wrap items-center gap-2">

@@ -17,7 +17,7 @@ export type ProofCheck = {
   result: Result | undefined
   /** It came, in another amount than was asked for. */
   mispaid: Mispaid | undefined
-  trouble: string | undefined
+  userError: string | undefined
   run: (question: Question, how: How) => Promise<void>
   /** What was found is of other questions than the form asks now. */
   forget: () => void
@@ -27,12 +27,12 @@ export function useProofCheck(): ProofCheck {
   const [busy, setBusy] = useState<How['kind'] | null>(null)
   const [asked, setAsked] = useState<Expected>()
   const [found, setFound] = useState<{ result: Result; mispaid: Mispaid | undefined }>()
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
 
   async function run(question: Question, how: How) {
     setBusy(how.kind)
     setAsked(question.expected)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const result =
         how.kind === 'check'
@@ -46,7 +46,7 @@ export function useProofCheck(): ProofCheck {
       if (mispaid) rememberMispaid(mispaid)
       setFound({ result, mispaid })
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`The check could not be made.`)
+      setUserError(error instanceof Error ? error.message : t`The check could not be made.`)
     } finally {
       setBusy(null)
     }
@@ -57,7 +57,7 @@ export function useProofCheck(): ProofCheck {
     asked,
     result: found?.result,
     mispaid: found?.mispaid,
-    trouble,
+    userError,
     run,
     forget: () => setFound(undefined),
   }

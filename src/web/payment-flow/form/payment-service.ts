@@ -7,9 +7,9 @@ import { renderReason } from '../../errors/payment-reasons.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { askPatiently } from '../../api/patience.ts'
-import type { WalletPaymentIntent, Trouble } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent, UserError } from '../../payment-order/intent.ts'
 import type { PaymentService } from '../../payment-order/ports.ts'
-import { describeTrouble } from '../../errors/troubles.ts'
+import { describeUserError } from '../../errors/error-messages.ts'
 import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { linkProblem, linkReason } from './open-link.ts'
@@ -98,9 +98,9 @@ const INPUTS: Readonly<Record<string, string>> = {
   metadata: 'description',
 }
 
-function explainError(error: unknown): Trouble {
+function explainError(error: unknown): UserError {
   if (!(error instanceof ApiError)) {
-    return describeTrouble('rpc_silent', '', error instanceof Error ? error.message : undefined)
+    return describeUserError('rpc_silent', '', error instanceof Error ? error.message : undefined)
   }
   const reason = linkReason(error)
   if (reason) return { code: error.code, ...linkProblem(reason) }

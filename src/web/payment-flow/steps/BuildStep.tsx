@@ -53,18 +53,18 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       </Card>
     )
   }
-  const trouble = state.step === 'draft' ? state.trouble : null
-  const short = trouble?.code === SHORT
+  const userError = state.step === 'draft' ? state.userError : null
+  const short = userError?.code === SHORT
   return (
     <Card>
       <StepHeading>{headingOf(state)}</StepHeading>
-      {trouble && (
-        <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
-          {trouble.body}
-          {Object.values(trouble.fields ?? {}).map((text) => (
+      {userError && (
+        <Banner className="mt-4" role="alert" title={userError.title} tone="warn">
+          {userError.body}
+          {Object.values(userError.fields ?? {}).map((text) => (
             <p key={text}>{text}</p>
           ))}
-          {trouble.detail && <p className="mt-1 font-mono text-xs">{trouble.detail}</p>}
+          {userError.detail && <p className="mt-1 font-mono text-xs">{userError.detail}</p>}
         </Banner>
       )}
       {short && (
@@ -103,9 +103,9 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
     ({ family, address }) => family === familyOf(order.network) && address !== order.sender,
   )
   const otherAddress = other ? shortAddress(other.address) : ''
-  const trouble = state.step === 'draft' ? state.trouble : null
-  const short = trouble?.code === SHORT
-  const change = short || (trouble !== null && needsChange(trouble.code))
+  const userError = state.step === 'draft' ? state.userError : null
+  const short = userError?.code === SHORT
+  const change = short || (userError !== null && needsChange(userError.code))
   return (
     <div className="mt-5 flex flex-wrap gap-2">
       {state.step === 'expired_unsigned' && other && (

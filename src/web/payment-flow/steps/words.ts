@@ -13,7 +13,7 @@ export function amountOf({
 }
 
 /** What a screen reader is told when the payment moves by itself. */
-export function sayState(state: Exclude<PaymentState, Outgoing>): string {
+export function describeState(state: Exclude<PaymentState, Outgoing>): string {
   const { walletName } = state.order
   switch (state.step) {
     case 'draft':

@@ -140,7 +140,7 @@ export class Outside {
   reject(): void {
     this.asked.shift()?.answer({
       kind: 'refused',
-      trouble: { code: 'REJECTED', title: 'You cancelled.', body: 'Nothing was sent.' },
+      userError: { code: 'REJECTED', title: 'You cancelled.', body: 'Nothing was sent.' },
     })
   }
 

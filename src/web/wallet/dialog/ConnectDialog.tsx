@@ -49,9 +49,9 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
       size="sm"
       title={titleOf(stage, family)}
     >
-      {stage.name === 'choose' && stage.trouble && (
+      {stage.name === 'choose' && stage.userError && (
         <Banner className="mb-3" role="alert" tone="warn">
-          {stage.trouble}
+          {stage.userError}
         </Banner>
       )}
       {stage.name === 'accounts' && (

@@ -9,7 +9,7 @@ import { loadStack } from '../stack.ts'
 import type { Elsewhere } from '../state/wallet-adapter.ts'
 
 export type Stage =
-  | { name: 'choose'; trouble?: string }
+  | { name: 'choose'; userError?: string }
   | { name: 'asking'; wallet: FoundWallet; family: Family }
   | { name: 'scanning'; wallet: FoundWallet; uri?: string }
   | { name: 'accounts'; wallet: FoundWallet; family: Family; addresses: readonly string[] }
@@ -33,7 +33,7 @@ export function useConnect() {
     } catch (error) {
       if (elsewhere?.signal.aborted) return
       const { message } = walletProblem(error, name)
-      setStage({ name: 'choose', trouble: message.replace(' Nothing was sent.', '') })
+      setStage({ name: 'choose', userError: message.replace(' Nothing was sent.', '') })
     }
   }
 

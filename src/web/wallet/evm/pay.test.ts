@@ -118,7 +118,7 @@ test('a wallet on another chain is switched first; one that does not know the ch
 test('a wallet that says it switched and did not is not asked to send', async () => {
   const wallet = walletWith({ wallet_switchEthereumChain: () => null })
   wallet.onChain('0x1')
-  expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code: 'WRONG_CHAIN' } })
+  expect(await wallet.pay()).toMatchObject({ kind: 'refused', userError: { code: 'WRONG_CHAIN' } })
   expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })
 
@@ -132,7 +132,7 @@ test('a network that cannot be added is told as that, and a refusal to add it as
       wallet_addEthereumChain: fail(error),
     })
     wallet.onChain('0x1')
-    expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code } })
+    expect(await wallet.pay()).toMatchObject({ kind: 'refused', userError: { code } })
   }
 })
 
@@ -168,7 +168,7 @@ test('a locked wallet, or one that was disconnected, is not asked to send', asyn
   const locked = walletWith({ eth_accounts: () => [] })
   expect(await locked.pay()).toEqual({ kind: 'signer_changed' })
   const gone = walletWith({ eth_accounts: fail({ code: 4900 }) })
-  expect(await gone.pay()).toMatchObject({ kind: 'refused', trouble: { code: 'DISCONNECTED' } })
+  expect(await gone.pay()).toMatchObject({ kind: 'refused', userError: { code: 'DISCONNECTED' } })
   for (const wallet of [locked, gone]) expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })
 
@@ -194,18 +194,18 @@ test.each([
     'eth_chainId',
     {
       kind: 'refused',
-      trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+      userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
     },
   ],
   [
     'eth_accounts',
     {
       kind: 'refused',
-      trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+      userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
     },
   ],
-  ['wallet_switchEthereumChain', { kind: 'refused', trouble: { code: 'WRONG_CHAIN' } }],
-  ['wallet_addEthereumChain', { kind: 'refused', trouble: { code: 'ADD_CHAIN_FAILED' } }],
+  ['wallet_switchEthereumChain', { kind: 'refused', userError: { code: 'WRONG_CHAIN' } }],
+  ['wallet_addEthereumChain', { kind: 'refused', userError: { code: 'ADD_CHAIN_FAILED' } }],
   // A wallet that may still approve may still send.
   ['eth_sendTransaction', { kind: 'lost' }],
 ])('a wallet that never answers %s is not waited for without end', async (method, answer) => {

@@ -5,11 +5,11 @@ import type { Network } from '#contract/network.ts'
 import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { WalletAnswer } from '../../payment-order/ports.ts'
 import {
-  describeTrouble,
+  describeUserError,
   describeUnsigned,
   isNothingSent,
   type WalletSignal,
-} from '../../errors/troubles.ts'
+} from '../../errors/error-messages.ts'
 import { bounded } from '../state/bounded.ts'
 import { signalOf } from '../state/errors.ts'
 import { switchChain } from './switch-chain.ts'
@@ -44,7 +44,7 @@ export async function payWithProvider(
     // Switching may have taken a minute, and people switch accounts while they are at it.
     if ((await readAccounts(provider))[0] !== order.sender) return { kind: 'signer_changed' }
   } catch (error) {
-    return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
+    return { kind: 'refused', userError: describeUnsigned(signalOf(error), order.walletName) }
   }
   try {
     const hash: unknown = await bounded(
@@ -79,5 +79,5 @@ export async function payWithProvider(
 }
 
 function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletAnswer {
-  return { kind: 'refused', trouble: describeTrouble(signal, order.walletName) }
+  return { kind: 'refused', userError: describeUserError(signal, order.walletName) }
 }

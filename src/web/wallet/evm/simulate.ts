@@ -12,7 +12,7 @@ import {
   paysInFull,
   readBalance,
   readTrial,
-  saysTransferred,
+  reportsTransfer,
   trialCalls,
   type Balances,
   type Trial,
@@ -55,7 +55,7 @@ export async function simulate(
         data: decoded.data,
         gas: decoded.gas,
       })
-      return order.operation.kind === 'allow' && !saysTransferred(data)
+      return order.operation.kind === 'allow' && !reportsTransfer(data)
         ? { state: 'failed', reason: t`the token refuses it.` }
         : { state: 'passed', changes: [fee] }
     }
@@ -180,7 +180,7 @@ async function tryOut(
     data: decoded.data,
     gas: decoded.gas,
   })
-  return saysTransferred(data) ? undefined : { ok: false, refusal: { code: 'returns_false' } }
+  return reportsTransfer(data) ? undefined : { ok: false, refusal: { code: 'returns_false' } }
 }
 
 /** What an honest token does. Whether this one is honest shows when it lands. */

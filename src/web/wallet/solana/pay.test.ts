@@ -209,7 +209,7 @@ test.each<[string, string, Behaviour]>([
   const answer = await walletThat(behaviour).pay()
   expect(answer).toMatchObject({
     kind: 'refused',
-    trouble: { code, body: expect.stringContaining('Nothing was sent.') },
+    userError: { code, body: expect.stringContaining('Nothing was sent.') },
   })
 })
 
@@ -219,7 +219,7 @@ test('a wallet that never answers is not waited for without end, and has sent no
   await vi.advanceTimersByTimeAsync(5 * 60_000)
   expect(await paid).toMatchObject({
     kind: 'refused',
-    trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+    userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { WalletAnswer } from '../../payment-order/ports.ts'
-import { describeUnsigned } from '../../errors/troubles.ts'
+import { describeUnsigned } from '../../errors/error-messages.ts'
 import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'
 
@@ -16,6 +16,6 @@ export async function signWithWallet(
       bytes: await signer.signTransaction(order.sender, order.network, built.bytes),
     }
   } catch (error) {
-    return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
+    return { kind: 'refused', userError: describeUnsigned(signalOf(error), order.walletName) }
   }
 }

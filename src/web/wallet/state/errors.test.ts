@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeTrouble, isNothingSent, type WalletSignal } from '../../errors/troubles.ts'
+import { describeUserError, isNothingSent, type WalletSignal } from '../../errors/error-messages.ts'
 import { WalletTimeout } from './bounded.ts'
 import { signalOf, WalletProblem } from './errors.ts'
 
@@ -70,13 +70,13 @@ describe('every wallet signal has its meaning', () => {
 })
 
 test('words name the wallet and say that nothing was sent only where that is certain', () => {
-  expect(describeTrouble('rejected', 'Phantom')).toEqual({
+  expect(describeUserError('rejected', 'Phantom')).toEqual({
     code: 'REJECTED',
     title: 'You cancelled in Phantom',
     body: 'Nothing was sent.',
   })
   for (const [, , signal, nothingSent] of rows) {
-    const { title, body } = describeTrouble(signal, 'Phantom')
+    const { title, body } = describeUserError(signal, 'Phantom')
     expect(`${title} ${body}`).not.toContain('{wallet}')
     expect(body.includes('Nothing was sent')).toBe(nothingSent)
   }

@@ -1,5 +1,5 @@
 import { inOne } from '../../errors/in-one.ts'
-import { describeTrouble, type WalletSignal } from '../../errors/troubles.ts'
+import { describeUserError, type WalletSignal } from '../../errors/error-messages.ts'
 import { WalletTimeout } from './bounded.ts'
 
 /** A wallet did not do what was asked, in words for the person. */
@@ -9,7 +9,7 @@ export class WalletProblem extends Error {
   readonly walletName: string
 
   constructor(signal: WalletSignal, walletName: string, options?: ErrorOptions) {
-    super(inOne(describeTrouble(signal, walletName)), options)
+    super(inOne(describeUserError(signal, walletName)), options)
     this.signal = signal
     this.walletName = walletName
   }

@@ -10,7 +10,7 @@ import type { VisitView } from './use-visit.ts'
 
 /** The free signature that ties a transfer that landed to what it pays for. */
 export function ProofCard({ view }: { view: VisitView }) {
-  const { state, visit, signing, trouble, sign } = view
+  const { state, visit, signing, userError, sign } = view
   const { walletName } = state.order
   return (
     <Card>
@@ -33,9 +33,9 @@ export function ProofCard({ view }: { view: VisitView }) {
           </Fact>
         )}
       </Facts>
-      {trouble && (
+      {userError && (
         <Banner className="mt-4" role="alert" tone="warn">
-          {trouble}
+          {userError}
         </Banner>
       )}
       <Button
@@ -45,7 +45,7 @@ export function ProofCard({ view }: { view: VisitView }) {
         onClick={sign}
         variant="primary"
       >
-        {trouble ? (
+        {userError ? (
           <Trans>Sign again with {walletName}</Trans>
         ) : (
           <Trans>Sign the proof with {walletName}</Trans>

@@ -55,7 +55,7 @@ export function VisitFlow({ first, run, onLeave, onOther, onPayAnew, onServed }:
         ? 'review'
         : state.step
   const container = useStepFocus(screen)
-  const allowing = view.visit.way === 'permit' && state.step === 'draft' && !state.trouble
+  const allowing = view.visit.way === 'permit' && state.step === 'draft' && !state.userError
   return (
     <div className="space-y-4" ref={container}>
       {allowing ? (
@@ -100,7 +100,7 @@ function Bought({
 /** What the server gave for the payment. */
 function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer: Offer) => void }) {
   const { visit, delivered, sending, send, state } = view
-  const { trouble } = view
+  const { userError } = view
   if (!visit.header) return null
   if (sending) {
     return (
@@ -117,9 +117,9 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
   if (!delivered) return <Kept view={view} />
   const { asked, delivery } = delivered
   const { url } = visit.request
-  const storage = trouble && (
+  const storage = userError && (
     <Banner className="mb-4" role="alert" tone="warn">
-      {trouble}
+      {userError}
     </Banner>
   )
   if (asked.kind === 'unanswered')
@@ -196,7 +196,7 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
 
 /** After a reload: the header is there, its answer is not. */
 function Kept({ view }: { view: VisitView }) {
-  const { visit, send, sending, trouble } = view
+  const { visit, send, sending, userError } = view
   const last = visit.deliveries.at(-1)
   const status = last?.status
   return (
@@ -227,9 +227,9 @@ function Kept({ view }: { view: VisitView }) {
           </Trans>
         )}
       </p>
-      {trouble && (
+      {userError && (
         <Banner className="mt-4" role="alert" tone="warn">
-          {trouble}
+          {userError}
         </Banner>
       )}
       <Button

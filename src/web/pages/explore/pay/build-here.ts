@@ -8,9 +8,9 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { WalletPaymentIntent, Trouble } from '../../../payment-order/intent.ts'
+import type { WalletPaymentIntent, UserError } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
-import { describeTrouble } from '../../../errors/troubles.ts'
+import { describeUserError } from '../../../errors/error-messages.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
 
 /** How long a built transaction is offered for signing. */
@@ -40,11 +40,11 @@ type Reply = Awaited<ReturnType<PaymentService['build']>>
 /** A problem that blocks a payment before there is anything to review. */
 class NotBuilt extends Error {
   override name = 'NotBuilt'
-  readonly trouble: Trouble
+  readonly userError: UserError
 
-  constructor(trouble: Trouble) {
-    super(trouble.title)
-    this.trouble = trouble
+  constructor(userError: UserError) {
+    super(userError.title)
+    this.userError = userError
   }
 }
 
@@ -62,9 +62,13 @@ export function buildHere(network: Network, memo: string | null): PaymentService
 }
 
 /** A build error, in words. */
-export function explainHere(error: unknown): Trouble {
-  if (error instanceof NotBuilt) return error.trouble
-  return describeTrouble('rpc_silent', '', error instanceof RpcProblem ? error.message : undefined)
+export function explainHere(error: unknown): UserError {
+  if (error instanceof NotBuilt) return error.userError
+  return describeUserError(
+    'rpc_silent',
+    '',
+    error instanceof RpcProblem ? error.message : undefined,
+  )
 }
 
 async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Reply> {
@@ -115,7 +119,7 @@ async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
     if (!(error instanceof RpcProblem)) throw error
-    throw new NotBuilt(describeTrouble('payee_refuses', '', error.message))
+    throw new NotBuilt(describeUserError('payee_refuses', '', error.message))
   }
 }
 
@@ -135,7 +139,7 @@ function priceOf(
   const ceiling = maxFeeAtomic(0n, asset) / gas
   const wanted = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
   if (wanted > ceiling * 2n) {
-    throw new NotBuilt(describeTrouble('chain_busy'))
+    throw new NotBuilt(describeUserError('chain_busy'))
   }
   return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
 }
@@ -204,9 +208,9 @@ async function readToken(
   const place = program === undefined ? -1 : TOKEN_PROGRAMS.indexOf(program)
   if (program === undefined || place < 0)
     throw new NotBuilt(
-      describeTrouble('payee_refuses', '', `${asset.symbol} is not a token on this network.`),
+      describeUserError('payee_refuses', '', `${asset.symbol} is not a token on this network.`),
     )
   if (!answer.value[place + 1])
-    throw new NotBuilt(describeTrouble('payee_without_account', '', asset.symbol))
+    throw new NotBuilt(describeUserError('payee_without_account', '', asset.symbol))
   return { program, opensAccount: false }
 }

@@ -31,7 +31,7 @@ import type {
   PaymentWallet,
   TransactionReader,
 } from '../../../payment-order/ports.ts'
-import { describeTrouble, describeUnsigned } from '../../../errors/troubles.ts'
+import { describeUserError, describeUnsigned } from '../../../errors/error-messages.ts'
 import { signalOf } from '../../../wallet/state/errors.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { TypedData, WalletStack } from '../../../wallet/state/wallet-adapter.ts'
@@ -211,7 +211,7 @@ function messageWallet(network: Network, message: Kind, stack: WalletStack): Pay
       if (!data)
         return {
           kind: 'refused',
-          trouble: describeTrouble('refused_transaction', order.walletName),
+          userError: describeUserError('refused_transaction', order.walletName),
         }
       try {
         const account = { address: order.sender, walletName: order.walletName }
@@ -220,7 +220,7 @@ function messageWallet(network: Network, message: Kind, stack: WalletStack): Pay
       } catch (error) {
         const signal = signalOf(error)
         if (signal === 'unauthorized') return { kind: 'signer_changed' }
-        return { kind: 'refused', trouble: describeUnsigned(signal, order.walletName) }
+        return { kind: 'refused', userError: describeUnsigned(signal, order.walletName) }
       }
     },
   }

@@ -27,7 +27,7 @@ export type VisitView = {
   proof: TypedData | null
   signing: boolean
   /** Why the last step could not be done, in words. */
-  trouble: string | null
+  userError: string | null
   sign: () => void
   /** Sends the request with its one payment, the other way round where asked. */
   send: (via?: Visit['request']['via']) => void
@@ -43,7 +43,7 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
   const [visit, setVisit] = useState(first)
   const [delivered, setDelivered] = useState<Delivered>()
   const [working, setWorking] = useState<'sending' | 'signing' | null>(null)
-  const [trouble, setTrouble] = useState<string | null>(null)
+  const [userError, setUserError] = useState<string | null>(null)
   const busy = useRef(false)
   const terms = useMemo(() => termsOf(first), [first])
   const next = visit.header ? null : nextHeader(visit, terms, state)
@@ -53,11 +53,11 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
     if (busy.current) return
     busy.current = true
     setWorking(kind)
-    setTrouble(null)
+    setUserError(null)
     try {
       await task()
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error))
+      setUserError(error instanceof Error ? error.message : String(error))
     } finally {
       busy.current = false
       setWorking(null)
@@ -129,7 +129,7 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
     sending: working === 'sending',
     proof: next?.kind === 'sign' ? next.data : null,
     signing: working === 'signing',
-    trouble,
+    userError,
     sign,
     send: (via) =>
       void work('sending', () =>

@@ -61,7 +61,7 @@ function Settling({
   const { t } = useLingui()
   const account = useAccounts().find(({ family }) => family === familyOf(expected.network.network))
   const [run, setRun] = useState<PaymentRun>()
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
   const [busy, setBusy] = useState(false)
   const family = walletOf(kind, expected.network)
   const mine = family === null || account?.address === expected.wallet
@@ -69,7 +69,7 @@ function Settling({
 
   async function start() {
     setBusy(true)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const { beginSettlement } = await import('./runs.ts')
       const begun = await beginSettlement(
@@ -78,14 +78,16 @@ function Settling({
         family === null ? '' : (account?.walletName ?? ''),
       )
       if (begun === 'held')
-        return setTrouble(
+        return setUserError(
           t`This proof is being settled in another tab. Go on there, or close that tab to go on here.`,
         )
       setRun(begun)
       onBegun(true)
       if (begun.state().step === 'draft') await begun.build()
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`The transaction could not be prepared.`)
+      setUserError(
+        error instanceof Error ? error.message : t`The transaction could not be prepared.`,
+      )
     } finally {
       setBusy(false)
     }
@@ -105,9 +107,9 @@ function Settling({
   }
   return (
     <Card subtitle={t(body)} title={t(title)}>
-      {trouble && (
+      {userError && (
         <Banner className="mb-4" role="alert" tone="warn">
-          {trouble}
+          {userError}
         </Banner>
       )}
       {account && !mine && (

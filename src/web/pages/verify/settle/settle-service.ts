@@ -1,9 +1,9 @@
 import { decodeBase64 } from '#x402/header.ts'
 import { call } from '../../../api/client.ts'
 import { askPatiently } from '../../../api/patience.ts'
-import type { WalletPaymentIntent, Trouble } from '../../../payment-order/intent.ts'
+import type { WalletPaymentIntent, UserError } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
-import { describeTrouble, type TroubleName } from '../../../errors/troubles.ts'
+import { describeUserError, type UserErrorName } from '../../../errors/error-messages.ts'
 import { paymentService } from '../../../payment-flow/form/payment-service.ts'
 import { questionOf } from '../proof/service-checks.ts'
 import type { Settlement } from './settlement.ts'
@@ -13,11 +13,11 @@ type Reply = Awaited<ReturnType<typeof call<'transactionReceive'>>>
 /** The service's transaction is not the one that was asked for. */
 class NotThat extends Error {
   override name = 'NotThat'
-  readonly trouble: TroubleName
+  readonly userError: UserErrorName
 
-  constructor(trouble: TroubleName) {
-    super(trouble)
-    this.trouble = trouble
+  constructor(userError: UserErrorName) {
+    super(userError)
+    this.userError = userError
   }
 }
 
@@ -61,7 +61,7 @@ function receiptText(paymentId: string): string {
 function judge(
   { operation, sender }: WalletPaymentIntent,
   { settlement, signer }: Reply,
-): TroubleName | undefined {
+): UserErrorName | undefined {
   if (operation?.kind === 'acknowledge')
     return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
   if (settlement === 'already_settled') return 'already_settled'
@@ -73,6 +73,8 @@ function judge(
     : 'other_payment'
 }
 
-function explain(error: unknown): Trouble {
-  return error instanceof NotThat ? describeTrouble(error.trouble) : paymentService.explain(error)
+function explain(error: unknown): UserError {
+  return error instanceof NotThat
+    ? describeUserError(error.userError)
+    : paymentService.explain(error)
 }

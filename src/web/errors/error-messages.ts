@@ -1,6 +1,6 @@
 import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
-import type { Trouble } from '../payment-order/intent.ts'
+import type { UserError } from '../payment-order/intent.ts'
 import type { ErrorRow } from './row.ts'
 
 /** Why wallets and RPC endpoints did not do what was asked. */
@@ -22,7 +22,7 @@ export type WalletSignal =
   | 'unclear'
 
 /** What this page detects by itself before anything can have left. */
-type OwnTrouble =
+type OwnUserError =
   | 'not_connected'
   | 'wallet_busy'
   | 'wallet_lost'
@@ -35,7 +35,7 @@ type OwnTrouble =
   | 'other_payment'
   | 'not_signed'
 
-export type TroubleName = WalletSignal | OwnTrouble
+export type UserErrorName = WalletSignal | OwnUserError
 
 const again = { who: 'you', action: 'sign_again', retry: 'safe' } as const
 const afterwards = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
@@ -46,7 +46,7 @@ const later = { who: 'time', action: 'prepare_again', retry: 'safe' } as const
  * The table's part for a payment through a wallet; `{wallet}` in the words is its name. Only under
  * `look_first` may something have left.
  */
-export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
+export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
   rejected: {
     ...again,
     title: msg({ message: 'You cancelled in {wallet}' }),
@@ -201,8 +201,12 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
 }
 
 /** `walletName`: for texts that name the wallet. `detail`: the line to quote in a report. */
-export function describeTrouble(name: TroubleName, walletName = '', detail?: string): Trouble {
-  const { title, body } = troubles[name]
+export function describeUserError(
+  name: UserErrorName,
+  walletName = '',
+  detail?: string,
+): UserError {
+  const { title, body } = errorMessages[name]
   const values = { wallet: walletName }
   return {
     code: name.toUpperCase(),
@@ -216,14 +220,16 @@ export function describeTrouble(name: TroubleName, walletName = '', detail?: str
  * The same for a wallet that was not asked to send yet, or asked only for a signature: after any
  * error, no byte has left.
  */
-export function describeUnsigned(signal: WalletSignal, walletName: string): Trouble {
-  const trouble = describeTrouble(signal, walletName)
-  return isNothingSent(signal) ? trouble : { ...trouble, body: describeTrouble('wallet_lost').body }
+export function describeUnsigned(signal: WalletSignal, walletName: string): UserError {
+  const userError = describeUserError(signal, walletName)
+  return isNothingSent(signal)
+    ? userError
+    : { ...userError, body: describeUserError('wallet_lost').body }
 }
 
 /** Whether it is certain that the wallet sent nothing. */
 export function isNothingSent(signal: WalletSignal): boolean {
-  return troubles[signal].retry !== 'look_first'
+  return errorMessages[signal].retry !== 'look_first'
 }
 
 /**
@@ -231,11 +237,11 @@ export function isNothingSent(signal: WalletSignal): boolean {
  * offers anyway.
  */
 export function actionFor(code: string): ErrorRow['action'] | undefined {
-  return isTroubleName(code.toLowerCase())
-    ? troubles[code.toLowerCase() as TroubleName].action
+  return isUserErrorName(code.toLowerCase())
+    ? errorMessages[code.toLowerCase() as UserErrorName].action
     : undefined
 }
 
-function isTroubleName(name: string): name is TroubleName {
-  return Object.hasOwn(troubles, name)
+function isUserErrorName(name: string): name is UserErrorName {
+  return Object.hasOwn(errorMessages, name)
 }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import {
   actionFor,
-  describeTrouble,
+  describeUserError,
   describeUnsigned,
-  troubles,
-  type TroubleName,
+  errorMessages,
+  type UserErrorName,
   type WalletSignal,
-} from './troubles.ts'
+} from './error-messages.ts'
 
-const names = Object.keys(troubles) as TroubleName[]
+const names = Object.keys(errorMessages) as UserErrorName[]
 
 test.each(names)('%s says that nothing was sent exactly where that is certain', (name) => {
-  const { action, retry } = troubles[name]
-  const { code, title, body } = describeTrouble(name, 'Phantom')
+  const { action, retry } = errorMessages[name]
+  const { code, title, body } = describeUserError(name, 'Phantom')
   expect(code).toBe(name.toUpperCase())
   expect(`${title} ${body}`).not.toMatch(/undefined|\{\w+\}/)
   expect(actionFor(code)).toBe(action)
@@ -33,7 +33,7 @@ test('a wallet that was asked for a signature alone has sent nothing, however it
     const { code, title, body } = describeUnsigned(name, 'Phantom')
     expect({ code, title }).toEqual({
       code: name.toUpperCase(),
-      title: describeTrouble(name, 'Phantom').title,
+      title: describeUserError(name, 'Phantom').title,
     })
     expect(body).toContain('Nothing was sent.')
   }
