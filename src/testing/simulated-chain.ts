@@ -164,7 +164,7 @@ export class SimulatedChain implements Chain {
 
   findByMessage: Chain['findByMessage'] = () => Promise.resolve(undefined)
   isGone: Chain['isGone'] = () => Promise.resolve(false)
-  rehearse: Chain['rehearse'] = () => Promise.resolve({ ok: true })
+  simulateSigned: Chain['simulateSigned'] = () => Promise.resolve({ ok: true })
   broadcast: Chain['broadcast'] = () =>
     Promise.resolve({ accepted: false, reason: 'Nothing is broadcast here.' })
   funds: Chain['funds'] = () => Promise.reject(new Error('There are no managed wallets here.'))

@@ -4,8 +4,8 @@ import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import type { Asset } from '#contract/network.ts'
 import type { Chain } from '#service/chains/chain.ts'
 import type { Context } from '#service/context/context.ts'
-import { Checklist } from '#service/verification/checklist.ts'
-import { examine } from '#service/verification/examine.ts'
+import { VerificationReport } from '#service/verification/verification-report.ts'
+import { verifyProof } from '#service/verification/verify-proof.ts'
 import { readProof, receivePayment } from '#service/settlement/receive.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { startEvm, type EvmFixture } from './local-chains.ts'
@@ -103,7 +103,7 @@ export async function openTokenDesk(
       all: { asset: Asset; payee: PrivateKeyAccount; amount: bigint },
       header: string,
     ): Promise<VerifiedAuthorization> {
-      const checklist = new Checklist()
+      const report = new VerificationReport()
       const open = {
         resource: null,
         resourceInfo: null,
@@ -119,10 +119,10 @@ export async function openTokenDesk(
         amountAtomic: all.amount,
         ...open,
       }
-      const { authorization } = await examine({
-        payment: readProof(header, checklist),
+      const { authorization } = await verifyProof({
+        payment: readProof(header, report),
         terms,
-        checklist,
+        report,
       })
       if (!authorization) throw new Error('no authorization')
       return { ...authorization, signedBy: 'key' }

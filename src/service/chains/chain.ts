@@ -83,7 +83,7 @@ export interface Chain {
    * RPC endpoints are configured, both refused. `paid`: what must arrive of a token, where the
    * chain lets a token keep a part of it (Solana).
    */
-  rehearse(bytes: Uint8Array, paid?: ExpectedTransfer): Promise<Rehearsal>
+  simulateSigned(bytes: Uint8Array, paid?: ExpectedTransfer): Promise<SignedSimulation>
   /**
    * Broadcasts a signed transaction; sending the same bytes again changes nothing. A refusal does
    * not prove that it never lands.
@@ -264,7 +264,7 @@ export type ExpectedTransfer = Pick<
   'asset' | 'sender' | 'recipient' | 'amountAtomic'
 >
 
-export type Rehearsal = { ok: true } | { ok: false; reason: string }
+export type SignedSimulation = { ok: true } | { ok: false; reason: string }
 
 export type BroadcastResult = { accepted: true } | { accepted: false; reason: string }
 

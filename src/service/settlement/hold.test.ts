@@ -7,7 +7,7 @@ import { insertTestPayment } from '#testing/service-app.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { consumeClaim, releaseClaim, takeClaim } from '../db/claims.ts'
 import { claim } from '../db/schema/proof.ts'
-import { Checklist, ProofRefused } from '../verification/checklist.ts'
+import { VerificationReport, ProofRefused } from '../verification/verification-report.ts'
 import { Deadline } from '../verification/deadline.ts'
 import { hold, whileHeld } from './hold.ts'
 
@@ -35,7 +35,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       ...question(key),
       claimant: claimant(),
       deadline: new Deadline(ms),
-      checklist: new Checklist(),
+      report: new VerificationReport(),
     })
 
   test('what a process that died has held is another’s within five seconds', async () => {
@@ -78,7 +78,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       claimant: claimant(),
       fingerprint: 'g',
       deadline: new Deadline(1_000),
-      checklist: new Checklist(),
+      report: new VerificationReport(),
     }
     await expect(hold(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
   })

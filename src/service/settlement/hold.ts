@@ -12,14 +12,14 @@ import {
   type TransferKey,
 } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
-import { undecided, type Checklist } from '../verification/checklist.ts'
+import { undecided, type VerificationReport } from '../verification/verification-report.ts'
 import type { Deadline } from '../verification/deadline.ts'
 
 export type Hold = TransferKey & {
   claimant: Claimant
   fingerprint: string
   deadline: Deadline
-  checklist: Checklist
+  report: VerificationReport
   attempt?: string | undefined
 }
 
@@ -34,7 +34,7 @@ export const IN_SETTLEMENT = 'in_settlement'
  */
 export async function hold(
   context: Context,
-  { network, key, claimant, fingerprint, deadline, checklist, attempt }: Hold,
+  { network, key, claimant, fingerprint, deadline, report, attempt }: Hold,
 ): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
     const answer = await takeClaim(context.db, {
@@ -45,7 +45,7 @@ export async function hold(
       ...(attempt !== undefined && { attempt }),
     })
     if (answer.taken) {
-      checklist.check('already_used', {
+      report.check('already_used', {
         name: 'single_use',
         source: 'record',
         ok: true,
@@ -57,7 +57,7 @@ export async function hold(
     const { claim } = answer
     if (claim?.consumedAt) {
       const same = claim.scope === claimant.scope && claim.fingerprint === fingerprint
-      checklist.check('already_used', {
+      report.check('already_used', {
         name:
           same || wasGranted(claim) || claim.attempt === ASSIGNED ? 'single_use' : IN_SETTLEMENT,
         source: 'record',

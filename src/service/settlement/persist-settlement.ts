@@ -7,7 +7,7 @@ import { readSenderFunds, allocateNonce } from '../hosted/nonce-queue.ts'
 import { runInQueue } from '../hosted/serialize.ts'
 import { requireSending } from '../hosted/require-sending.ts'
 import type { Signed } from '../wallets/sign.ts'
-import { undecided } from '../verification/checklist.ts'
+import { undecided } from '../verification/verification-report.ts'
 import { orUndecided, type Job } from './outcome.ts'
 import { recordBroadcast, type Limits, type Outgoing } from './record.ts'
 

@@ -7,7 +7,7 @@ import { toV1, type Requirements } from '#x402/requirements.ts'
 import { SettleResponse, VerifyResponse } from '#x402/settlement.ts'
 import { readTransactionName } from '../chains/transaction-name.ts'
 import type { Context } from '../context/context.ts'
-import { undecided, type Checklist } from '../verification/checklist.ts'
+import { undecided, type VerificationReport } from '../verification/verification-report.ts'
 import type { Deadline } from '../verification/deadline.ts'
 import { settlesHere } from './facilitator-wallet.ts'
 import type { Remote } from './outcome.ts'
@@ -33,7 +33,7 @@ type Asked = {
   url: URL
   payment: PaymentPayload
   terms: ExpectedTerms
-  checklist: Checklist
+  report: VerificationReport
   deadline: Deadline
 }
 
@@ -43,7 +43,7 @@ type Asked = {
  */
 export function openRemote(
   context: Context,
-  { url, payment, terms, checklist, deadline }: Asked,
+  { url, payment, terms, report, deadline }: Asked,
 ): Remote {
   const base = spell(url)
   const body = {
@@ -81,7 +81,7 @@ export function openRemote(
       const verified = await ask('verify', VerifyResponse)
       if (!verified.isValid)
         throw undecided('The facilitator does not verify this payment. Nothing is decided.')
-      checklist.check('malformed', {
+      report.check('malformed', {
         name: 'facilitator_verify',
         source: 'facilitator',
         ok: true,
@@ -97,7 +97,7 @@ export function openRemote(
       const transaction = readTransactionName(terms.network.network, settled.transaction) ?? null
       const got: CheckFact =
         transaction === null ? fact('settled') : { code: 'transaction', params: { transaction } }
-      checklist.check('malformed', {
+      report.check('malformed', {
         name: 'facilitator_settle',
         source: 'facilitator',
         ok: true,

@@ -18,7 +18,7 @@ import {
   contractsOf,
   factOfUse,
 } from '../verification/check-authorization.ts'
-import { undecided } from '../verification/checklist.ts'
+import { undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
@@ -41,7 +41,7 @@ export async function settleAuthorization(
   job: Job,
   { chain, held, authorization }: Held,
 ): Promise<Settled> {
-  const { deadline, checklist } = job
+  const { deadline, report } = job
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   const { accountId, fingerprint, terms } = job
   // What was built for the payee of this question may land at any moment.
@@ -55,7 +55,7 @@ export async function settleAuthorization(
     }))
   )
     throw new Overtaken()
-  checklist.check('already_used', {
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: !use.used,
@@ -63,10 +63,10 @@ export async function settleAuthorization(
     got: factOfUse(use),
   })
   checkValidity(
-    { authorization, checklist },
+    { authorization, report },
     await orUndecided(deadline.within(readProofTime(context, terms.network.network))),
   )
-  await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, checklist })))
+  await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, report })))
   const payment = job.remote
     ? await settleElsewhere(context, job, held)
     : await settleHere(context, job, { chain, held, authorization })
@@ -80,14 +80,14 @@ export async function settleAuthorization(
  */
 export async function monitorAuthorization(
   context: Context,
-  job: Pick<Job, 'deadline' | 'checklist'>,
+  job: Pick<Job, 'deadline' | 'report'>,
   {
     chain,
     payment,
     alreadyProcessed,
   }: { chain: Chain; payment: PaymentRecord; alreadyProcessed: boolean },
 ): Promise<Settled> {
-  const { deadline, checklist } = job
+  const { deadline, report } = job
   let row = payment
   while (row.status === 'pending' && !deadline.passed) {
     if (
@@ -99,7 +99,7 @@ export async function monitorAuthorization(
     row = (await findPayment(context.db, row.id)) ?? row
     if (row.status === 'pending') await deadline.sleep(POLL_MS)
   }
-  return outcome({ checklist }, row, { alreadyProcessed, checks: checklist.checks })
+  return outcome({ report }, row, { alreadyProcessed, checks: report.checks })
 }
 
 /**
@@ -163,13 +163,13 @@ async function settleHere(
 
 /** @throws ProofRefused `simulation_failed` */
 async function rehearse(
-  { deadline, checklist }: Job,
+  { deadline, report }: Job,
   chain: Chain,
   call: Call & { from: string },
 ): Promise<Extract<Quote, { ok: true }>> {
   const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  checklist.check('simulation_failed', {
+  report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',
     ok: quote.ok,

@@ -26,11 +26,16 @@ import { broadcast } from '../hosted/broadcast.ts'
 import { monitorQuestion } from './monitor-self.ts'
 import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
-import { ProofRefused, undecided } from '../verification/checklist.ts'
+import { ProofRefused, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold, whileHeld } from './hold.ts'
 import { persistSettlement } from './persist-settlement.ts'
-import { judge, judgeMemo, judgeTransfer, type Landed } from '../verification/judge.ts'
+import {
+  validatePayment,
+  validateMemo,
+  validateTransfer,
+  type LandedObservation,
+} from '../verification/validate-transfer.ts'
 import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import {
   orUndecided,
@@ -43,7 +48,7 @@ import {
 } from './outcome.ts'
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
-import { rehearseSigned } from '../verification/rehearse.ts'
+import { simulateSigned } from '../verification/simulate-signed.ts'
 import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
 import { monitorAuthorization, settleAuthorization } from './settle-authorization.ts'
 import { sponsorFee } from './sponsor-fee.ts'
@@ -87,7 +92,7 @@ async function isGranted(
 
 /** Checks again when the payee was quicker, until its own settlement is certain. */
 async function untilDecided(context: Context, job: Job): Promise<Settled> {
-  const { checks } = job.checklist
+  const { checks } = job.report
   const before = checks.length
   for (;;) {
     try {
@@ -112,7 +117,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     authorization &&
     (await orUndecided(
       job.deadline.within(
-        checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist }),
+        checkSignature({ chain, terms: job.terms, authorization, report: job.report }),
       ),
     ))
   if (key !== null) {
@@ -141,13 +146,13 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
         state: 'pending',
         payment: settled,
         alreadyProcessed: false,
-        checks: job.checklist.checks.filter(({ ok }) => ok),
+        checks: job.report.checks.filter(({ ok }) => ok),
       }
     }
   }
   const seen = await look(chain, job, { signature: signatureOf(signature) })
   if (!isCertain(seen)) return pending(job)
-  if (seen.transfer === null) judgeTransfer(job, null)
+  if (seen.transfer === null) validateTransfer(job, null)
   // A transaction that can be signed twice is identified by its message.
   if (seen.messageHash === undefined)
     throw undecided(
@@ -190,14 +195,14 @@ async function holding(
   job: Job,
   { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> },
 ): Promise<Settled> {
-  const { claimant, fingerprint, deadline, checklist, attempt } = job
+  const { claimant, fingerprint, deadline, report, attempt } = job
   const answer = await hold(context, {
     network: job.terms.network.network,
     key,
     claimant,
     fingerprint,
     deadline,
-    checklist,
+    report,
     attempt,
   })
   if ('used' in answer) return repeat(context, job, answer.used)
@@ -219,7 +224,7 @@ async function settleSeen(
   if (job.examined.bytes) {
     const key = seen.messageHash === undefined ? null : messageKey(seen.messageHash)
     const got = key === null ? fact('unknown') : messageFact(key)
-    job.checklist.check('transaction_failed', {
+    job.report.check('transaction_failed', {
       name: 'message',
       source: 'chain',
       ok: key === held.key,
@@ -247,14 +252,14 @@ async function settleSigned(
   const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
   if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found')
-    refuseBroadcast(job.checklist, known.state)
+    refuseBroadcast(job.report, known.state)
   if (known && sent !== null && isCertain(known)) {
     refuseOld(job)
     return finish(context, job, { seen: known, held, signature: sent })
   }
-  await judgeMemo(context, job, examined.memo)
+  await validateMemo(context, job, examined.memo)
   if (known === null || known.state === 'not_found')
-    await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
+    await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = {
     builtHeight: head.height,
@@ -292,9 +297,9 @@ function isPublicTransfer({ terms }: Pick<Job, 'terms'>): boolean {
  * A token transfer that nothing binds to this seller's question must not be on the chain already:
  * anybody could present it.
  */
-function refuseOld({ terms, checklist }: Job): void {
+function refuseOld({ terms, report }: Job): void {
   if (terms.asset.native || terms.memo !== null) return
-  checklist.check('already_used', {
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: false,
@@ -378,7 +383,7 @@ async function follow(
   job: Job,
   { chain, payment, signed }: Following,
 ): Promise<Settled> {
-  const { deadline, checklist } = job
+  const { deadline, report } = job
   const { signature } = signed
   await seenOr(
     deadline.within(
@@ -401,18 +406,18 @@ async function follow(
     })
   return outcome(job, (await findPayment(context.db, payment.id)) ?? payment, {
     alreadyProcessed: false,
-    checks: checklist.checks,
+    checks: report.checks,
   })
 }
 
 async function finish(
   context: Context,
   job: Job,
-  { seen, held, signature }: { seen: Landed; held: HeldClaim; signature: string },
+  { seen, held, signature }: { seen: LandedObservation; held: HeldClaim; signature: string },
 ): Promise<Settled> {
-  const transfer = await judge(context, job, seen)
+  const transfer = await validatePayment(context, job, seen)
   const payment = await recordLanded(context, { ...job, held, transfer, signature }, seen)
-  return { state: 'paid', payment, alreadyProcessed: false, checks: job.checklist.checks }
+  return { state: 'paid', payment, alreadyProcessed: false, checks: job.report.checks }
 }
 
 /** The same question again gets the first answer, with the payment's current status. */
@@ -452,7 +457,8 @@ async function look(chain: Chain, job: Job, { signature, stop }: Looking): Promi
     stop: (observation) => stop?.() ?? contradicts(job, observation),
   })
   if (!seen) throw undecided('The network did not answer in time. Nothing is decided.')
-  if (contradicts(job, seen) && seen.state === 'pending') judgeTransfer(job, seen.transfer ?? null)
+  if (contradicts(job, seen) && seen.state === 'pending')
+    validateTransfer(job, seen.transfer ?? null)
   return seen
 }
 

@@ -19,7 +19,7 @@ import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Contracts } from '../chains/contracts.ts'
-import type { Checklist } from './checklist.ts'
+import type { VerificationReport } from './verification-report.ts'
 import { checkTime, type ProofTime } from './proof-time.ts'
 import type { ExpectedTerms } from './terms.ts'
 
@@ -37,7 +37,7 @@ type Checked = {
   chain: Chain
   terms: ExpectedTerms
   authorization: Authorization
-  checklist: Checklist
+  report: VerificationReport
 }
 
 /** An EVM chain always has them; this keeps what is never so in one place. */
@@ -55,12 +55,12 @@ export async function checkSignature({
   chain,
   terms,
   authorization,
-  checklist,
+  report,
 }: Checked): Promise<VerifiedAuthorization> {
   const contracts = contractsOf(chain)
   const { method, from, signature, token } = authorization
   const domain = method === 'permit2' ? { name: '', version: '' } : await contracts.domain(token)
-  checklist.check('unsupported_method', {
+  report.check('unsupported_method', {
     name: 'token_domain',
     source: 'chain',
     ok: domain !== null,
@@ -73,7 +73,7 @@ export async function checkSignature({
   })
   const signer = recoverSigner(digest, hexToBytes(signature))
   if (signer === from) {
-    checklist.check('invalid_signature', {
+    report.check('invalid_signature', {
       name: 'signature',
       source: 'proof',
       ok: true,
@@ -89,7 +89,7 @@ export async function checkSignature({
     : signer === undefined
       ? fact('unrecoverable_signature')
       : addressFact(signer)
-  checklist.check('invalid_signature', {
+  report.check('invalid_signature', {
     name: 'signature',
     source: 'chain',
     ok,
@@ -125,7 +125,7 @@ async function confirmedByContract(
  * @throws ProofRefused `outside_window` when it can never land any more; NotValidNowError when it is too early, or its end is not final yet
  */
 export function checkValidity(
-  { authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>,
+  { authorization, report }: Pick<Checked, 'authorization' | 'report'>,
   { latest, finalized }: ProofTime,
 ): void {
   const seconds = BigInt(Math.floor(latest.getTime() / 1000))
@@ -135,7 +135,7 @@ export function checkValidity(
   const [from, until] = [validAfter <= seconds, validBefore >= seconds + LEAST_LEFT_S]
   const latestStart = { code: 'valid_from', params: { at: Number(seconds) * 1000 } } as const
   checkTime(
-    checklist,
+    report,
     {
       name: 'valid_after',
       source: 'proof',
@@ -150,7 +150,7 @@ export function checkValidity(
     params: { at: Number(seconds + LEAST_LEFT_S) * 1000 },
   } as const
   checkTime(
-    checklist,
+    report,
     {
       name: 'valid_before',
       source: 'proof',
@@ -186,7 +186,7 @@ export async function checkFunds({
   chain,
   terms: { asset },
   authorization,
-  checklist,
+  report,
 }: Checked): Promise<void> {
   const { method, token, from, amountAtomic } = authorization
   const { read } = contractsOf(chain)
@@ -212,7 +212,7 @@ export async function checkFunds({
       amountAtomic,
     )
     const expected = { code: 'at_least', params: moneyOf(amountAtomic, asset) } as const
-    checklist.check(reason, {
+    report.check(reason, {
       name,
       source: 'chain',
       ok: has >= amountAtomic,

@@ -37,7 +37,7 @@ export async function verifyTokenOfficially({
     confirmTransaction: never,
     async simulateTransaction(transaction) {
       const rehearsal = await chain
-        .rehearse(decodeBase64(transaction) ?? new Uint8Array())
+        .simulateSigned(decodeBase64(transaction) ?? new Uint8Array())
         .catch((error: unknown) => {
           failure.error = error
           throw error

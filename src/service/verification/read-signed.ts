@@ -5,7 +5,7 @@ import { NativeTransferPayload } from '#x402/native-transfer.ts'
 import { fact } from '#contract/facts.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /**
  * A Solana transaction that the payer signed; `sponsor`: the wallet that pays the network fee for
@@ -21,10 +21,10 @@ export type SignedTransaction = {
 
 /** @throws ProofRefused `malformed` */
 export function readSigned(examination: Examination): SignedTransaction {
-  const { payment, terms, checklist } = examination
+  const { payment, terms, report } = examination
   const { transaction } = readMethodPayload(examination, NativeTransferPayload)
   const facts = decodeTransaction(transaction)
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'transaction',
     source: 'proof',
     ok: facts.ok,
@@ -47,7 +47,7 @@ export function identifySigned({
   sponsor,
   memo,
   resource,
-}: SignedTransaction): Omit<Examined, 'payer'> {
+}: SignedTransaction): Omit<VerifiedProof, 'payer'> {
   // A transaction that the fee payer has not signed yet has no name on the chain.
   return {
     key: messageKey(bytesToHex(sha256(facts.message))),

@@ -24,7 +24,7 @@ export type ExpectedTerms = {
 }
 
 /** What a payment proves by itself, before the chain is asked. */
-export type Examined = {
+export type VerifiedProof = {
   /** The key that identifies this payment on its network; null where only the chain shows it. */
   key: string | null
   /** Null where only the chain shows it. */

@@ -16,7 +16,7 @@ import {
   type Draft,
   type Payment,
 } from './solana-draft.ts'
-import { accepts, isSamePayment } from './solana-judge.ts'
+import { accepts, isSamePayment } from './solana-validator.ts'
 import type { Chain } from './tamper.ts'
 
 /** What an attacker changes in a transfer of SOL. */

@@ -7,7 +7,7 @@ import {
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
-import type { BroadcastResult, ExpectedTransfer, Rehearsal } from '../chain.ts'
+import type { BroadcastResult, ExpectedTransfer, SignedSimulation } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { run } from './simulate.ts'
@@ -20,11 +20,11 @@ const LANDED = 'AlreadyProcessed'
  * Runs the transaction on the state of this moment, on its own blockhash. The fee payer's signature may still be missing. Of a token's payment the mint must
  * take no part of it, and call nobody.
  */
-export async function rehearse(
+export async function simulateSigned(
   endpoints: SolanaEndpoints,
   network: Network,
   { bytes, paid }: { bytes: Uint8Array; paid: ExpectedTransfer | undefined },
-): Promise<Rehearsal> {
+): Promise<SignedSimulation> {
   const transaction = VersionedTransaction.deserialize(bytes)
   const answers = await endpoints.askTwice((connection) =>
     paid

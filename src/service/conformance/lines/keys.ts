@@ -1,4 +1,4 @@
-import { judge, refused, single, succeeded, type Finding, type Line } from './line.ts'
+import { checkLine, refused, single, succeeded, type Finding, type Line } from './line.ts'
 import type { Ask, Probe } from './probe.ts'
 import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from './samples.ts'
 
@@ -78,7 +78,7 @@ export const keyLines: Line[] = [
     run: (probe) =>
       withKey(probe, ['token:read'], async ({ key }) => {
         const ask = { ...history, key }
-        return judge(ask, await probe.ask(ask), refused(403, 'FORBIDDEN', 'scope'))
+        return checkLine(ask, await probe.ask(ask), refused(403, 'FORBIDDEN', 'scope'))
       }),
   },
   {

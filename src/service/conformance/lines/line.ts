@@ -42,12 +42,12 @@ export function single({ ask, expected, check, ...line }: Single): Line {
       const request = typeof ask === 'function' ? ask(facts) : ask
       if (typeof request === 'string')
         return { request: line.endpoint, expected, got: request, verdict: 'not asked' }
-      return judge(request, await probe.ask(request), { expected, check })
+      return checkLine(request, await probe.ask(request), { expected, check })
     },
   }
 }
 
-export function judge(
+export function checkLine(
   request: Ask,
   answer: Answer,
   { expected, check }: { expected: string; check: Check },

@@ -1,5 +1,5 @@
 import { LosslessNumber } from '#contract/json.ts'
-import { judge, succeeded, type Facts, type Finding, type Line } from './line.ts'
+import { checkLine, succeeded, type Facts, type Finding, type Line } from './line.ts'
 import type { Answer, Ask, Probe } from './probe.ts'
 
 const LOCAL = 'POST /transaction/send'
@@ -15,7 +15,7 @@ export const paymentLines: Line[] = [
     'An unsigned transaction in base64 is answered',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('transaction in base64', ({ transaction }) =>
@@ -28,7 +28,7 @@ export const paymentLines: Line[] = [
     'It says up to which block height the transaction is valid',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('lastValidBlockHeight', (body) =>
@@ -41,7 +41,7 @@ export const paymentLines: Line[] = [
     'It says when the transaction expires, about 60 seconds after it was built',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('expiresAt in about 60 seconds', ({ expiresAt }) => {
@@ -57,7 +57,7 @@ export const paymentLines: Line[] = [
     'Without a priority fee the service chooses one',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('a fee of its own choice', ({ fee }) =>
@@ -79,7 +79,7 @@ export const paymentLines: Line[] = [
         method: 'GET',
         path: `/payment/status/${String(built.body?.paymentId)}`,
       }
-      return judge(
+      return checkLine(
         status,
         await probe.ask(status),
         succeeded('the payment and its status', (body) =>
@@ -98,7 +98,7 @@ export const paymentLines: Line[] = [
       async ({ probe, built, facts }) => {
         const wallet = type === 'sent' ? facts.wallet : facts.recipient
         const history: Ask = { method: 'GET', path: `/payment/history/${wallet}?type=${type}` }
-        return judge(
+        return checkLine(
           history,
           await probe.ask(history),
           succeeded(`the payment as ${type}`, ({ payments }) =>
@@ -115,7 +115,7 @@ export const paymentLines: Line[] = [
     'The service builds, signs and broadcasts a payment',
     HOSTED,
     async ({ ask, made }) =>
-      judge(ask, made, {
+      checkLine(ask, made, {
         expected: '200 (or 202 while it is pending), paymentId and signature',
         check: ({ status, body }) => {
           if (status !== 200 && status !== 202) return 'expected 200 or 202'
@@ -143,7 +143,7 @@ export const paymentLines: Line[] = [
           resource: RESOURCE,
         },
       }
-      return judge(
+      return checkLine(
         receive,
         await probe.ask(receive),
         succeeded('verified', (body) =>
@@ -170,7 +170,7 @@ export const paymentLines: Line[] = [
           resource: RESOURCE,
         },
       }
-      return judge(
+      return checkLine(
         receive,
         await probe.ask(receive),
         succeeded(
@@ -209,7 +209,7 @@ function local(
       const built = await probe.ask(ask)
       return built.status === 200
         ? await look({ probe, facts, ask, built })
-        : judge(ask, built, succeeded('an unsigned payment'))
+        : checkLine(ask, built, succeeded('an unsigned payment'))
     },
   }
 }

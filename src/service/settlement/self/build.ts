@@ -6,9 +6,13 @@ import { findClaim } from '../../db/claims.ts'
 import { claimantOf } from '../../payments/claimant.ts'
 import { chainOf, refuseParameters } from '../../context/network.ts'
 import { readPriorityFee } from '../../payments/read-intent.ts'
-import { Checklist, ProofRefused, undecided } from '../../verification/checklist.ts'
+import {
+  VerificationReport,
+  ProofRefused,
+  undecided,
+} from '../../verification/verification-report.ts'
 import { Deadline } from '../../verification/deadline.ts'
-import { examine } from '../../verification/examine.ts'
+import { verifyProof } from '../../verification/verify-proof.ts'
 import type { Job } from '../outcome.ts'
 import { withOwnFacilitators } from '../own-facilitators.ts'
 import { chooseFacilitator, fingerprintOf, readProof, readTerms } from '../receive.ts'
@@ -47,10 +51,10 @@ export async function buildSettlement(
     network: network.network,
     address: terms.payTo,
   })
-  const checklist = new Checklist()
+  const report = new VerificationReport()
   const deadline = new Deadline(WITHIN_MS)
-  const payment = readProof(body.paymentProof, checklist)
-  const examined = await examine({ payment, terms, checklist })
+  const payment = readProof(body.paymentProof, report)
+  const examined = await verifyProof({ payment, terms, report })
   const facilitator = chooseFacilitator(context, body, terms)
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
   const job: Job = {
@@ -58,7 +62,7 @@ export async function buildSettlement(
     claimant,
     terms,
     examined,
-    checklist,
+    report,
     deadline,
     fingerprint,
   }
@@ -66,7 +70,7 @@ export async function buildSettlement(
   const remote =
     body.facilitatorUrl === undefined || !facilitator
       ? undefined
-      : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+      : openRemote(context, { url: facilitator, payment, terms, report, deadline })
 
   if (await isSettled(context, job)) {
     const settled = await settle(context, { ...job, ...(remote && { remote }) })

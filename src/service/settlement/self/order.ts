@@ -32,7 +32,7 @@ export async function order(
   return reply(context, {
     payment: row,
     prepared,
-    checks: job.checklist.checks,
+    checks: job.report.checks,
     alreadyProcessed: false,
   })
 }
@@ -79,7 +79,7 @@ async function insert(
   job: Job,
   prepared: Prepared,
 ): Promise<PaymentRecord | undefined> {
-  const { accountId, terms, examined, checklist } = job
+  const { accountId, terms, examined, report } = job
   const { network, asset, payTo, amountAtomic, resource } = terms
   const { signature, memo, payer, nonce } = examined
   const at = context.now()
@@ -106,7 +106,7 @@ async function insert(
       updatedAt: at,
     })
     const lastValidBlockHeight = memo === null ? null : prepared.lastValidBlockHeight
-    const checks = stringifyJson(checklist.checks)
+    const checks = stringifyJson(report.checks)
     // A payment that was given up makes room: what lands from now on is the new payment.
     const earlier = await findOrder(tx, questionOf(job))
     if (earlier && !(await findOrdered({ db: tx }, job))) await deleteOrder(tx, earlier.paymentId)

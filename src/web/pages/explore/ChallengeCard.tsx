@@ -13,7 +13,7 @@ import type { Challenge, Offer, Version } from './request/challenge.ts'
 import { JsonTree } from './request/JsonTree.tsx'
 import { lintChallenge } from './lints.ts'
 import { OfferCard, type OfferCardProps } from './OfferCard.tsx'
-import { judgeTerms } from './request/usable.ts'
+import { validateTerms } from './request/usable.ts'
 
 export type ChallengeCardProps = {
   challenge: Challenge
@@ -34,7 +34,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
   const [version, setVersion] = useState<Version>(versions[0] ?? 2)
   const { networks } = useConfig()
   // What can be paid here comes first, in the order the server names it.
-  const rank = ({ terms }: Offer) => (judgeTerms(terms, networks).ok ? 0 : 1)
+  const rank = ({ terms }: Offer) => (validateTerms(terms, networks).ok ? 0 : 1)
   const shown = offers
     .filter(({ entries }) => version in entries)
     .toSorted((a, b) => rank(a) - rank(b))

@@ -14,7 +14,13 @@ import {
 } from '../../wallet/state/accounts.ts'
 import { balancesQuery } from '../../payment-flow/steps/balance.ts'
 import type { Offer } from './request/challenge.ts'
-import { judgeFor, judgeTerms, UNUSABLE, type Usable, type Way } from './request/usable.ts'
+import {
+  validateForPayer,
+  validateTerms,
+  UNUSABLE,
+  type Usable,
+  type Way,
+} from './request/usable.ts'
 
 export type OfferCardProps = {
   offer: Offer
@@ -156,7 +162,7 @@ function useUsable(terms: Terms): {
   balance: bigint | undefined
 } {
   const { networks } = useConfig()
-  const byTerms = judgeTerms(terms, networks)
+  const byTerms = validateTerms(terms, networks)
   const { network, asset } = byTerms
   const account = useAccounts().find(
     ({ family }) => network && family === familyOf(network.network),
@@ -164,7 +170,7 @@ function useUsable(terms: Terms): {
   const balances = useQuery(balancesQuery(byTerms.ok ? network : undefined, account?.address)).data
   const balanceOf = (wanted: Asset) =>
     balances?.find((each) => each.asset.address === wanted.address)?.atomic
-  const usable = judgeFor(
+  const usable = validateForPayer(
     terms,
     byTerms,
     account && { address: account.address, balance: balanceOf },

@@ -6,7 +6,7 @@ import { writeChallenge, type Requirements } from '#x402/requirements.ts'
 import type { Answer } from './ask.ts'
 import { isChallenge, isSameWay, readChallenge, type Challenge } from './challenge.ts'
 import { lintChallenge } from '../lints.ts'
-import { judgeFor, judgeTerms, UNUSABLE } from './usable.ts'
+import { validateForPayer, validateTerms, UNUSABLE } from './usable.ts'
 
 const USDC = {
   address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -192,7 +192,7 @@ test.each<[string, Partial<Requirements>, string]>([
 ])('%s: %s', (_, change, expected) => {
   const [offer] = challengeOf(answerOf([entry(change)], 'header')).offers
   if (!offer) throw new Error('The offer was not read.')
-  const usable = judgeTerms(offer.terms, networks)
+  const usable = validateTerms(offer.terms, networks)
   expect(usable.ok ? usable.way : usable.reason).toBe(expected)
 })
 
@@ -211,7 +211,7 @@ test.each<[string, Partial<Requirements>, string, bigint, string]>([
 ])('%s is judged by what the account holds', (_, change, address, held, expected) => {
   const [offer] = challengeOf(answerOf([entry(change)], 'header')).offers
   if (!offer) throw new Error('The offer was not read.')
-  const usable = judgeFor(offer.terms, judgeTerms(offer.terms, networks), {
+  const usable = validateForPayer(offer.terms, validateTerms(offer.terms, networks), {
     address,
     balance: () => held,
   })

@@ -50,7 +50,7 @@ export type UnusableReason = keyof typeof UNUSABLE
 export type Holdings = { address: string; balance: (asset: Asset) => bigint | undefined }
 
 /** Checks an offer by its terms alone. */
-export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
+export function validateTerms(terms: Terms, networks: readonly Network[]): Usable {
   const network = networks.find((each) => each.network === terms.network)
   if (!network) return { ok: false, reason: 'network', network, asset: undefined }
   const asset = findAsset(network, terms.asset)
@@ -94,7 +94,11 @@ const PAYS_FEE: ReadonlySet<Way> = new Set([
  * Checks an offer for an account and its balances; unknown balances do not block, the review reads
  * them again.
  */
-export function judgeFor(terms: Terms, usable: Usable, holdings: Holdings | undefined): Usable {
+export function validateForPayer(
+  terms: Terms,
+  usable: Usable,
+  holdings: Holdings | undefined,
+): Usable {
   if (!usable.ok || !holdings) return usable
   const { network, asset, way } = usable
   if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }

@@ -5,33 +5,33 @@ import { Eip3009Payload, EXACT_PERMIT2_PROXY, Permit2Payload } from '#x402/autho
 import { PERMIT2_METHOD } from '#x402/methods.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /**
  * A token payment on EVM that the payer signed and anybody may execute, by EIP-3009 or Permit2. Its
  * signature is checked with the chain, later.
  */
-export async function examineAuthorization(
+export async function verifyAuthorization(
   examination: Examination,
   method: string,
-): Promise<Examined> {
-  const { payment, terms, checklist } = examination
+): Promise<VerifiedProof> {
+  const { payment, terms, report } = examination
   const authorization =
     method === PERMIT2_METHOD ? readPermit(examination) : readEip3009(examination)
   const { from, to, token, amountAtomic, nonce } = authorization
-  checklist.equal('asset_mismatch', {
+  report.equal('asset_mismatch', {
     name: 'signed_asset',
     source: 'proof',
     expected: terms.asset.address,
     got: token,
   })
-  checklist.equal('recipient_mismatch', {
+  report.equal('recipient_mismatch', {
     name: 'signed_recipient',
     source: 'proof',
     expected: terms.payTo,
     got: to,
   })
-  checklist.equal(
+  report.equal(
     'amount_mismatch',
     {
       name: 'signed_amount',
@@ -41,7 +41,7 @@ export async function examineAuthorization(
     },
     (atomic) => amountFact(atomic, terms.asset),
   )
-  checklist.check('payer_mismatch', {
+  report.check('payer_mismatch', {
     name: 'source',
     source: 'proof',
     ok: from !== terms.payTo,
@@ -71,7 +71,7 @@ function readEip3009(examination: Examination): Authorization {
 function readPermit(examination: Examination): Authorization {
   const { permit2Authorization: permit, signature } = readMethodPayload(examination, Permit2Payload)
   const { from, permitted, spender, nonce, deadline, witness } = permit
-  examination.checklist.equal('spender_mismatch', {
+  examination.report.equal('spender_mismatch', {
     name: 'spender',
     source: 'proof',
     expected: EXACT_PERMIT2_PROXY,

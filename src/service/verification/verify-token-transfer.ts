@@ -2,7 +2,7 @@ import { checkTokenPayment, type TokenRule } from '#chains/solana/token-payment.
 import type { ProofReason } from '#contract/proof.ts'
 import type { Examination } from './echo.ts'
 import { identifySigned, readSigned } from './read-signed.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 const REASONS: Readonly<Record<TokenRule, ProofReason>> = {
   fee_payer: 'fee_payer_mismatch',
@@ -22,8 +22,8 @@ const REASONS: Readonly<Record<TokenRule, ProofReason>> = {
 }
 
 /** A transfer of an SPL or Token-2022 token that the payer signed and others broadcast. */
-export async function examineTokenTransfer(examination: Examination): Promise<Examined> {
-  const { terms, checklist } = examination
+export async function verifyTokenTransfer(examination: Examination): Promise<VerifiedProof> {
+  const { terms, report } = examination
   const signed = readSigned(examination)
   const { facts, sponsor } = signed
   const rows = checkTokenPayment(facts, {
@@ -36,7 +36,7 @@ export async function examineTokenTransfer(examination: Examination): Promise<Ex
     sponsor,
   })
   for (const { rule, ...row } of rows)
-    checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
+    report.check(REASONS[rule], { name: rule, source: 'proof', ...row })
   const payer =
     facts.operations.find((operation) => operation.kind === 'token_transfer')?.authority ??
     facts.feePayer

@@ -5,16 +5,16 @@ import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
 import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
-import { undecided, type Checklist } from './checklist.ts'
+import { undecided, type VerificationReport } from './verification-report.ts'
 import { checkTime, readProofTime } from './proof-time.ts'
-import type { Examined, ExpectedTerms } from './terms.ts'
+import type { VerifiedProof, ExpectedTerms } from './terms.ts'
 
-export type Landed = Extract<Observation, { state: 'landed' }>
-export type Judged = {
+export type LandedObservation = Extract<Observation, { state: 'landed' }>
+export type ProofUnderCheck = {
   accountId: string
   terms: ExpectedTerms
-  examined: Examined
-  checklist: Checklist
+  examined: VerifiedProof
+  report: VerificationReport
 }
 
 /** Chain clocks differ from ours, and a transaction sent in time may land a little late. */
@@ -24,25 +24,29 @@ const SLACK_MS = 60_000
  * What the chain itself shows of a payment, regardless of anybody's claims.
  * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED` when the node leaves out what decides
  */
-export async function judge(context: Context, judged: Judged, landed: Landed): Promise<Transfer> {
-  const { checklist } = judged
+export async function validatePayment(
+  context: Context,
+  judged: ProofUnderCheck,
+  landed: LandedObservation,
+): Promise<Transfer> {
+  const { report } = judged
   const succeeded = fact('landed_and_succeeded')
   const ended = landed.succeeded
     ? succeeded
     : landed.failure === null
       ? fact('failed')
       : textFact(landed.failure)
-  checklist.check('transaction_failed', {
+  report.check('transaction_failed', {
     name: 'transaction',
     source: 'chain',
     ok: landed.succeeded,
     expected: succeeded,
     got: ended,
   })
-  const transfer = judgeTransfer(judged, pick(judged, landed))
-  await judgeMemo(context, judged, transfer.memo)
+  const transfer = validateTransfer(judged, pick(judged, landed))
+  await validateMemo(context, judged, transfer.memo)
   await judgeTime(context, judged, landed.blockTime)
-  checklist.check('transaction_failed', {
+  report.check('transaction_failed', {
     name: 'confirmations',
     source: 'chain',
     ok: landed.confirmed,
@@ -56,19 +60,22 @@ export async function judge(context: Context, judged: Judged, landed: Landed): P
  * What a transaction moved of the requested asset: the one plain transfer, or of many the one to
  * the payee.
  */
-function pick({ terms }: Judged, { transfer, moved = [] }: Landed): Transfer | null {
+function pick(
+  { terms }: ProofUnderCheck,
+  { transfer, moved = [] }: LandedObservation,
+): Transfer | null {
   if (terms.asset.native || transfer?.asset === terms.asset.address) return transfer
   const ofToken = moved.filter(({ asset }) => asset === terms.asset.address)
   return ofToken.find(({ recipient }) => recipient === terms.payTo) ?? ofToken[0] ?? transfer
 }
 
 /** @throws ProofRefused */
-export function judgeTransfer(
-  { terms, examined, checklist }: Judged,
+export function validateTransfer(
+  { terms, examined, report }: ProofUnderCheck,
   transfer: Transfer | null,
 ): Transfer {
   const plain = transfer !== null
-  checklist.check('unexpected_instruction', {
+  report.check('unexpected_instruction', {
     name: 'plain_transfer',
     source: 'chain',
     ok: plain,
@@ -78,32 +85,32 @@ export function judgeTransfer(
   if (!transfer) throw new TypeError('The check above has refused this.')
   const payer = examined.payer ?? transfer.sender
   // Otherwise anybody could present another payer's transaction.
-  checklist.equal('payer_mismatch', {
+  report.equal('payer_mismatch', {
     name: 'payer',
     source: 'chain',
     expected: payer,
     got: transfer.sender,
   })
-  checklist.check('payer_mismatch', {
+  report.check('payer_mismatch', {
     name: 'not_the_payee',
     source: 'chain',
     ok: transfer.sender !== terms.payTo,
     expected: fact('payer_not_payee'),
     got: addressFact(transfer.sender),
   })
-  checklist.equal('asset_mismatch', {
+  report.equal('asset_mismatch', {
     name: 'paid_asset',
     source: 'chain',
     expected: terms.asset.address,
     got: transfer.asset,
   })
-  checklist.equal('recipient_mismatch', {
+  report.equal('recipient_mismatch', {
     name: 'paid_to',
     source: 'chain',
     expected: terms.payTo,
     got: transfer.recipient,
   })
-  checklist.equal(
+  report.equal(
     'amount_mismatch',
     {
       name: 'paid_amount',
@@ -120,9 +127,9 @@ export function judgeTransfer(
  * The memo must be the requested one, or name a payment that this account issued for this resource:
  * a payer whose transaction this service built could not choose it.
  */
-export async function judgeMemo(
+export async function validateMemo(
   context: Context,
-  { accountId, terms, checklist }: Judged,
+  { accountId, terms, report }: ProofUnderCheck,
   memo: string | null,
 ): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
@@ -130,7 +137,7 @@ export async function judgeMemo(
   if (!terms.asset.native && terms.memo === null) return
   const given = terms.resource !== null && memo !== null && isPaymentId(memo)
   if (terms.memo !== null && (memo === terms.memo || !given))
-    return checklist.check('memo_mismatch', {
+    return report.check('memo_mismatch', {
       name: 'memo',
       source: 'chain',
       ok: memo === terms.memo,
@@ -143,7 +150,7 @@ export async function judgeMemo(
   // resource shows that it is this one.
   const hosted = payment?.mode === 'hosted' && terms.resource !== null
   const own = hosted || (payment?.accountId === accountId && payment.mode !== 'received')
-  checklist.check('memo_mismatch', {
+  report.check('memo_mismatch', {
     name: 'memo',
     source: 'record',
     ok: own,
@@ -152,7 +159,7 @@ export async function judgeMemo(
   })
   if (terms.resource === null) return
   const resource = payment?.resource ?? null
-  checklist.check('resource_mismatch', {
+  report.check('resource_mismatch', {
     name: 'memo_resource',
     source: 'record',
     ok: resource === terms.resource,
@@ -170,7 +177,7 @@ function textOrNone(text: string | null): CheckFact {
  */
 async function judgeTime(
   context: Context,
-  { terms, checklist }: Judged,
+  { terms, report }: ProofUnderCheck,
   blockTime: Date | null,
 ): Promise<void> {
   if (blockTime === null)
@@ -193,5 +200,5 @@ async function judgeTime(
   } as const
   const isOver = at < finalized.getTime() - MAX_PROOF_AGE_MS
   const wasLate = at > to || (terms.notBefore !== null && at < terms.notBefore - SLACK_MS)
-  checkTime(checklist, window, isOver || wasLate)
+  checkTime(report, window, isOver || wasLate)
 }

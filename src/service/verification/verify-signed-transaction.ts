@@ -6,11 +6,11 @@ import { chainIdOf } from '#contract/network.ts'
 import { SignedTransactionPayload } from '#x402/native-transfer.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /** A native transfer on EVM, signed by the payer and broadcast by the service. */
-export async function examineSignedTransaction(examination: Examination): Promise<Examined> {
-  const { payment, terms, checklist } = examination
+export async function verifySignedTransaction(examination: Examination): Promise<VerifiedProof> {
+  const { payment, terms, report } = examination
   const bytes = hexToBytes(
     readMethodPayload(examination, SignedTransactionPayload).signedTransaction as Hex,
   )
@@ -18,7 +18,7 @@ export async function examineSignedTransaction(examination: Examination): Promis
   const got: CheckFact = facts.ok
     ? fact('such_transaction')
     : { code: 'unreadable', params: { problem: facts.problem } }
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'transaction',
     source: 'proof',
     ok: facts.ok,
@@ -28,7 +28,7 @@ export async function examineSignedTransaction(examination: Examination): Promis
   if (!facts.ok) throw new TypeError('The check above has refused this.')
 
   const { sender, hash, chainId, to, valueAtomic, data, nonce } = facts
-  checklist.check('signature_missing', {
+  report.check('signature_missing', {
     name: 'signatures',
     source: 'proof',
     ok: sender !== null,
@@ -37,20 +37,20 @@ export async function examineSignedTransaction(examination: Examination): Promis
   })
   if (sender === null || hash === null) throw new TypeError('The check above has refused this.')
   const expectedId = chainIdOf(terms.network.network)
-  checklist.check('network_mismatch', {
+  report.check('network_mismatch', {
     name: 'chain_id',
     source: 'proof',
     ok: chainId === expectedId,
     expected: chainIdFact(expectedId),
     got: chainIdFact(chainId),
   })
-  checklist.equal('recipient_mismatch', {
+  report.equal('recipient_mismatch', {
     name: 'destination',
     source: 'proof',
     expected: terms.payTo,
     got: to,
   })
-  checklist.equal(
+  report.equal(
     'amount_mismatch',
     {
       name: 'value',
@@ -60,14 +60,14 @@ export async function examineSignedTransaction(examination: Examination): Promis
     },
     (atomic) => amountFact(atomic, terms.asset),
   )
-  checklist.check('payer_mismatch', {
+  report.check('payer_mismatch', {
     name: 'source',
     source: 'proof',
     ok: sender !== terms.payTo,
     expected: fact('payer_not_payee'),
     got: addressFact(sender),
   })
-  checklist.equal(
+  report.equal(
     'unexpected_instruction',
     { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) },
     dataFact,

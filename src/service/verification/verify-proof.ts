@@ -12,29 +12,29 @@ import {
 import { readNetwork } from '#x402/networks.ts'
 import { methodOf, networkNameOf, schemeOf } from '#x402/payload.ts'
 import { checkEcho, type Examination } from './echo.ts'
-import { examineAuthorization } from './examine-authorization.ts'
-import { examineMemo } from './examine-memo.ts'
-import { examineNativeTransfer } from './examine-native-transfer.ts'
-import { examineSignedTransaction } from './examine-signed-transaction.ts'
-import { examineTokenTransfer } from './examine-token-transfer.ts'
-import { examineTxid } from './examine-txid.ts'
-import type { Examined } from './terms.ts'
+import { verifyAuthorization } from './verify-authorization.ts'
+import { verifyMemo } from './verify-memo.ts'
+import { verifyNativeTransfer } from './verify-native-transfer.ts'
+import { verifySignedTransaction } from './verify-signed-transaction.ts'
+import { verifyTokenTransfer } from './verify-token-transfer.ts'
+import { verifyTxid } from './verify-txid.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /**
  * Everything a proof can be checked against without asking a chain: its scheme, network and method,
  * the terms it names, its signatures.
  * @throws ProofRefused
  */
-export async function examine(examination: Examination): Promise<Examined> {
-  const { payment, terms, checklist } = examination
+export async function verifyProof(examination: Examination): Promise<VerifiedProof> {
+  const { payment, terms, report } = examination
   const { network } = terms.network
-  checklist.equal(
+  report.equal(
     'unsupported_scheme',
     { name: 'scheme', source: 'proof', expected: EXACT_SCHEME, got: schemeOf(payment) },
     textFact,
   )
   const name = networkNameOf(payment)
-  checklist.equal(
+  report.equal(
     'network_mismatch',
     {
       name: 'network',
@@ -53,7 +53,7 @@ export async function examine(examination: Examination): Promise<Examined> {
     (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))
   const method = unnamed ? supported[0] : told
   const known = method !== undefined && supported.includes(method)
-  checklist.check('unsupported_method', {
+  report.check('unsupported_method', {
     name: 'method',
     source: 'proof',
     ok: known,
@@ -62,10 +62,10 @@ export async function examine(examination: Examination): Promise<Examined> {
   })
   if (payment.x402Version === 2)
     checkEcho(examination, { requirements: payment.accepted, resource: payment.resource ?? null })
-  if (method === NATIVE_TRANSFER_METHOD) return examineNativeTransfer(examination)
-  if (method === TOKEN_TRANSFER_METHOD) return examineTokenTransfer(examination)
-  if (method === SIGNED_TRANSACTION_METHOD) return examineSignedTransaction(examination)
+  if (method === NATIVE_TRANSFER_METHOD) return verifyNativeTransfer(examination)
+  if (method === TOKEN_TRANSFER_METHOD) return verifyTokenTransfer(examination)
+  if (method === SIGNED_TRANSACTION_METHOD) return verifySignedTransaction(examination)
   if (method === EIP3009_METHOD || method === PERMIT2_METHOD)
-    return examineAuthorization(examination, method)
-  return familyOf(network) === 'evm' ? examineTxid(examination) : examineMemo(examination)
+    return verifyAuthorization(examination, method)
+  return familyOf(network) === 'evm' ? verifyTxid(examination) : verifyMemo(examination)
 }

@@ -7,17 +7,17 @@ import { fromV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData, TxidPayload, type ProofTerms } from '#x402/txid.ts'
 import { checkEcho, type Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /**
  * A native transfer on EVM that the payer broadcast, with the payer's signature over it, the
  * resource and the terms.
  */
-export async function examineTxid(examination: Examination): Promise<Examined> {
-  const { payment, checklist } = examination
+export async function verifyTxid(examination: Examination): Promise<VerifiedProof> {
+  const { payment, report } = examination
   const proof = readMethodPayload(examination, TxidPayload)
   const from = parseAddress(proof.from)
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'payer',
     source: 'proof',
     ok: from.ok && from.family === 'evm',
@@ -31,7 +31,7 @@ export async function examineTxid(examination: Examination): Promise<Examined> {
       : offerDataOf(examination, { proof, payer })
   const signer = recover(typedData, proof.signature as Hex)
   const got = signer === null ? fact('unrecoverable_signature') : addressFact(signer)
-  checklist.check('invalid_signature', {
+  report.check('invalid_signature', {
     name: 'signature',
     source: 'proof',
     ok: signer === payer,
@@ -65,9 +65,9 @@ function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed):
 
 /** v1 carries its terms in a separate offer. */
 function offerDataOf(examination: Examination, { proof, payer }: Signed): Bound {
-  const { terms, checklist } = examination
+  const { terms, report } = examination
   const { offer } = proof
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'offer',
     source: 'proof',
     ok: offer !== undefined,

@@ -3,13 +3,13 @@ import { fact, textFact } from '#contract/facts.ts'
 import { MemoPayload } from '#x402/txid.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /** A transfer of SOL that the payer broadcast: its memo binds it, and is read from the chain. */
-export async function examineMemo(examination: Examination): Promise<Examined> {
+export async function verifyMemo(examination: Examination): Promise<VerifiedProof> {
   const proof = readMethodPayload(examination, MemoPayload)
   const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
-  examination.checklist.check('malformed', {
+  examination.report.check('malformed', {
     name: 'reference',
     source: 'proof',
     ok,

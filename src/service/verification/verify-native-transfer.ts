@@ -2,7 +2,7 @@ import { checkNativeTransfer, type TransferRule } from '#chains/solana/native-tr
 import type { ProofReason } from '#contract/proof.ts'
 import type { Examination } from './echo.ts'
 import { identifySigned, readSigned } from './read-signed.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 const REASONS: Readonly<Record<TransferRule, ProofReason>> = {
   fee_payer: 'fee_payer_mismatch',
@@ -20,8 +20,8 @@ const REASONS: Readonly<Record<TransferRule, ProofReason>> = {
 }
 
 /** A transfer of SOL that the payer signed and others broadcast. */
-export async function examineNativeTransfer(examination: Examination): Promise<Examined> {
-  const { terms, checklist } = examination
+export async function verifyNativeTransfer(examination: Examination): Promise<VerifiedProof> {
+  const { terms, report } = examination
   const signed = readSigned(examination)
   const { facts, sponsor, memo } = signed
   // Without a memo that was asked for, the record of this account decides later whether it gave this one out.
@@ -32,7 +32,7 @@ export async function examineNativeTransfer(examination: Examination): Promise<E
     sponsor,
   })
   for (const { rule, ...row } of rows)
-    checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
+    report.check(REASONS[rule], { name: rule, source: 'proof', ...row })
   const payer =
     facts.operations.find((operation) => operation.kind === 'transfer')?.from ?? facts.feePayer
   return { ...identifySigned(signed), payer }

@@ -14,7 +14,7 @@ export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & {
 export type EqualCheck = Pick<ProofCheck, 'name' | 'source'> & { expected: string; got: string }
 
 /** The checks of one proof, in order. The first that fails ends them. */
-export class Checklist {
+export class VerificationReport {
   readonly checks: ProofCheck[] = []
 
   /** @throws ProofRefused when the check fails */
