@@ -40,10 +40,10 @@ export function parseJson(text: string): unknown {
 }
 
 /** Whether a text in the value, or the name of a field, holds a NUL character. Postgres stores none. */
-export function holdsNul(value: unknown): boolean {
+export function containsNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0')
   if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return false
-  return Object.entries(value).some(([name, inner]) => name.includes('\0') || holdsNul(inner))
+  return Object.entries(value).some(([name, inner]) => name.includes('\0') || containsNul(inner))
 }
 
 /** Writes JSON; a `LosslessNumber` and a `bigint` come out as their digits. */

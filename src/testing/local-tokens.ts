@@ -157,7 +157,7 @@ function writeExtension({ type, value }: Extension): Buffer {
   return Buffer.concat([head, value])
 }
 
-export type Holding = {
+export type MintedHolding = {
   owner: PublicKey
   amount: bigint
   program?: PublicKey
@@ -172,7 +172,7 @@ export type Holding = {
 export async function give(
   solana: SolanaFixture,
   asset: Asset,
-  { owner, amount, program = TOKEN, state = 1, given = owner, extensions = [] }: Holding,
+  { owner, amount, program = TOKEN, state = 1, given = owner, extensions = [] }: MintedHolding,
 ): Promise<PublicKey> {
   const mint = new PublicKey(asset.address)
   const account = accountOf(owner, mint, program)

@@ -1,4 +1,4 @@
-import { holdsNul, JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { containsNul, JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
 
 /** The header values of x402: standard base64 of JSON, in both directions. */
 
@@ -23,7 +23,7 @@ export function decodeHeader(text: string): DecodedHeader {
     const value = parseJson(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
     )
-    return holdsNul(value)
+    return containsNul(value)
       ? { ok: false, problem: 'The proof holds a NUL character.' }
       : { ok: true, value }
   } catch (error) {

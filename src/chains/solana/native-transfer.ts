@@ -4,8 +4,8 @@ import type { SolanaFacts } from './decode.ts'
 import type { Operation } from './operations.ts'
 import {
   DEFAULT_COMPUTE_CAPS,
-  holdSigners,
-  holdUnits,
+  requireSigners,
+  requireComputeUnits,
   MAX_GUARDS,
   memoTexts,
   pricesFact,
@@ -66,7 +66,7 @@ export function checkNativeTransfer(
   const [transfer] = transfers
   const payer = transfer?.from ?? null
   const isolated = isIsolated(facts, terms)
-  const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
+  const signed = requireSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
   const row = (
     rule: TransferRule,
     ok: boolean,
@@ -83,7 +83,7 @@ export function checkNativeTransfer(
         params: { count: guards },
       } as const),
     ]),
-    { rule: 'compute_units', ...holdUnits(units, caps) },
+    { rule: 'compute_units', ...requireComputeUnits(units, caps) },
     row(
       'compute_price',
       prices.length <= 1 && prices.every((price) => price <= caps.microLamports),

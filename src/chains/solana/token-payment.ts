@@ -12,8 +12,8 @@ import type { SolanaFacts } from './decode.ts'
 import { operationKind } from './operations.ts'
 import {
   DEFAULT_COMPUTE_CAPS,
-  holdSigners,
-  holdUnits,
+  requireSigners,
+  requireComputeUnits,
   MAX_GUARDS,
   memoTexts,
   pricesFact,
@@ -81,7 +81,7 @@ export function checkTokenPayment(
     transfer
       ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address
       : null
-  const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
+  const signed = requireSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
   const payee = accountOf(terms.payTo)
   const isolated = isIsolated(facts, terms.sponsor)
   const first = operations.slice(0, 3)
@@ -101,7 +101,7 @@ export function checkTokenPayment(
         ? { code: 'other_instructions', params: { count: strangers.length } }
         : { code: 'wallet_guards', params: { count: guards } },
     ]),
-    { rule: 'compute_units', ...holdUnits(units, caps) },
+    { rule: 'compute_units', ...requireComputeUnits(units, caps) },
     row(
       'compute_price',
       prices.length === 1 && prices.every((price) => price <= caps.microLamports),

@@ -40,7 +40,11 @@ export type BuiltCall =
  * Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender
  * was asked about.
  */
-export type Holding = { height: number; balanceAtomic: bigint; allowanceAtomic: bigint | null }
+export type ContractHolding = {
+  height: number
+  balanceAtomic: bigint
+  allowanceAtomic: bigint | null
+}
 
 /**
  * EVM: what executing a payer's authorization needs from the chain. Every call may throw
@@ -64,7 +68,7 @@ export interface Contracts {
    * What an owner holds of a token in one block, and what `spender` may move of it. Null when the
    * token does not answer.
    */
-  holding(holding: { token: Hex; owner: Hex; spender: Hex | null }): Promise<Holding | null>
+  holding(holding: { token: Hex; owner: Hex; spender: Hex | null }): Promise<ContractHolding | null>
   /**
    * The domain that a token itself names, under which payers sign its authorizations. Null when the
    * token has none.

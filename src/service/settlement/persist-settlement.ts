@@ -1,7 +1,7 @@
 import type { Chain, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
-import type { HeldClaim } from '../db/claims.ts'
+import type { OpenClaim } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { readSenderFunds, allocateNonce } from '../hosted/nonce-queue.ts'
 import { runInQueue } from '../hosted/serialize.ts'
@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 1_000
 
 type Keeping = {
   chain: Chain
-  held: HeldClaim
+  held: OpenClaim
   transfer: Transfer
   /** The wallet that pays the network fee, and the most it may be charged. */
   wallet: string

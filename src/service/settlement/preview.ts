@@ -17,7 +17,7 @@ import {
 import { VerificationReport, ProofRefused, undecided } from '../verification/verification-report.ts'
 import { Late, type Deadline } from '../verification/deadline.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
-import { IN_SETTLEMENT } from './hold.ts'
+import { IN_SETTLEMENT } from './claim.ts'
 import {
   validatePayment,
   validateMemo,

@@ -5,7 +5,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
-import { consumeClaim, type HeldClaim } from '../db/claims.ts'
+import { consumeClaim, type OpenClaim } from '../db/claims.ts'
 import {
   findBySignature,
   findPayment,
@@ -22,7 +22,7 @@ import { undecided } from '../verification/verification-report.ts'
 import type { ProofUnderCheck, LandedObservation } from '../verification/validate-transfer.ts'
 
 export type Recorded = ProofUnderCheck & {
-  held: HeldClaim
+  held: OpenClaim
   fingerprint: string
   transfer: Transfer
 }

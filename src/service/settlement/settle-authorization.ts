@@ -5,7 +5,7 @@ import type { Chain, Transfer } from '../chains/chain.ts'
 import type { Call, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
-import type { HeldClaim } from '../db/claims.ts'
+import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
 import { monitorSettlement } from './monitor-settlement.ts'
@@ -26,7 +26,7 @@ import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from 
 import { readProofTime } from '../verification/proof-time.ts'
 import { recordBroadcast } from './record.ts'
 
-type Held = { chain: Chain; held: HeldClaim; authorization: VerifiedAuthorization }
+type Held = { chain: Chain; held: OpenClaim; authorization: VerifiedAuthorization }
 
 const POLL_MS = 200
 
@@ -109,7 +109,7 @@ export async function monitorAuthorization(
 async function settleElsewhere(
   context: Context,
   job: Job,
-  held: HeldClaim,
+  held: OpenClaim,
 ): Promise<PaymentRecord> {
   await job.remote?.verify()
   const payment = await recordBroadcast(
@@ -182,7 +182,7 @@ async function rehearse(
 
 type Sending = {
   chain: Chain
-  held: HeldClaim
+  held: OpenClaim
   opened: OpenedWallet
   call: Call
   quote: Extract<Quote, { ok: true }>

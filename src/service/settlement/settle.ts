@@ -11,12 +11,12 @@ import { crashPoint } from '../context/crash.ts'
 import {
   findBroadcast,
   findClaim,
-  grantOnce,
+  consumeOnce,
   revokeGrant,
   wasGranted,
   yieldGrant,
   type ClaimRecord,
-  type HeldClaim,
+  type OpenClaim,
   type SettlingCall,
 } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
@@ -28,7 +28,7 @@ import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefused, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
-import { hold, whileHeld } from './hold.ts'
+import { claimTransfer, withClaim } from './claim.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import {
   validatePayment,
@@ -83,7 +83,7 @@ async function isGranted(
   call: SettlingCall,
 ): Promise<boolean> {
   for (;;) {
-    const answer = await grantOnce(context.db, call)
+    const answer = await consumeOnce(context.db, call)
     if (answer === 'granted') caller?.ifUnanswered(() => revokeGrant(context.db, call.paymentId))
     if (answer !== 'waiting' || deadline.passed) return answer === 'granted'
     await deadline.sleep(POLL_MS)
@@ -193,10 +193,10 @@ function signatureOf(signature: string | null): string {
 async function holding(
   context: Context,
   job: Job,
-  { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> },
+  { key, work }: { key: string; work: (held: OpenClaim) => Promise<Settled> },
 ): Promise<Settled> {
   const { claimant, fingerprint, deadline, report, attempt } = job
-  const answer = await hold(context, {
+  const answer = await claimTransfer(context, {
     network: job.terms.network.network,
     key,
     claimant,
@@ -207,10 +207,10 @@ async function holding(
   })
   if ('used' in answer) return repeat(context, job, answer.used)
   const { held } = answer
-  return whileHeld(context, { held, waits: () => !job.caller?.gone }, () => work(held))
+  return withClaim(context, { held, waits: () => !job.caller?.gone }, () => work(held))
 }
 
-type Held = { chain: Chain; held: HeldClaim }
+type Held = { chain: Chain; held: OpenClaim }
 
 /** Another party has broadcast; the chain decides, and what it shows must be what was signed. */
 async function settleSeen(
@@ -413,7 +413,7 @@ async function follow(
 async function finish(
   context: Context,
   job: Job,
-  { seen, held, signature }: { seen: LandedObservation; held: HeldClaim; signature: string },
+  { seen, held, signature }: { seen: LandedObservation; held: OpenClaim; signature: string },
 ): Promise<Settled> {
   const transfer = await validatePayment(context, job, seen)
   const payment = await recordLanded(context, { ...job, held, transfer, signature }, seen)

@@ -47,7 +47,7 @@ export const UNUSABLE = {
 } as const satisfies Record<string, MessageDescriptor>
 export type UnusableReason = keyof typeof UNUSABLE
 
-export type Holdings = { address: string; balance: (asset: Asset) => bigint | undefined }
+export type PayerBalances = { address: string; balance: (asset: Asset) => bigint | undefined }
 
 /** Checks an offer by its terms alone. */
 export function validateTerms(terms: Terms, networks: readonly Network[]): Usable {
@@ -97,7 +97,7 @@ const PAYS_FEE: ReadonlySet<Way> = new Set([
 export function validateForPayer(
   terms: Terms,
   usable: Usable,
-  holdings: Holdings | undefined,
+  holdings: PayerBalances | undefined,
 ): Usable {
   if (!usable.ok || !holdings) return usable
   const { network, asset, way } = usable

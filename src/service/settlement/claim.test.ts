@@ -9,7 +9,7 @@ import { consumeClaim, releaseClaim, takeClaim } from '../db/claims.ts'
 import { claim } from '../db/schema/proof.ts'
 import { VerificationReport, ProofRefused } from '../verification/verification-report.ts'
 import { Deadline } from '../verification/deadline.ts'
-import { hold, whileHeld } from './hold.ts'
+import { claimTransfer, withClaim } from './claim.ts'
 
 const LONG_AGO = new Date(0)
 
@@ -31,7 +31,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   })
   const question = (key: string) => ({ network: 'eip155:31337' as const, key, fingerprint: 'f' })
   const ask = (key: string, ms: number) =>
-    hold(opened.context, {
+    claimTransfer(opened.context, {
       ...question(key),
       claimant: claimant(),
       deadline: new Deadline(ms),
@@ -52,7 +52,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     const first = await ask('txid:slow', 1_000)
     if (!('held' in first)) throw new Error('used')
     let others: unknown
-    await whileHeld(opened.context, { held: first.held }, async () => {
+    await withClaim(opened.context, { held: first.held }, async () => {
       others = await refusal(ask('txid:slow', 6_000))
     })
     expect(others).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
@@ -80,6 +80,6 @@ describe.each(ENGINES)('on %s', (engine) => {
       deadline: new Deadline(1_000),
       report: new VerificationReport(),
     }
-    await expect(hold(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
+    await expect(claimTransfer(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
   })
 })

@@ -8,14 +8,14 @@ import {
   wasGranted,
   type Claimant,
   type ClaimRecord,
-  type HeldClaim,
+  type OpenClaim,
   type TransferKey,
 } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
 import type { Deadline } from '../verification/deadline.ts'
 
-export type Hold = TransferKey & {
+export type TransferClaim = TransferKey & {
   claimant: Claimant
   fingerprint: string
   deadline: Deadline
@@ -32,10 +32,10 @@ export const IN_SETTLEMENT = 'in_settlement'
  * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits.
  * @throws ProofRefused `already_used`; `PAYMENT_VERIFICATION_FAILED` when the other attempt outlasts this call
  */
-export async function hold(
+export async function claimTransfer(
   context: Context,
-  { network, key, claimant, fingerprint, deadline, report, attempt }: Hold,
-): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
+  { network, key, claimant, fingerprint, deadline, report, attempt }: TransferClaim,
+): Promise<{ held: OpenClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
     const answer = await takeClaim(context.db, {
       network,
@@ -75,10 +75,10 @@ export async function hold(
 }
 
 /** `waits`: whether the caller still waits for the outcome. */
-type Holding = { held: HeldClaim; waits?: () => boolean }
+type Holding = { held: OpenClaim; waits?: () => boolean }
 
 /** Works on a payment that is held, and gives it back unless it was used up. */
-export async function whileHeld<T>(
+export async function withClaim<T>(
   { db }: Context,
   { held, waits = () => true }: Holding,
   work: () => Promise<T>,
