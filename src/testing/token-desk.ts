@@ -110,7 +110,7 @@ export async function openTokenDesk(
         memo: null,
         notBefore: null,
         expiresAt: null,
-        sponsors: [],
+        feePayers: [],
       }
       const terms = {
         network,

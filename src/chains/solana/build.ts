@@ -66,7 +66,7 @@ export function buildPayment(input: BuildInput): Uint8Array {
       ? [...planTokenTransfer(input, input.token, memo)]
       : [planTransfer(input), memo]),
   ]
-  const keys = orderKeys(input.sponsor ?? sender, plans)
+  const keys = orderKeys(input.feePayer ?? sender, plans)
   const indexOf = (key: string) => keys.findIndex(([address]) => address === key)
   const signers = keys.filter(
     ([, role]) => role === 'writable_signer' || role === 'readonly_signer',
@@ -101,7 +101,7 @@ function planTransfer({ sender, recipient, amountAtomic }: BuildInput): Plan {
 }
 
 function planTokenTransfer(
-  { sender, sponsor, recipient, asset, amountAtomic }: BuildInput,
+  { sender, feePayer: sponsor, recipient, asset, amountAtomic }: BuildInput,
   { program, opensAccount }: { program: string; opensAccount: boolean },
   memo: Plan,
 ): Plan[] {
@@ -154,7 +154,7 @@ function refuseUnpayable(input: BuildInput): void {
     network,
     asset,
     sender,
-    sponsor,
+    feePayer: sponsor,
     recipient,
     amountAtomic,
     blockhash,

@@ -24,7 +24,7 @@ export function compareSigned(
 
   let rows = matchRows(intent, after, { allowGuards: true })
   // A sponsor signs last, elsewhere.
-  const complete = intent.sponsor === undefined ? 'signed' : 'partial'
+  const complete = intent.feePayer === undefined ? 'signed' : 'partial'
   if (after.form !== complete)
     rows = withRow(rows, {
       field: 'signers',

@@ -122,7 +122,7 @@ function toTerms(
     memo: textOf(extra.memo) ?? textOf(extra.paymentId),
     notBefore: secondsOf(extra.notBefore),
     expiresAt: secondsOf(extra.expiresAt),
-    sponsors: facilitatorWallets(context, 'solana'),
+    feePayers: facilitatorWallets(context, 'solana'),
   }
 }
 

@@ -131,7 +131,7 @@ async function previewSigned(
   if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
   await validateMemo(context, previewed, examined.memo)
   await simulateSigned(previewed, chain, examined.bytes)
-  const { bytes, sponsor } = examined
+  const { bytes, feePayer: sponsor } = examined
   const verdict =
     sponsor && !terms.asset.native
       ? await verifyTokenOfficially({ chain, terms, bytes, sponsor })

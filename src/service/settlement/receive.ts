@@ -145,7 +145,7 @@ export function readTerms(
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
     resourceInfo: null,
-    sponsors,
+    feePayers: sponsors,
   }
 }
 

@@ -51,7 +51,7 @@ import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
 import { simulateSigned } from '../verification/simulate-signed.ts'
 import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
 import { monitorAuthorization, settleAuthorization } from './settle-authorization.ts'
-import { sponsorFee } from './sponsor-fee.ts'
+import { feePayerFee } from './fee-payer.ts'
 import { isCertain, watch } from './watch.ts'
 
 /**
@@ -175,7 +175,7 @@ async function settleHeld(
   const { bytes, signature } = job.examined
   if (verified) return settleAuthorization(context, job, { chain, held, authorization: verified })
   const told = await askRemote(job)
-  if (bytes && !(job.remote && job.examined.sponsor))
+  if (bytes && !(job.remote && job.examined.feePayer))
     return settleSigned(context, job, { chain, held, bytes })
   return settleSeen(context, job, { chain, held, signature: signature ?? told })
 }
@@ -246,7 +246,7 @@ async function settleSigned(
   { chain, held, bytes }: Held & { bytes: Uint8Array },
 ): Promise<Settled> {
   const { examined, deadline } = job
-  const { sponsor, signature: own } = examined
+  const { feePayer: sponsor, signature: own } = examined
   // What our fee payer must sign cannot be on the chain without having been recorded, for this
   // account or another one.
   const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
@@ -333,7 +333,7 @@ async function signAsSponsor(
   }
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
   return withWallet(context, address, async ({ wallet, secret }) => {
-    const { feeAtomic } = sponsorFee(bytes)
+    const { feeAtomic } = feePayerFee(bytes)
     const sign = () => coSign(bytes, { secret, address: wallet.address })
     return persistSettlement(context, job, {
       chain,

@@ -14,7 +14,7 @@ import type { VerifiedProof } from './terms.ts'
 export type SignedTransaction = {
   bytes: Uint8Array
   facts: SolanaFacts
-  sponsor: string | null
+  feePayer: string | null
   memo: string | null
   resource: string | null
 }
@@ -35,16 +35,16 @@ export function readSigned(examination: Examination): SignedTransaction {
   })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
   const memo = facts.operations.find((operation) => operation.kind === 'memo')?.text ?? null
-  const sponsor = terms.sponsors.includes(facts.feePayer) ? facts.feePayer : null
+  const sponsor = terms.feePayers.includes(facts.feePayer) ? facts.feePayer : null
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
-  return { bytes: transaction, facts, sponsor, memo, resource }
+  return { bytes: transaction, facts, feePayer: sponsor, memo, resource }
 }
 
 /** The message is the payment, not the bytes: a signature can be replaced by another valid one. */
 export function identifySigned({
   bytes,
   facts,
-  sponsor,
+  feePayer: sponsor,
   memo,
   resource,
 }: SignedTransaction): Omit<VerifiedProof, 'payer'> {
@@ -55,7 +55,7 @@ export function identifySigned({
     resource,
     bytes,
     memo,
-    sponsor,
+    feePayer: sponsor,
   }
 }
 

@@ -20,7 +20,7 @@ export type ExpectedTerms = {
   notBefore: number | null
   expiresAt: number | null
   /** Solana: who may pay the network fee for the payer; only the payer otherwise. */
-  sponsors: readonly string[]
+  feePayers: readonly string[]
 }
 
 /** What a payment proves by itself, before the chain is asked. */
@@ -44,7 +44,7 @@ export type VerifiedProof = {
    * Solana: who pays the network fee for the payer and has not signed yet; null when the payer
    * does.
    */
-  sponsor?: string | null
+  feePayer?: string | null
   /** EVM: what the payer signed for others to execute. */
   authorization?: Authorization
 }

@@ -51,7 +51,7 @@ export type WalletPaymentIntent = {
   /** The wallet only signs, on EVM too: the payee sends the message. */
   signedOnly?: true
   /** Solana: the account that pays the network fee for the sender, and signs and sends last. */
-  sponsor?: string
+  feePayer?: string
   operation?: PaymentOperation
   /**
    * The merchant's link that set the terms, its whole text; `setBy` names the merchant to the

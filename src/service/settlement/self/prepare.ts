@@ -17,7 +17,7 @@ import { validateMemo } from '../../verification/validate-transfer.ts'
 import { orUndecided, type Job } from '../outcome.ts'
 import { readProofTime } from '../../verification/proof-time.ts'
 import { simulateSigned } from '../../verification/simulate-signed.ts'
-import { sponsorFee, type SponsorFee } from '../sponsor-fee.ts'
+import { feePayerFee, type FeePayerFee } from '../fee-payer.ts'
 
 type Reply = EndpointReply<'transactionReceive'>
 
@@ -28,7 +28,7 @@ export type Prepared = Pick<
 > & {
   bytes: Uint8Array
   /** The most it costs the payee; null where the payer pays. */
-  fee: SponsorFee | null
+  fee: FeePayerFee | null
   builtHeight: number
   /**
    * Unix milliseconds until which the payer's signature is valid; null where the chain counts
@@ -131,7 +131,7 @@ async function prepareSigned(
   await validateMemo(context, job, examined.memo)
   await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
-  const signer = examined.sponsor ?? null
+  const signer = examined.feePayer ?? null
   const fee = signer === null ? null : await feeOfSponsor(chain, { bytes, sponsor: signer })
   return {
     settlement: signer === null ? 'broadcast_only' : 'required',
@@ -156,8 +156,8 @@ async function prepareSigned(
 async function feeOfSponsor(
   chain: Chain,
   { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },
-): Promise<SponsorFee> {
-  const fee = sponsorFee(bytes)
+): Promise<FeePayerFee> {
+  const fee = feePayerFee(bytes)
   const { feeAtomic } = fee
   const { balanceAtomic } = await chain.funds(sponsor, async () => [])
   if (balanceAtomic < feeAtomic)

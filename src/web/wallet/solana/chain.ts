@@ -34,7 +34,7 @@ export function solanaChain(
       return { height, finalizedHeight }
     },
     feeCap: async (order) =>
-      order.sponsor === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n,
+      order.feePayer === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n,
     knows: async (order, bytes) => {
       const decoded = decodeTransaction(bytes)
       if (!decoded.ok) return false
@@ -46,7 +46,7 @@ export function solanaChain(
     simulate: async (order, bytes) => simulate(rpc(order), order, bytes),
     broadcast: async (order, bytes) => {
       // It lacks the sponsor's signature, and the sponsor sends it.
-      if (order.sponsor !== undefined) return
+      if (order.feePayer !== undefined) return
       // The same bytes go out again every two seconds, so the node need not repeat them, nor judge them before it passes them on.
       await rpc(order)((connection) =>
         connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 }),
@@ -75,7 +75,7 @@ async function read(
     const statusOf = async (name: string) =>
       (await connection.getSignatureStatuses([name], { searchTransactionHistory: true })).value[0]
     const direct = await statusOf(known)
-    if (direct || order.sponsor === undefined)
+    if (direct || order.feePayer === undefined)
       return { finalizedHeight: height, signature: known, status: direct }
     // What a sponsor sends is named by the sponsor's signature, which nobody here has seen.
     const found = await findByMessage(connection, { order, sent })

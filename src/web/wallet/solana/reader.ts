@@ -26,7 +26,7 @@ export const solanaReader: TransactionReader = {
       return { ok: false, difference: firstDifference(match.rows) }
     // What a sponsor has yet to sign has no name on the chain; until then it goes by the payer's signature.
     const own = decoded.signatures[decoded.signers.indexOf(order.sender)]
-    const signature = order.sponsor === undefined ? decoded.signature : own && bs58.encode(own)
+    const signature = order.feePayer === undefined ? decoded.signature : own && bs58.encode(own)
     return signature
       ? { ok: true, signature }
       : { ok: false, difference: firstDifference(match.rows) }

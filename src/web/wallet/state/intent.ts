@@ -15,7 +15,7 @@ export function intentOf(
   attempt: { paymentId: string; maxFeeAtomic: bigint },
   currency?: Asset,
 ): PaymentIntent {
-  const { network, asset, sender, sponsor, recipient, amountAtomic } = order
+  const { network, asset, sender, feePayer: sponsor, recipient, amountAtomic } = order
   const { paymentId, maxFeeAtomic } = attempt
   const who = { sender, recipient, ...(sponsor !== undefined && { sponsor }) }
   return {

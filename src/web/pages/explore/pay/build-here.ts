@@ -164,7 +164,7 @@ async function onSolana(
   const automatic = usual > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : usual
   // The account that pays the network fee decides the price; fee payers refuse a high price set by
   // others.
-  const unitPriceMicroLamports = order.sponsor === undefined ? automatic : SPONSORED_UNIT_PRICE
+  const unitPriceMicroLamports = order.feePayer === undefined ? automatic : SPONSORED_UNIT_PRICE
   const paymentId = memo ?? order.id
   const bytes = buildOnSolana({
     ...order,

@@ -55,7 +55,7 @@ export function intentOf(visit: Visit, network: Network, payer: Payer): WalletPa
     ...(terms.resource.description && { description: terms.resource.description }),
     walletName: payer.walletName,
     ...(isMessage(visit.way) && { signedOnly: true as const }),
-    ...(visit.way === 'sponsored' && terms.feePayer !== null && { sponsor: terms.feePayer }),
+    ...(visit.way === 'sponsored' && terms.feePayer !== null && { feePayer: terms.feePayer }),
   }
 }
 

@@ -133,7 +133,7 @@ async function checkBody(
             payTo,
             lamports: amountAtomic,
             memo: memo ?? facts.memo ?? 'a memo',
-            sponsor,
+            feePayer: sponsor,
           })
         : checkTokenPayment(body.facts, {
             payTo,
@@ -142,7 +142,7 @@ async function checkBody(
             decimals: asset.decimals,
             amountAtomic,
             memo,
-            sponsor,
+            feePayer: sponsor,
           })
       return rows.map(({ rule, ok, ...row }) => ({ ...local(rule, ok, RULES[rule]), ...row }))
     }

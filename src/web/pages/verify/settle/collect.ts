@@ -36,7 +36,7 @@ export function collect(
   const asPayment = (order: WalletPaymentIntent): WalletPaymentIntent => {
     const { operation: _, ...same } = order
     const sponsor = sponsorOf(facts)
-    return { ...same, sender: payer, ...(sponsor !== null && { sponsor }) }
+    return { ...same, sender: payer, ...(sponsor !== null && { feePayer: sponsor }) }
   }
   const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({
     ...attempt,

@@ -2,10 +2,10 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { feeBoundAtomic } from '#chains/solana/fee.ts'
 
 /** Lamports; `feeAtomic` includes `priorityFeeAtomic`. */
-export type SponsorFee = { feeAtomic: bigint; priorityFeeAtomic: bigint }
+export type FeePayerFee = { feeAtomic: bigint; priorityFeeAtomic: bigint }
 
 /** The most that a transaction takes from the wallet that pays its network fee. */
-export function sponsorFee(bytes: Uint8Array): SponsorFee {
+export function feePayerFee(bytes: Uint8Array): FeePayerFee {
   const facts = decodeTransaction(bytes)
   if (!facts.ok) throw new TypeError(facts.problem)
   const limits = facts.operations.flatMap((operation) =>

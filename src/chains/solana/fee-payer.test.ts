@@ -44,12 +44,12 @@ const intent: PaymentIntent = {
   ...solanaIntent,
   asset: USDC,
   amountAtomic: 1_500_000n,
-  sponsor: sponsor.publicKey.toBase58(),
+  feePayer: sponsor.publicKey.toBase58(),
   maxFeeAtomic: 0n,
 }
 const native: PaymentIntent = {
   ...solanaIntent,
-  sponsor: sponsor.publicKey.toBase58(),
+  feePayer: sponsor.publicKey.toBase58(),
   maxFeeAtomic: 0n,
 }
 const facts = { ...solanaFacts, unitLimit: 40_000, unitPriceMicroLamports: 1n }
@@ -101,7 +101,7 @@ test('it keeps every rule by which a facilitator signs', () => {
   const terms = {
     payTo: intent.recipient,
     memo: intent.paymentId,
-    sponsor: sponsor.publicKey.toBase58(),
+    feePayer: sponsor.publicKey.toBase58(),
   }
   const rows = checkTokenPayment(read(built), {
     ...terms,
@@ -188,7 +188,7 @@ test('a wallet may add its guards, which only assert', () => {
 })
 
 test('nobody sponsors itself, and no sponsor opens accounts', () => {
-  expect(() => buildPayment({ ...intent, ...facts, token, sponsor: intent.sender })).toThrow(
+  expect(() => buildPayment({ ...intent, ...facts, token, feePayer: intent.sender })).toThrow(
     RangeError,
   )
   expect(() =>

@@ -13,7 +13,7 @@ import type { Context } from '../context/context.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { receivePayment } from './receive.ts'
-import { sponsorFee } from './sponsor-fee.ts'
+import { feePayerFee } from './fee-payer.ts'
 
 /**
  * The wallet that pays the Solana network fee for payers of tokens signs no more than it can pay
@@ -68,7 +68,7 @@ function feeOf(header: string): bigint {
   const { payload } = JSON.parse(Buffer.from(header, 'base64').toString()) as {
     payload: { transaction: string }
   }
-  return sponsorFee(decodeBase64(payload.transaction) ?? new Uint8Array()).feeAtomic
+  return feePayerFee(decodeBase64(payload.transaction) ?? new Uint8Array()).feeAtomic
 }
 
 test(
