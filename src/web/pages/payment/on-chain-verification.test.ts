@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { readTruth } from './truth.ts'
+import { verifyOnChain } from './on-chain-verification.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
@@ -103,13 +103,13 @@ async function node(answers: Record<string, unknown>): Promise<string> {
   return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : ''
 }
 
-const differing = (truth: Awaited<ReturnType<typeof readTruth>>) =>
+const differing = (truth: Awaited<ReturnType<typeof verifyOnChain>>) =>
   'rows' in truth
     ? truth.rows.filter(({ ok }) => !ok).map(({ name, record, chain }) => [name, record, chain])
     : truth
 
 test('a record the chain bears out in every field matches', async () => {
-  const truth = await readTruth(payment, network, await node(honest))
+  const truth = await verifyOnChain(payment, network, await node(honest))
   expect(differing(truth)).toEqual([])
   expect(truth.kind).toBe('matches')
 })
@@ -123,7 +123,7 @@ test.each([
   ['another fee', transaction, { ...receipt, gasUsed: '0x5209' }, 'Network fee'],
   ['a reverted transaction', transaction, { ...receipt, status: '0x0' }, 'Outcome'],
 ])('%s on the chain is named as a difference', async (_, landed, landedReceipt, name) => {
-  const truth = await readTruth(
+  const truth = await verifyOnChain(
     payment,
     network,
     await node({
@@ -179,7 +179,7 @@ test('a proof that a facilitator settled is judged by what its token moved, not 
       eth_getTransactionByHash: settled,
       eth_getTransactionReceipt: { ...receipt, logs: [log] },
     })
-    return readTruth(handedIn, tokens, url).finally(() => server?.close())
+    return verifyOnChain(handedIn, tokens, url).finally(() => server?.close())
   }
   expect(differing(await ask(transferred(recipient, 1_000_000n)))).toEqual([])
   expect(JSON.stringify(differing(await ask(transferred(recipient, 999_999n))))).toContain(
@@ -192,7 +192,7 @@ test('a proof that a facilitator settled is judged by what its token moved, not 
 
 test('a failure the chain confirms is no contradiction', async () => {
   const url = await node({ ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } })
-  expect((await readTruth({ ...payment, status: 'failed' }, network, url)).kind).toBe('matches')
+  expect((await verifyOnChain({ ...payment, status: 'failed' }, network, url)).kind).toBe('matches')
 })
 
 test('a payment called paid that the chain does not know is contradicted; one on its way is not', async () => {
@@ -201,17 +201,17 @@ test('a payment called paid that the chain does not know is contradicted; one on
     eth_getTransactionByHash: null,
     eth_getTransactionReceipt: null,
   })
-  expect((await readTruth(payment, network, url)).kind).toBe('contradicted')
-  expect(await readTruth({ ...payment, status: 'pending' }, network, url)).toMatchObject({
+  expect((await verifyOnChain(payment, network, url)).kind).toBe('contradicted')
+  expect(await verifyOnChain({ ...payment, status: 'pending' }, network, url)).toMatchObject({
     kind: 'nothing',
     body: expect.stringContaining('yet'),
   })
-  expect(await readTruth({ ...payment, status: 'failed' }, network, url)).toMatchObject({
+  expect(await verifyOnChain({ ...payment, status: 'failed' }, network, url)).toMatchObject({
     kind: 'nothing',
     body: expect.stringContaining('not on the chain'),
   })
   expect(
-    (await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind,
+    (await verifyOnChain({ ...payment, status: 'created', signature: null }, network, url)).kind,
   ).toBe('nothing')
 })
 
@@ -220,7 +220,7 @@ describe('the service and the reader’s node at different moments', () => {
 
   test('a node that has not come to the payment’s block contradicts nobody, and is asked again', async () => {
     const behind = { ...honest, ...gone, eth_getBlockByNumber: { number: '0x6', timestamp: '0x1' } }
-    expect(await readTruth(payment, network, await node(behind))).toMatchObject({
+    expect(await verifyOnChain(payment, network, await node(behind))).toMatchObject({
       kind: 'nothing',
       soon: true,
     })
@@ -229,7 +229,7 @@ describe('the service and the reader’s node at different moments', () => {
   test('a failure that is not final for the service yet is no disagreement', async () => {
     const failed = { ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } }
     const open = { ...payment, status: 'pending', fee: null, blockHeight: null } as const
-    expect(await readTruth(open, network, await node(failed))).toMatchObject({
+    expect(await verifyOnChain(open, network, await node(failed))).toMatchObject({
       kind: 'nothing',
       soon: true,
       body: expect.stringContaining('failed'),
@@ -239,13 +239,15 @@ describe('the service and the reader’s node at different moments', () => {
   test.each(['rolled_back', 'expired'] as const)(
     'a payment that the service calls %s and that is on the chain again is not called the same',
     async (status) => {
-      expect(await readTruth({ ...payment, status }, network, await node(honest))).toMatchObject({
+      expect(
+        await verifyOnChain({ ...payment, status }, network, await node(honest)),
+      ).toMatchObject({
         kind: 'nothing',
         soon: true,
       })
       server?.close()
       const other = { ...honest, eth_getTransactionByHash: { ...transaction, value: '0x1' } }
-      expect((await readTruth({ ...payment, status }, network, await node(other))).kind).toBe(
+      expect((await verifyOnChain({ ...payment, status }, network, await node(other))).kind).toBe(
         'differs',
       )
     },
@@ -254,22 +256,22 @@ describe('the service and the reader’s node at different moments', () => {
   test('a payment on its way may move to another block; one that is confirmed may not', async () => {
     const moved = { ...honest, eth_getTransactionReceipt: { ...receipt, blockNumber: '0x8' } }
     expect(
-      (await readTruth({ ...payment, status: 'pending' }, network, await node(moved))).kind,
+      (await verifyOnChain({ ...payment, status: 'pending' }, network, await node(moved))).kind,
     ).toBe('matches')
     server?.close()
-    expect((await readTruth(payment, network, await node(moved))).kind).toBe('differs')
+    expect((await verifyOnChain(payment, network, await node(moved))).kind).toBe('differs')
   })
 })
 
 test('no answer, another chain, and nonsense are not available, never a match', async () => {
-  expect((await readTruth(payment, network, 'http://127.0.0.1:1')).kind).toBe('unavailable')
+  expect((await verifyOnChain(payment, network, 'http://127.0.0.1:1')).kind).toBe('unavailable')
   expect(
-    (await readTruth(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind,
+    (await verifyOnChain(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind,
   ).toBe('unavailable')
   server?.close()
   expect(
     (
-      await readTruth(
+      await verifyOnChain(
         payment,
         network,
         await node({ ...honest, eth_getTransactionByHash: { hash } }),

@@ -11,11 +11,11 @@ import { RpcProblem } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Moved } from '../../rpc/read-landed.ts'
 
-export type TruthRow = { name: string; record: string; chain: string; ok: boolean }
+export type VerificationRow = { name: string; record: string; chain: string; ok: boolean }
 
 /** The browser's own node compared with the service's record. Only `matches` is a match. */
-export type Truth =
-  | { kind: 'matches' | 'differs'; rows: TruthRow[] }
+export type OnChainVerification =
+  | { kind: 'matches' | 'differs'; rows: VerificationRow[] }
   | { kind: 'contradicted'; body: string }
   /** `soon`: one of the two is behind the other, so another reading will decide. */
   | { kind: 'nothing'; body: string; soon: boolean }
@@ -32,11 +32,11 @@ const NETWORK: ReadonlySet<string> = new Set(['network'])
  * Reads the payment's transaction from `url` and compares it with the service's record. Never
  * throws for a node's fault.
  */
-export async function readTruth(
+export async function verifyOnChain(
   payment: PaymentStatusBody,
   network: Network,
   url: string,
-): Promise<Truth> {
+): Promise<OnChainVerification> {
   const { signature, status } = payment
   if (!signature)
     return {
@@ -138,7 +138,7 @@ export async function readTruth(
 function movedRows(
   { sender, recipient, amountAtomic, asset }: PaymentIntent,
   { moves, exactly: ok }: Moved,
-): TruthRow[] {
+): VerificationRow[] {
   const found = moves.filter(({ from, to }) => from === sender || to === recipient)
   const list = (values: readonly string[]) => [...new Set(values)].join(', ') || t`nobody`
   const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
@@ -155,7 +155,7 @@ function isOpen(status: PaymentStatusBody['status']): boolean {
 }
 
 /** `position`: the node's height, in the unit of the payment's height. */
-function absent({ status, blockHeight }: PaymentStatusBody, position: number): Truth {
+function absent({ status, blockHeight }: PaymentStatusBody, position: number): OnChainVerification {
   if (isPaid(status)) {
     const behind = blockHeight !== null && position < blockHeight
     if (behind)
@@ -182,6 +182,6 @@ function outcome(succeeded: boolean): string {
   return succeeded ? t`went through` : t`failed`
 }
 
-function row(name: string, record: string, chain: string): TruthRow {
+function row(name: string, record: string, chain: string): VerificationRow {
   return { name, record, chain, ok: record === chain }
 }

@@ -10,13 +10,19 @@ import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
-import type { Truth, TruthRow } from './truth.ts'
-import { useTruth } from './use-truth.ts'
+import type { OnChainVerification, VerificationRow } from './on-chain-verification.ts'
+import { useOnChainVerification } from './use-on-chain-verification.ts'
 
 /** The browser asks a node itself and holds its answer against the service's record. No answer is never a match. */
-export function TruthCard({ payment, network }: { payment: PaymentStatusBody; network: Network }) {
+export function OnChainCard({
+  payment,
+  network,
+}: {
+  payment: PaymentStatusBody
+  network: Network
+}) {
   const { t } = useLingui()
-  const { data, error, isFetching, refetch, url } = useTruth(payment, network)
+  const { data, error, isFetching, refetch, url } = useOnChainVerification(payment, network)
   const host = URL.canParse(url) ? new URL(url).host : url
   return (
     <Card
@@ -53,7 +59,7 @@ export function TruthCard({ payment, network }: { payment: PaymentStatusBody; ne
   )
 }
 
-function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
+function Verdict({ truth, paid }: { truth: OnChainVerification; paid: boolean }) {
   switch (truth.kind) {
     case 'matches':
       return (
@@ -90,7 +96,7 @@ function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
   }
 }
 
-function Rows({ rows }: { rows: readonly TruthRow[] }) {
+function Rows({ rows }: { rows: readonly VerificationRow[] }) {
   const { t } = useLingui()
   return (
     <Table
