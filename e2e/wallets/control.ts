@@ -2,7 +2,7 @@
 export type Approval = 'approve' | 'reject' | 'hang'
 
 /** A wallet's answer as the page script gets it: plain data, because functions and errors do not cross into the page. */
-export type Answer =
+export type WalletReply =
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown } }
 
@@ -25,7 +25,7 @@ export async function decide(approval: Approval): Promise<void> {
   if (approval === 'hang') await new Promise<never>(() => {})
 }
 
-export async function toAnswer(work: () => Promise<unknown>): Promise<Answer> {
+export async function toReply(work: () => Promise<unknown>): Promise<WalletReply> {
   try {
     return { result: (await work()) ?? null }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Answer } from './control.ts'
+import type { WalletReply } from './control.ts'
 
 export type EthereumPageOptions = {
   binding: string
@@ -13,7 +13,7 @@ export function announceEthereumWallet(options: EthereumPageOptions): void {
   type Listener = (payload: unknown) => void
   const listeners = new Map<string, Set<Listener>>()
   const answer = (
-    window as unknown as Record<string, (method: string, params: unknown) => Promise<Answer>>
+    window as unknown as Record<string, (method: string, params: unknown) => Promise<WalletReply>>
   )[options.binding]
   const provider = {
     isMetaMask: true,

@@ -14,7 +14,7 @@ import {
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import * as v from 'valibot'
 import { randomUuid } from '../random.ts'
-import { decide, toAnswer, WalletError, type Answer, type Approval } from './control.ts'
+import { decide, toReply, WalletError, type WalletReply, type Approval } from './control.ts'
 import { announceEthereumWallet } from './ethereum-page.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#e8710a"/></svg>')}`
@@ -157,10 +157,10 @@ export class EthereumWallet {
     }
   }
 
-  async #answer(method: string, params: unknown): Promise<Answer> {
+  async #answer(method: string, params: unknown): Promise<WalletReply> {
     this.requests.push(method)
     const list = Array.isArray(params) ? params : []
-    return toAnswer(() => this.#handle(method, list))
+    return toReply(() => this.#handle(method, list))
   }
 
   async #handle(method: string, params: readonly unknown[]): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { Answer } from './control.ts'
+import type { WalletReply } from './control.ts'
 
 export type SolanaPageOptions = { binding: string; name: string; icon: string }
 
@@ -14,7 +14,7 @@ export function registerSolanaWallet(options: SolanaPageOptions): void {
   const CHAINS = ['solana:mainnet', 'solana:devnet', 'solana:testnet', 'solana:localnet'] as const
   const FEATURES = ['solana:signTransaction', 'solana:signMessage'] as const
   const answer = (
-    window as unknown as Record<string, (method: string, params: unknown) => Promise<Answer>>
+    window as unknown as Record<string, (method: string, params: unknown) => Promise<WalletReply>>
   )[options.binding]
   const listeners = new Set<(change: { accounts: readonly Account[] }) => void>()
   let accounts: readonly Account[] = []

@@ -8,7 +8,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import * as v from 'valibot'
-import { decide, toAnswer, WalletError, type Answer, type Approval } from './control.ts'
+import { decide, toReply, WalletError, type WalletReply, type Approval } from './control.ts'
 import { registerSolanaWallet } from './solana-page.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#6e56cf"/></svg>')}`
@@ -107,8 +107,8 @@ export class SolanaWallet {
     ]
   }
 
-  #answer(method: string, params: unknown): Promise<Answer> {
-    return toAnswer(async () => {
+  #answer(method: string, params: unknown): Promise<WalletReply> {
+    return toReply(async () => {
       if (method === 'connect') return this.#connect(v.parse(Connect, params).silent)
       if (method === 'signTransaction')
         return this.#signTransaction(v.parse(SignTransaction, params))

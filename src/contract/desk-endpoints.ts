@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { address } from './address-field.ts'
 import { boundedText, networkName } from './fields.ts'
 import { Network } from './network.ts'
-import { Example, RELAY_AUDIENCES } from './relay-offer.ts'
+import { Example, RELAY_AUDIENCES } from './relay-option.ts'
 
 /**
  * What every page of the dashboard asks the proxy, for every visitor. In a separate file, so that

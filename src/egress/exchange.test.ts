@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { EgressProblem, exchange, type Answer } from './exchange.ts'
+import { EgressProblem, exchange, type ExternalResponse } from './exchange.ts'
 import { isPublicAddress } from './public-address.ts'
 import { refuseUrl } from './refuse-url.ts'
 
@@ -90,7 +90,7 @@ test('a name that leads to this machine is not connected to', async () => {
   expect(String((failure as EgressProblem).cause)).toContain('not public')
 })
 
-async function ask(listener: RequestListener): Promise<Answer> {
+async function ask(listener: RequestListener): Promise<ExternalResponse> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {

@@ -26,7 +26,7 @@ export class EgressRefusedError extends EgressProblem {
   override name = 'EgressRefusedError'
 }
 
-export type Question = {
+export type ExternalRequest = {
   method: string
   url: URL
   headers: Readonly<Record<string, string>>
@@ -41,7 +41,7 @@ export type Limits = {
   loopback: boolean
 }
 
-export type Answer = {
+export type ExternalResponse = {
   status: number
   headers: readonly (readonly [name: string, value: string])[]
   body: Uint8Array
@@ -52,7 +52,10 @@ export type Answer = {
  * address is checked as written, as resolved, and as connected.
  * @throws EgressProblem
  */
-export async function exchange(question: Question, limits: Limits): Promise<Answer> {
+export async function exchange(
+  question: ExternalRequest,
+  limits: Limits,
+): Promise<ExternalResponse> {
   const refused = refuseUrl(question.url, limits.loopback)
   if (refused) throw new EgressRefusedError(refused)
   try {
@@ -63,9 +66,9 @@ export async function exchange(question: Question, limits: Limits): Promise<Answ
 }
 
 function ask(
-  { method, url, headers, body }: Question,
+  { method, url, headers, body }: ExternalRequest,
   { timeoutMs, maxBytes, loopback }: Limits,
-): Promise<Answer> {
+): Promise<ExternalResponse> {
   const plain = url.protocol === 'http:'
   const allowed = (address: string) =>
     isPublicAddress(address) || (loopback && address === '127.0.0.1')
@@ -111,7 +114,7 @@ function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
   }
 }
 
-async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<ExternalResponse> {
   const { statusCode = 0, rawHeaders, headers } = response
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw new Error('Expected an answer without compression.')

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ProblemError } from '#contract/problem.ts'
 import { Connections, type Connection, type ConnectionCaps } from './connections.ts'
-import { endWith, rawAnswer, rawText, refuseUpgrade, type RawAnswer } from './raw-answer.ts'
+import { endWith, rawResponse, rawText, refuseUpgrade, type RawResponse } from './raw-response.ts'
 
 export type HttpServer = {
   port: number
@@ -70,7 +70,7 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
     (request, response) => {
       const start = () => {
         const reason = refusal(request)
-        if (reason) respond(response, rawAnswer(invalid(reason), now()))
+        if (reason) respond(response, rawResponse(invalid(reason), now()))
         else void listener(request, response)
       }
       connections.begin({ request, response, start })
@@ -87,7 +87,7 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
     const start = () =>
       respond(
         response,
-        rawAnswer(invalid('Expected 100-continue as the only expectation.'), now(), 417),
+        rawResponse(invalid('Expected 100-continue as the only expectation.'), now(), 417),
       )
     connections.begin({ request, response, start })
   })
@@ -143,7 +143,7 @@ function respond(
   response: {
     writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown }
   },
-  answer: RawAnswer,
+  answer: RawResponse,
 ): void {
   response.writeHead(answer.status, answer.headers).end(answer.body)
 }
@@ -178,7 +178,7 @@ function admit(connections: Connections, socket: Socket, now: () => Date): void 
     retryAfter: 1,
   })
   // The answer leaves with this call or not at all; the descriptor is free at once.
-  socket.write(rawText(rawAnswer(problem, now())))
+  socket.write(rawText(rawResponse(problem, now())))
   socket.destroy()
 }
 
@@ -211,7 +211,7 @@ function answerBrokenRequest(
       status: 400,
       message: 'The request is not valid HTTP/1.1.',
     }
-    endWith(socket, rawAnswer(invalid(message), now(), status))
+    endWith(socket, rawResponse(invalid(message), now(), status))
   }
 }
 
@@ -230,7 +230,7 @@ function unhandled(error: unknown, { now, onError }: Options): Response {
   const problem = isInvalid
     ? invalid('Expected a Host header and a request target that make a URL.')
     : new ProblemError('INTERNAL')
-  const { status, headers, body } = rawAnswer(problem, now())
+  const { status, headers, body } = rawResponse(problem, now())
   return new Response(body, { status, headers })
 }
 

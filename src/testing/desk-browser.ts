@@ -53,7 +53,7 @@ type AnswerJson = {
     requestId: string
   }
 }
-export type Answer = { status: number; headers: Headers; text: string; json: AnswerJson }
+export type BrowserResponse = { status: number; headers: Headers; text: string; json: AnswerJson }
 
 /** What a page of the web app does through fetch, with the cookies a browser would keep. */
 export class Browser {
@@ -68,18 +68,22 @@ export class Browser {
     this.#origin = origin
   }
 
-  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  get(path: string, headers: Record<string, string> = {}): Promise<BrowserResponse> {
     return this.send('GET', path, { headers })
   }
 
-  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  post(
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<BrowserResponse> {
     return this.send('POST', path, {
       headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk', ...headers },
       body: JSON.stringify(body),
     })
   }
 
-  delete(path: string): Promise<Answer> {
+  delete(path: string): Promise<BrowserResponse> {
     return this.send('DELETE', path, { headers: { 'X-Requested-By': 'paydesk' } })
   }
 
@@ -87,7 +91,7 @@ export class Browser {
     method: string,
     path: string,
     request: { headers?: Record<string, string>; body?: string },
-  ): Promise<Answer> {
+  ): Promise<BrowserResponse> {
     const response = await fetch(this.#base() + path, {
       method,
       headers: this.headers(request.headers),
@@ -124,7 +128,7 @@ export class Browser {
     return answer.json
   }
 
-  async signIn(wallet: TestWallet): Promise<Answer> {
+  async signIn(wallet: TestWallet): Promise<BrowserResponse> {
     const { id, message } = await this.challenge(wallet)
     return this.post('/api/session', { id, signature: await wallet.sign(message) })
   }

@@ -3,7 +3,7 @@ import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { HostedRule } from '#bff/config/hosted-rules.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { Desk } from './desk.ts'
-import { evmWallet, type Answer, type Browser } from './desk-browser.ts'
+import { evmWallet, type BrowserResponse, type Browser } from './desk-browser.ts'
 import { startEvm, type EvmFixture } from './local-chains.ts'
 import { typedData } from './typed-data.ts'
 
@@ -19,8 +19,8 @@ type HostedJson = {
 }
 
 /** The contents of the hosted endpoints' answers. */
-export const hostedJson = (answer: Answer) => answer.json as unknown as HostedJson
-export const reasonOf = (answer: Answer) => answer.json.error?.details?.['reason']
+export const hostedJson = (answer: BrowserResponse) => answer.json as unknown as HostedJson
+export const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
 
 /** A Paydesk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
 export class HostedDesk {
@@ -94,7 +94,7 @@ export class HostedDesk {
     this.desk.bff.context.config.hosted = [{ ...till, ...rule }]
   }
 
-  prepare(more: Record<string, unknown> = {}, browser = this.browser): Promise<Answer> {
+  prepare(more: Record<string, unknown> = {}, browser = this.browser): Promise<BrowserResponse> {
     const wish = {
       network: this.evm.network.network,
       from: this.managed,
@@ -136,7 +136,7 @@ export class HostedDesk {
     return by.signTypedData(typedData(intent))
   }
 
-  send(nonce: string, signature: string, browser = this.browser): Promise<Answer> {
+  send(nonce: string, signature: string, browser = this.browser): Promise<BrowserResponse> {
     return browser.post('/api/hosted/send', { nonce, signature })
   }
 

@@ -3,7 +3,7 @@ import { createBff, type RunningBff } from '#bff/bff.ts'
 import { toConfig } from '#bff/config/config.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { ApiReply } from './api-client.ts'
-import { Browser, type Answer } from './desk-browser.ts'
+import { Browser, type BrowserResponse } from './desk-browser.ts'
 import { createTestDatabase } from './postgres.ts'
 import { evmSigner, type Signer, type Tenants } from './two-tenants.ts'
 
@@ -55,6 +55,6 @@ export async function openProxy(t: Tenants) {
 }
 
 /** An answer to a browser, as other clients read theirs. */
-export function asReply({ json, ...answer }: Answer): ApiReply {
+export function asReply({ json, ...answer }: BrowserResponse): ApiReply {
   return { ...answer, body: json }
 }

@@ -5,7 +5,7 @@ import { readLink } from '#contract/payment-link.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { evmWallet, type BrowserResponse, type Browser } from '#testing/desk-browser.ts'
 import { linkKey, linkPayment, paymentLink } from '../db/schema.ts'
 
 const seller = evmWallet()
@@ -35,8 +35,8 @@ afterAll(async () => {
   await evm?.[Symbol.asyncDispose]()
 })
 
-const linkOf = (answer: Answer) => (answer.json as unknown as { link: LinkBody }).link
-const linksOf = (answer: Answer) => (answer.json as unknown as { links: LinkBody[] }).links
+const linkOf = (answer: BrowserResponse) => (answer.json as unknown as { link: LinkBody }).link
+const linksOf = (answer: BrowserResponse) => (answer.json as unknown as { links: LinkBody[] }).links
 
 async function create(wish: Record<string, unknown> = {}): Promise<LinkBody> {
   const answer = await shop.post('/api/links', {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { evmWallet, type BrowserResponse, type Browser } from '#testing/desk-browser.ts'
 
 const wallet = evmWallet()
 let desk: Desk
@@ -40,11 +40,11 @@ afterAll(async () => {
 
 type Relayed = { answered: boolean; status: number; headers: [string, string][]; body: string }
 
-function relayed(answer: Answer): Relayed {
+function relayed(answer: BrowserResponse): Relayed {
   return answer.json as unknown as Relayed
 }
 
-function ask(browser: Browser, body: Record<string, unknown>): Promise<Answer> {
+function ask(browser: Browser, body: Record<string, unknown>): Promise<BrowserResponse> {
   return browser.post('/api/relay', { method: 'GET', headers: [], ...body })
 }
 

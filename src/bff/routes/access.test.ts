@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { Desk } from '#testing/desk.ts'
-import { evmWallet, solanaWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import {
+  evmWallet,
+  solanaWallet,
+  type BrowserResponse,
+  type Browser,
+} from '#testing/desk-browser.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
 
 const wallets = {
@@ -48,7 +53,7 @@ async function becomeAnonymous(browser: Browser): Promise<void> {
 }
 
 /** What differs from one answer to the next by itself. */
-function sameness({ status, json }: Answer): unknown {
+function sameness({ status, json }: BrowserResponse): unknown {
   return { status, error: { ...json.error, requestId: '' } }
 }
 

@@ -8,7 +8,12 @@ import type { LinkBody } from '#contract/link-endpoints.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser, type TestWallet } from '#testing/desk-browser.ts'
+import {
+  evmWallet,
+  type BrowserResponse,
+  type Browser,
+  type TestWallet,
+} from '#testing/desk-browser.ts'
 
 const seller = evmWallet()
 let evm: EvmFixture
@@ -40,7 +45,7 @@ type StatusAnswer = {
     request: PayerEvidenceRequest | null
   }
 }
-const builtOf = (answer: Answer) => answer.json as unknown as BuiltAnswer
+const builtOf = (answer: BrowserResponse) => answer.json as unknown as BuiltAnswer
 const statusOf = async (browser: Browser, paymentId: string) =>
   (await browser.get(`/api/payment/status/${paymentId}`)).json as unknown as StatusAnswer
 const key = () => ({ 'Idempotency-Key': crypto.randomUUID() })

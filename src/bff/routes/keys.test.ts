@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiKeyHint } from '#contract/api-key.ts'
 import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { evmWallet, type BrowserResponse, type Browser } from '#testing/desk-browser.ts'
 
 const wallets = { operator: evmWallet(), buyer: evmWallet() }
 
@@ -30,7 +30,7 @@ type Key = {
   rotation: { replacedBy: string | null }
   graceEndsAt?: number
 }
-const body = (answer: Answer) =>
+const body = (answer: BrowserResponse) =>
   answer.json as unknown as Key & { keys: Key[]; totalRequests: number }
 const confirm = (name: string) => ({
   'X-Confirm': encodeURIComponent(name),
@@ -121,7 +121,10 @@ test('a repeated request makes no second key and tells none', async () => {
 
 test('a stolen session makes no key: a wallet that runs the desk signs for these very terms, once', async () => {
   const terms = { name: 'stolen', scopes: ['payment:read'] }
-  const reasonOf = (answer: Answer) => [answer.status, answer.json.error.details?.['reason']]
+  const reasonOf = (answer: BrowserResponse) => [
+    answer.status,
+    answer.json.error.details?.['reason'],
+  ]
   expect(reasonOf(await post(terms, {}))).toEqual([403, 'approval_required'])
   expect(reasonOf(await post(terms, { 'X-Approval': 'kya_1111111111111111 0x00' }))).toEqual([
     403,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { evmWallet, type BrowserResponse, type Browser } from '#testing/desk-browser.ts'
 
 const wallets = {
   operator: evmWallet(),
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => desk?.[Symbol.asyncDispose]())
 
 type Note = { paymentId: string; labels: string[]; note: string; reconciledAt: number | null }
-const notes = (answer: Answer) => (answer.json as unknown as { notes: Note[] }).notes
+const notes = (answer: BrowserResponse) => (answer.json as unknown as { notes: Note[] }).notes
 const read = async (who: Browser, ...paymentIds: string[]) =>
   notes(await who.post('/api/notes/read', { paymentIds }))
 const write = (who: Browser, change: object) =>

@@ -10,7 +10,7 @@ import { parseJson, stringifyJson } from '#contract/json.ts'
 import type { Quota, RateHeaders } from '../budget/quota.ts'
 import type { BffConfig } from '../config/config.ts'
 import { Exchanger, UpstreamError } from './exchange.ts'
-import type { Answer } from './exchange.ts'
+import type { UpstreamResponse } from './exchange.ts'
 import { OperatorProblem, problemOf } from './problem.ts'
 import { project } from './project.ts'
 
@@ -172,7 +172,7 @@ export class Upstream {
     }
   }
 
-  #send(endpoint: Endpoint, request: UpstreamRequest): Promise<Answer> {
+  #send(endpoint: Endpoint, request: UpstreamRequest): Promise<UpstreamResponse> {
     const headers: Record<string, string> = {
       Authorization: `Bearer ${this.#config.serviceApiKey}`,
       Accept: 'application/json',
@@ -196,7 +196,7 @@ export class Upstream {
     })
   }
 
-  #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {
+  #readAnswer<K extends EndpointName>(name: K, answer: UpstreamResponse): UpstreamReply<K> {
     // The list of keys shows a hint of this program's own key, which is no visitor's business
     // either.
     const hint = apiKeyHint(this.#config.serviceApiKey)

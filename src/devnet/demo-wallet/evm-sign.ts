@@ -4,7 +4,7 @@ import { readTransferCall } from '#chains/evm/erc20.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { setup, type Person } from './people.ts'
 import { node, nodeQuantity, ProviderError } from './rpc.ts'
-import { ask } from './sheet.ts'
+import { requestApproval } from './sheet.ts'
 
 const hex = v.custom<Hex>((value) => isHex(value, { strict: true }))
 const quantity = v.optional(
@@ -53,7 +53,7 @@ export async function sendTransaction(
   const maxFeePerGas = call.maxFeePerGas ?? gasPrice * 2n
   const maxPriorityFeePerGas =
     call.maxPriorityFeePerGas ?? (maxFeePerGas < gasPrice ? maxFeePerGas : gasPrice)
-  const answer = await ask({
+  const answer = await requestApproval({
     title: 'Send this payment?',
     explanation: `From ${person.name}, on the local network.`,
     facts: [
@@ -146,7 +146,7 @@ export async function signTypedData(
 }
 
 async function confirmSigning(person: Person, text: string): Promise<void> {
-  const answer = await ask({
+  const answer = await requestApproval({
     title: 'Sign this message?',
     explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`,
     text,

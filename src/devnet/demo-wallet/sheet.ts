@@ -1,7 +1,7 @@
 import { styles } from './styles.ts'
 import { NAME } from './icon.ts'
 
-export type Question = {
+export type ApprovalRequest = {
   title: string
   /** One sentence that says what approving does. */
   explanation: string
@@ -14,18 +14,18 @@ export type Question = {
 }
 
 /** `undefined`: the person said no. Without choices an approval is the empty string. */
-export type Answer = string | undefined
+export type ApprovalReply = string | undefined
 
 let last: Promise<unknown> = Promise.resolve()
 
 /** Asks the person; questions wait for each other. */
-export function ask(question: Question): Promise<Answer> {
+export function requestApproval(question: ApprovalRequest): Promise<ApprovalReply> {
   const answer = last.then(() => show(question))
   last = answer.catch(() => undefined)
   return answer
 }
 
-function show(question: Question): Promise<Answer> {
+function show(question: ApprovalRequest): Promise<ApprovalReply> {
   const host = document.createElement('div')
   host.dataset.demoWallet = ''
   const root = host.attachShadow({ mode: 'open' })
@@ -59,7 +59,7 @@ function show(question: Question): Promise<Answer> {
 
   return new Promise((resolve) => {
     const keepToItself = isolate(dialog, () => finish(undefined))
-    const finish = (answer: Answer) => {
+    const finish = (answer: ApprovalReply) => {
       keepToItself()
       dialog.close()
       host.remove()
@@ -102,7 +102,7 @@ function isolate(dialog: HTMLDialogElement, onEscape: () => void): () => void {
   return () => window.removeEventListener('keydown', escape, { capture: true })
 }
 
-function facts(rows: NonNullable<Question['facts']>): HTMLElement {
+function facts(rows: NonNullable<ApprovalRequest['facts']>): HTMLElement {
   const list = element('dl')
   for (const [label, value] of rows)
     list.append(element('dt', { text: label }), element('dd', { text: value }))
@@ -117,7 +117,7 @@ function readable(text: string): HTMLElement {
   return block
 }
 
-function choices(options: NonNullable<Question['choices']>): HTMLElement {
+function choices(options: NonNullable<ApprovalRequest['choices']>): HTMLElement {
   const group = element('fieldset')
   group.append(element('legend', { text: 'Account' }))
   for (const [index, { label, detail, value }] of options.entries()) {

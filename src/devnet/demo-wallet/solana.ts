@@ -21,7 +21,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { chooseAccount } from './connect.ts'
 import { ICON, NAME } from './icon.ts'
 import { connected, remember, setup, type Person } from './people.ts'
-import { ask, type Question } from './sheet.ts'
+import { requestApproval, type ApprovalRequest } from './sheet.ts'
 import { writeSignature } from './solana-signature.ts'
 
 const CHAINS = ['solana:devnet'] as const
@@ -85,7 +85,8 @@ const features: Features = {
       const outputs: { signedTransaction: Uint8Array }[] = []
       for (const { account, transaction } of inputs) {
         const person = await signerOf(account)
-        if ((await ask(await describe(transaction, person))) === undefined) throw refused()
+        if ((await requestApproval(await describe(transaction, person))) === undefined)
+          throw refused()
         outputs.push({ signedTransaction: writeSignature(transaction, person.solana) })
       }
       return outputs
@@ -98,7 +99,7 @@ const features: Features = {
       for (const { account, message } of inputs) {
         const person = await signerOf(account)
         const text = new TextDecoder().decode(message)
-        const answer = await ask({
+        const answer = await requestApproval({
           title: 'Sign this message?',
           explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`,
           text,
@@ -113,7 +114,7 @@ const features: Features = {
 }
 
 /** What the transaction does, read from its bytes. */
-async function describe(transaction: Uint8Array, person: Person): Promise<Question> {
+async function describe(transaction: Uint8Array, person: Person): Promise<ApprovalRequest> {
   const common = {
     title: 'Sign this payment?',
     explanation: `From ${person.name}, on the local network.`,

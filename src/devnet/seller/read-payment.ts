@@ -6,15 +6,15 @@ import { decodeBase64 } from '#x402/header.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
 import { fromV1, RequirementsV1, type Requirements } from '#x402/requirements.ts'
-import type { Question } from './ask-service.ts'
-import { ORDER, type Offer, type Quotes } from './quote.ts'
+import type { ReceiveRequest } from './service-client.ts'
+import { ORDER, type QuotedOption, type Quotes } from './quote.ts'
 
 /** `readable: false`: the input is no x402 payment at all. */
 export type Read =
-  | { ok: true; question: Question }
+  | { ok: true; question: ReceiveRequest }
   | { ok: false; readable: boolean; reason: string; message: string }
 
-type Visit = { header: string; url: URL; offers: readonly Offer[] }
+type Visit = { header: string; url: URL; offers: readonly QuotedOption[] }
 
 /**
  * Turns what a payment says it pays for into a question to the service, if the seller did offer
@@ -87,7 +87,7 @@ type Order = {
   header: string
   requirements: Requirements
   resource: string
-  offers: readonly Offer[]
+  offers: readonly QuotedOption[]
 }
 
 /** A payment that is bound to a visit, but not to its terms, is checked against today's price. */

@@ -6,7 +6,7 @@ import {
   consumeLanded,
   deleteOrder,
   findOrder,
-  type Question,
+  type SettlementQuestion,
   type SettlementOrder,
 } from '../db/settlement-orders.ts'
 import { recordEvent } from '../db/record-event.ts'
@@ -56,7 +56,7 @@ export async function monitorOrder(
  */
 export async function monitorQuestion(
   context: Context,
-  question: Question,
+  question: SettlementQuestion,
 ): Promise<PaymentRecord | undefined> {
   const order = await findOrder(context.db, question)
   const payment = order && (await findPayment(context.db, order.paymentId))

@@ -20,7 +20,7 @@ type Asking = { target: () => string | undefined; prefer: string; onCutOff?: () 
  * A client that asks any process that is there, and asks again what nobody has answered, until it is told the payment.
  * @throws Error when nobody has answered in ten minutes: what was asked is stuck
  */
-export async function askUntilAnswered(
+export async function requestUntilDecided(
   { key }: Pick<Stage, 'key'>,
   wish: RequestedPayment,
   { target, prefer, onCutOff }: Asking,

@@ -6,7 +6,7 @@ import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
 import { startServiceProcess } from '../service-process.ts'
-import type { Answer, Order } from './crash-orders.ts'
+import type { ServiceResponse, Order } from './crash-orders.ts'
 import type { CrashStage } from './crash-stage.ts'
 
 /**
@@ -181,7 +181,7 @@ const UNDECIDED = new Set([202, 502, 503])
  * The dead process holds the idempotency key for some more seconds, and so many requests hit the
  * rate limit.
  */
-function askWhenFree(url: string, { order }: Run): Promise<Answer> {
+function askWhenFree(url: string, { order }: Run): Promise<ServiceResponse> {
   return eventually(
     () => order.ask(url),
     ({ status }) => status !== 409 && status !== 429,

@@ -14,13 +14,13 @@ const SOL = 1_000_000_000n
 const USDC = 1_500_000n
 
 /** `text`: the body as received. */
-export type Answer = { status: number; text: string }
+export type ServiceResponse = { status: number; text: string }
 
 /** One transfer, requested from a service once, and then again and again until it is done. */
 export type Order = {
   /** The sender of the payment, as stored in the rows. */
   sender: string
-  ask: (url: string) => Promise<Answer>
+  ask: (url: string) => Promise<ServiceResponse>
   /** What the payee has received of it, and should receive, in atomic units. */
   paid: () => Promise<bigint>
   amount: bigint
@@ -182,7 +182,7 @@ function billOf({
 async function post(
   url: string,
   { key, headers, body }: { key: string; headers?: Record<string, string>; body: object },
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const answer = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },

@@ -1,7 +1,7 @@
 import { inArray, sql } from 'drizzle-orm'
 import { payment } from '#service/db/schema/payment.ts'
 import { startServiceProcess } from '../service-process.ts'
-import { askUntilAnswered, newRequestedPayment } from './client.ts'
+import { requestUntilDecided, newRequestedPayment } from './client.ts'
 import type { Stage } from './stage.ts'
 
 const POLL_MS = 50
@@ -65,7 +65,7 @@ export async function measureRecovery(
     await using dying = await startServiceProcess(stage.env)
     await Promise.all(
       wishes.map((wish) =>
-        askUntilAnswered(stage, wish, { target: () => dying.url, prefer: 'respond-async' }),
+        requestUntilDecided(stage, wish, { target: () => dying.url, prefer: 'respond-async' }),
       ),
     )
   }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
 import {
-  askUntilAnswered,
+  requestUntilDecided,
   newRequestedPayment,
   type Acknowledged,
   type RequestedPayment,
@@ -66,7 +66,7 @@ export async function runStorm(
       const wish = newRequestedPayment(stage.tills)
       storm.wishes.push(wish)
       storm.acknowledged.push(
-        await askUntilAnswered(stage, wish, {
+        await requestUntilDecided(stage, wish, {
           target,
           prefer: 'respond-async',
           onCutOff: () => storm.cutOff++,

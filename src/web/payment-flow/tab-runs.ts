@@ -95,7 +95,7 @@ export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
 }
 
 /** I7, for a request outside of a run: null while another tab has one open in this wallet. */
-export async function askWallet<T>(
+export async function requestFromWallet<T>(
   { family, walletName }: { family: string; walletName: string },
   ask: () => Promise<T>,
 ): Promise<T | null> {

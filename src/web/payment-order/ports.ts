@@ -23,7 +23,7 @@ export interface PaymentService {
 }
 
 /** What a wallet did with a request. Only `sent` and `lost` mean that bytes may be outside. */
-export type WalletAnswer =
+export type WalletResponse =
   | { kind: 'signed'; bytes: Uint8Array }
   | { kind: 'sent'; signature: string }
   | { kind: 'refused'; userError: UserError }
@@ -34,7 +34,7 @@ export interface PaymentWallet {
   /** I5: the address the wallet would sign with now, read from the wallet and not from memory; null while none is connected. */
   signer(order: WalletPaymentIntent): Promise<string | null>
   /** Never throws: every way a wallet can fail is an answer. */
-  pay(order: WalletPaymentIntent, built: Built): Promise<WalletAnswer>
+  pay(order: WalletPaymentIntent, built: Built): Promise<WalletResponse>
 }
 
 /** The user's own RPC. Calls throw when it cannot be reached, except `read` and `simulate`, for which that is an answer. */

@@ -6,7 +6,7 @@ import {
   type PublicClient,
 } from 'viem'
 import { MIN_GAS } from '#chains/evm/fee.ts'
-import { MAX_ANSWER_LENGTH, type RecipientReason } from '#contract/reasons.ts'
+import { MAX_RESPONSE_LENGTH, type RecipientReason } from '#contract/reasons.ts'
 
 /** A contract that needs more than this to take a plain transfer is not meant to be paid so. */
 const MAX_CONTRACT_GAS = 100_000n
@@ -75,5 +75,5 @@ export function refusal(error: unknown): string | undefined {
 
 /** A contract chooses this text. */
 function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, MAX_ANSWER_LENGTH)
+  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, MAX_RESPONSE_LENGTH)
 }

@@ -1,5 +1,5 @@
 import { VersionedTransaction, type Connection } from '@solana/web3.js'
-import { MAX_ANSWER_LENGTH } from '#contract/reasons.ts'
+import { MAX_RESPONSE_LENGTH } from '#contract/reasons.ts'
 
 /** An account as it is afterwards; undefined where there is none. */
 type After = { owner: string; data: Uint8Array } | undefined
@@ -37,7 +37,7 @@ export async function run(
       ok: false,
       reason: (typeof value.err === 'string' ? value.err : JSON.stringify(value.err)).slice(
         0,
-        MAX_ANSWER_LENGTH,
+        MAX_RESPONSE_LENGTH,
       ),
     }
   const accounts = addresses.map((_, index): After => {

@@ -1,12 +1,12 @@
 import { checkLine, refused, single, succeeded, type Finding, type Line } from './line.ts'
-import type { Ask, Probe } from './probe.ts'
+import type { ProbeRequest, Probe } from './probe.ts'
 import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from './samples.ts'
 
-const history: Ask = { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` }
+const history: ProbeRequest = { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` }
 const HISTORY = 'GET /payment/history/:walletAddress'
 const unauthorized = refused(401, 'UNAUTHORIZED')
 
-const everyEndpoint: { endpoint: string; ask: Ask }[] = [
+const everyEndpoint: { endpoint: string; ask: ProbeRequest }[] = [
   { endpoint: 'POST /payment/send', ask: { method: 'POST', path: '/payment/send', body: send } },
   {
     endpoint: 'POST /payment/receive',
@@ -116,7 +116,11 @@ async function withKey(
   scopes: string[],
   run: (made: { id: string; key: string }) => Promise<Finding>,
 ): Promise<Finding> {
-  const ask: Ask = { method: 'POST', path: '/api-keys', body: { name: 'conformance', scopes } }
+  const ask: ProbeRequest = {
+    method: 'POST',
+    path: '/api-keys',
+    body: { name: 'conformance', scopes },
+  }
   const { status, body } = await probe.ask(ask)
   if (status !== 200 || typeof body?.key !== 'string' || typeof body.id !== 'string') {
     return {

@@ -1,4 +1,4 @@
-import type { Answer, Ask, Probe } from './probe.ts'
+import type { ProbeResponse, ProbeRequest, Probe } from './probe.ts'
 
 /**
  * What a run may use besides the address and the key. Lines whose facts are missing are not asked.
@@ -24,10 +24,10 @@ export type Line = {
 }
 
 /** `undefined` when the answer is as expected, otherwise what is wrong with it. */
-export type Check = (answer: Answer) => string | undefined
+export type Check = (answer: ProbeResponse) => string | undefined
 
 type Single = Omit<Line, 'run'> & {
-  ask: Ask | ((facts: Facts) => Ask | string)
+  ask: ProbeRequest | ((facts: Facts) => ProbeRequest | string)
   expected: string
   check: Check
 }
@@ -48,8 +48,8 @@ export function single({ ask, expected, check, ...line }: Single): Line {
 }
 
 export function checkLine(
-  request: Ask,
-  answer: Answer,
+  request: ProbeRequest,
+  answer: ProbeResponse,
   { expected, check }: { expected: string; check: Check },
 ): Finding {
   const wrong = check(answer)
@@ -62,12 +62,12 @@ export function checkLine(
   }
 }
 
-function describe({ method, path, body, key, authorization }: Ask): string {
+function describe({ method, path, body, key, authorization }: ProbeRequest): string {
   const who = authorization ? ` (${authorization.split(' ')[0]})` : key === null ? ' (no key)' : ''
   return `${method} ${path}${who}${body ? ` ${JSON.stringify(body)}` : ''}`
 }
 
-function tell({ status, code, details }: Answer): string {
+function tell({ status, code, details }: ProbeResponse): string {
   const fields = Object.keys(details)
   return [String(status), code, fields.length > 0 ? `(${fields.join(', ')})` : undefined]
     .filter(Boolean)

@@ -1,6 +1,6 @@
 import { LosslessNumber } from '#contract/json.ts'
 import { checkLine, succeeded, type Facts, type Finding, type Line } from './line.ts'
-import type { Answer, Ask, Probe } from './probe.ts'
+import type { ProbeResponse, ProbeRequest, Probe } from './probe.ts'
 
 const LOCAL = 'POST /transaction/send'
 const HOSTED = 'POST /payment/send'
@@ -75,7 +75,7 @@ export const paymentLines: Line[] = [
     'Status and details of a payment can be read',
     'GET /payment/status/:paymentId',
     async ({ probe, built }) => {
-      const status: Ask = {
+      const status: ProbeRequest = {
         method: 'GET',
         path: `/payment/status/${String(built.body?.paymentId)}`,
       }
@@ -97,7 +97,10 @@ export const paymentLines: Line[] = [
       'GET /payment/history/:walletAddress',
       async ({ probe, built, facts }) => {
         const wallet = type === 'sent' ? facts.wallet : facts.recipient
-        const history: Ask = { method: 'GET', path: `/payment/history/${wallet}?type=${type}` }
+        const history: ProbeRequest = {
+          method: 'GET',
+          path: `/payment/history/${wallet}?type=${type}`,
+        }
         return checkLine(
           history,
           await probe.ask(history),
@@ -133,7 +136,7 @@ export const paymentLines: Line[] = [
       const { paymentProof } = made.body ?? {}
       if (typeof paymentProof !== 'string')
         return notAsked('POST /payment/receive', 'the hosted payment has no proof yet')
-      const receive: Ask = {
+      const receive: ProbeRequest = {
         method: 'POST',
         path: '/payment/receive',
         body: {
@@ -160,7 +163,7 @@ export const paymentLines: Line[] = [
       const { paymentProof } = made.body ?? {}
       if (typeof paymentProof !== 'string')
         return notAsked('POST /transaction/receive', 'the hosted payment has no proof yet')
-      const receive: Ask = {
+      const receive: ProbeRequest = {
         method: 'POST',
         path: '/transaction/receive',
         body: {
@@ -188,7 +191,7 @@ export const paymentLines: Line[] = [
 const HOSTED_AMOUNT = 0.001
 const RESOURCE = 'https://conformance.example/resource'
 
-type Built = { probe: Probe; facts: Facts; ask: Ask; built: Answer }
+type Built = { probe: Probe; facts: Facts; ask: ProbeRequest; built: ProbeResponse }
 
 function local(
   id: string,
@@ -201,7 +204,7 @@ function local(
     endpoint,
     async run(probe, facts) {
       if (facts.wallet === undefined) return notAsked(LOCAL, 'it takes --wallet')
-      const ask: Ask = {
+      const ask: ProbeRequest = {
         method: 'POST',
         path: '/transaction/send',
         body: { walletAddress: facts.wallet, recipientAddress: facts.recipient, amount: 0.001 },
@@ -214,7 +217,7 @@ function local(
   }
 }
 
-type Made = { probe: Probe; facts: Facts; ask: Ask; made: Answer }
+type Made = { probe: Probe; facts: Facts; ask: ProbeRequest; made: ProbeResponse }
 
 function hosted(
   id: string,
@@ -233,7 +236,7 @@ function hosted(
         amount: HOSTED_AMOUNT,
         resource: RESOURCE,
       }
-      const ask: Ask = { method: 'POST', path: '/payment/send', body }
+      const ask: ProbeRequest = { method: 'POST', path: '/payment/send', body }
       return await look({ probe, facts, ask, made: await probe.ask(ask) })
     },
   }

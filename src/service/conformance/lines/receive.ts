@@ -1,5 +1,5 @@
 import { notRefusedFor, refused, single, wrong, type Line } from './line.ts'
-import type { Ask } from './probe.ts'
+import type { ProbeRequest } from './probe.ts'
 import { receive, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/receive', local: '/transaction/receive' } as const
@@ -18,7 +18,7 @@ type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } 
   >
 
 function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
-  const ask: Ask = { method: 'POST', path: PATHS[mode], body }
+  const ask: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
   return single({ id: `2 ${mode} receive ${name}`, endpoint: `POST ${PATHS[mode]}`, ask, ...row })
 }
 

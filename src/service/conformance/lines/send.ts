@@ -1,5 +1,5 @@
 import { notRefusedFor, refused, single, wrong, type Facts, type Line } from './line.ts'
-import type { Ask } from './probe.ts'
+import type { ProbeRequest } from './probe.ts'
 import { send, OTHER_SOLANA_ADDRESS, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/send', local: '/transaction/send' } as const
@@ -19,7 +19,7 @@ type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } 
   >
 
 function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
-  const ask: Ask = { method: 'POST', path: PATHS[mode], body }
+  const ask: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
   return single({ id: `2 ${mode} ${name}`, endpoint: `POST ${PATHS[mode]}`, ask, ...row })
 }
 

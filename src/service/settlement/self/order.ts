@@ -3,7 +3,12 @@ import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Context } from '../../context/context.ts'
 import { findPayment, insertPayment, type PaymentRecord } from '../../db/payments.ts'
-import { deleteOrder, findOrder, insertOrder, type Question } from '../../db/settlement-orders.ts'
+import {
+  deleteOrder,
+  findOrder,
+  insertOrder,
+  type SettlementQuestion,
+} from '../../db/settlement-orders.ts'
 import { recordEvent } from '../../db/record-event.ts'
 import { findAdoptable } from '../../payments/attribution.ts'
 import { chainOf } from '../../context/network.ts'
@@ -69,7 +74,7 @@ async function findOrdered(
   return row?.status === 'expired' ? undefined : row
 }
 
-function questionOf({ accountId, terms, examined, fingerprint }: Job): Question {
+function questionOf({ accountId, terms, examined, fingerprint }: Job): SettlementQuestion {
   return { accountId, network: terms.network.network, key: keyOf(examined), fingerprint }
 }
 

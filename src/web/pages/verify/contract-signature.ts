@@ -23,7 +23,7 @@ const VALID = '0x1626ba7e'
  * the reader's own node. Null: the payer is not a contract, so only its key can sign. `open`: the
  * node, or the proof, does not say enough.
  */
-export async function askPayerContract({
+export async function readPayerContract({
   payment,
   body,
   expected,

@@ -6,7 +6,12 @@ import type { Check, Outcome } from '../../payment-view/check.ts'
 import type { Facts } from './proof/facts.ts'
 import { checkLocally, type Expected } from './proof/local-checks.ts'
 import { settleKindOf } from './settle/kinds.ts'
-import { accept, askWhetherGood, type Accepting, type ServiceView } from './proof/service-checks.ts'
+import {
+  accept,
+  checkWithService,
+  type Accepting,
+  type ServiceView,
+} from './proof/service-checks.ts'
 
 /** Everything known about a proof. */
 export type Result = Outcome & {
@@ -16,10 +21,15 @@ export type Result = Outcome & {
   signIn: boolean
 }
 
-export type Question = { header: string; payment: PaymentPayload; facts: Facts; expected: Expected }
+export type ProofQuestion = {
+  header: string
+  payment: PaymentPayload
+  facts: Facts
+  expected: Expected
+}
 
 /** Checks the proof alone: nothing leaves the browser. */
-export async function readAlone({ facts, payment, expected }: Question): Promise<Check[]> {
+export async function readAlone({ facts, payment, expected }: ProofQuestion): Promise<Check[]> {
   return checkLocally(facts, payment, { expected, now: serverNow() })
 }
 
@@ -27,20 +37,20 @@ export async function readAlone({ facts, payment, expected }: Question): Promise
  * The same; a message that the payer's key did not sign may be a contract's: the reader's own node
  * is asked.
  */
-async function readWithContract(question: Question): Promise<Check[]> {
+async function readWithContract(question: ProofQuestion): Promise<Check[]> {
   const { payment, facts, expected } = question
   const local = await readAlone(question)
   const { body } = facts
   const isMessage = body.kind === 'authorization' || body.kind === 'permit'
   if (!isMessage || !local.some(({ name, state }) => name === 'signature' && state === 'bad'))
     return local
-  const { askPayerContract } = await import('./contract-signature.ts')
-  const answer = await askPayerContract({ payment, body, expected })
+  const { readPayerContract } = await import('./contract-signature.ts')
+  const answer = await readPayerContract({ payment, body, expected })
   return local.map((check) => (check.name === 'signature' && answer !== null ? answer : check))
 }
 
 /** Checks and uses nothing up: the reader's own node, and the service if it may be asked. */
-export async function checkOnly(question: Question, askService: boolean): Promise<Result> {
+export async function checkOnly(question: ProofQuestion, askService: boolean): Promise<Result> {
   const { facts, payment, expected } = question
   // If the proof names the payee as fee payer, no facilitator can judge it: only the payee can
   // settle it.
@@ -48,7 +58,7 @@ export async function checkOnly(question: Question, askService: boolean): Promis
   const [local, chain, service] = await Promise.all([
     readWithContract(question),
     readOnChain(facts, expected),
-    askService && !own ? askWhetherGood(payment, expected) : undefined,
+    askService && !own ? checkWithService(payment, expected) : undefined,
   ])
   const { checks, used } = joined({ local, chain, service: service?.checks ?? [] })
   return {
@@ -62,7 +72,10 @@ export async function checkOnly(question: Question, askService: boolean): Promis
 }
 
 /** Checks, settles, and uses the proof up. */
-export async function checkAndAccept(question: Question, accepting: Accepting): Promise<Result> {
+export async function checkAndAccept(
+  question: ProofQuestion,
+  accepting: Accepting,
+): Promise<Result> {
   const local = await readAlone(question)
   const view = await accept(question.header, question.expected, accepting)
   return {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { serverNow } from '../../api/clock.ts'
 import { rememberMispaid, type Mispaid } from '../../payment-view/mispaid.ts'
 import type { Expected } from './proof/local-checks.ts'
-import { checkAndAccept, checkOnly, type Question, type Result } from './run-checks.ts'
+import { checkAndAccept, checkOnly, type ProofQuestion, type Result } from './run-checks.ts'
 import type { Accepting } from './proof/service-checks.ts'
 import { mispaidOf } from './send-back.ts'
 
@@ -18,7 +18,7 @@ export type ProofCheck = {
   /** It came, in another amount than was asked for. */
   mispaid: Mispaid | undefined
   userError: string | undefined
-  run: (question: Question, how: How) => Promise<void>
+  run: (question: ProofQuestion, how: How) => Promise<void>
   /** What was found is of other questions than the form asks now. */
   forget: () => void
 }
@@ -29,7 +29,7 @@ export function useProofCheck(): ProofCheck {
   const [found, setFound] = useState<{ result: Result; mispaid: Mispaid | undefined }>()
   const [userError, setUserError] = useState<string>()
 
-  async function run(question: Question, how: How) {
+  async function run(question: ProofQuestion, how: How) {
     setBusy(how.kind)
     setAsked(question.expected)
     setUserError(undefined)

@@ -6,7 +6,7 @@ import { describeError } from '../../errors/codes.ts'
 import { renderReason } from '../../errors/payment-reasons.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { askPatiently } from '../../api/patience.ts'
+import { requestWithRetry } from '../../api/retry.ts'
 import type { WalletPaymentIntent, UserError } from '../../payment-order/intent.ts'
 import type { PaymentService } from '../../payment-order/ports.ts'
 import { describeUserError } from '../../errors/error-messages.ts'
@@ -17,7 +17,7 @@ import { linkProblem, linkReason } from './open-link.ts'
 /** The service behind the proxy, as a payment uses it. */
 export const paymentService: PaymentService = {
   build: async (order, key) => {
-    const reply = await askPatiently(() => ask(order, key))
+    const reply = await requestWithRetry(() => ask(order, key))
     const { paymentId, lastValidBlockHeight, expiresAt, transaction, evidence } = reply
     const bytes = Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0))
     return { paymentId, lastValidBlockHeight, expiresAt, bytes, evidence }

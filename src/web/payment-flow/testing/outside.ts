@@ -13,7 +13,7 @@ import type {
   PaymentService,
   PaymentWallet,
   TransactionReader,
-  WalletAnswer,
+  WalletResponse,
 } from '../../payment-order/ports.ts'
 
 /**
@@ -47,7 +47,7 @@ export class Outside {
   readonly broadcasts: string[] = []
   walletRequests = 0
   /** Open wallet requests; the promise may be gone with its tab. */
-  readonly asked: { plan: Plan; answer: (answer: WalletAnswer) => void }[] = []
+  readonly asked: { plan: Plan; answer: (answer: WalletResponse) => void }[] = []
   readonly #sleepers = new Set<{ until: number; wake: () => void }>()
 
   constructor(family: Family) {

@@ -3,7 +3,7 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
-import type { WalletAnswer } from '../../payment-order/ports.ts'
+import type { WalletResponse } from '../../payment-order/ports.ts'
 import {
   describeUserError,
   describeUnsigned,
@@ -35,7 +35,7 @@ export async function payWithProvider(
   provider: EIP1193Provider,
   network: Network,
   payment: { order: WalletPaymentIntent; built: Built },
-): Promise<WalletAnswer> {
+): Promise<WalletResponse> {
   const { order, built } = payment
   const decoded = decodeTransaction(built.bytes)
   if (!decoded.ok || decoded.form !== 'unsigned') return refused('refused_transaction', order)
@@ -78,6 +78,6 @@ export async function payWithProvider(
   }
 }
 
-function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletAnswer {
+function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletResponse {
   return { kind: 'refused', userError: describeUserError(signal, order.walletName) }
 }

@@ -1,5 +1,5 @@
 import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
-import type { WalletAnswer } from '../../payment-order/ports.ts'
+import type { WalletResponse } from '../../payment-order/ports.ts'
 import { describeUnsigned } from '../../errors/error-messages.ts'
 import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'
@@ -9,7 +9,7 @@ export async function signWithWallet(
   signer: SolanaSigner,
   order: WalletPaymentIntent,
   built: Built,
-): Promise<WalletAnswer> {
+): Promise<WalletResponse> {
   try {
     return {
       kind: 'signed',

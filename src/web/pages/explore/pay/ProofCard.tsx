@@ -6,10 +6,10 @@ import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
-import type { VisitView } from './use-visit.ts'
+import type { PurchaseView } from './use-purchase.ts'
 
 /** The free signature that ties a transfer that landed to what it pays for. */
-export function ProofCard({ view }: { view: VisitView }) {
+export function ProofCard({ view }: { view: PurchaseView }) {
   const { state, visit, signing, userError, sign } = view
   const { walletName } = state.order
   return (

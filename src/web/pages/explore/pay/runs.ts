@@ -9,11 +9,11 @@ import { openJournal, type JournalEntry } from '../../../payment-flow/journal.ts
 import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
-import { askWallet, TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
+import { requestFromWallet, TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import type { Way } from '../request/usable.ts'
-import type { Visit } from './visit.ts'
+import type { Purchase } from './purchase.ts'
 
 /**
  * The payments of visits, in the same machine as all others; they have a separate journal, because
@@ -26,7 +26,7 @@ const runs = new TabRuns(journal)
 const ALLOWANCE = '.allowance.'
 
 /** The terms of a visit, read again from the entry as received. */
-export function termsOf(visit: Pick<Visit, 'version' | 'entry' | 'resource'>): Terms {
+export function termsOf(visit: Pick<Purchase, 'version' | 'entry' | 'resource'>): Terms {
   return readOrder(visit.version, parseJson(visit.entry), visit.resource)
 }
 
@@ -39,7 +39,7 @@ function isMessage(way: Way): way is 'authorization' | 'permit' {
 export type Payer = { address: string; walletName: string }
 
 /** The order of a visit: what the machine pays. */
-export function intentOf(visit: Visit, network: Network, payer: Payer): WalletPaymentIntent {
+export function intentOf(visit: Purchase, network: Network, payer: Payer): WalletPaymentIntent {
   const terms = termsOf(visit)
   const asset = findAsset(network, terms.asset)
   if (!asset) throw new Error(`${terms.asset} is not configured.`)
@@ -60,17 +60,17 @@ export function intentOf(visit: Visit, network: Network, payer: Payer): WalletPa
 }
 
 /** The payment of a new visit, not built yet. */
-export async function beginRun(visit: Visit, order: WalletPaymentIntent): Promise<PaymentRun> {
+export async function beginRun(visit: Purchase, order: WalletPaymentIntent): Promise<PaymentRun> {
   return runs.begin(order, await behind(visit))
 }
 
 /** The payment of a visit: this tab's, or the journal's; `held` when another tab has it. */
-export async function resumeRun(visit: Visit): Promise<PaymentRun | 'held' | undefined> {
+export async function resumeRun(visit: Purchase): Promise<PaymentRun | 'held' | undefined> {
   return (await runs.resume(visit.id, () => behind(visit))) ?? resumeUnbuilt(visit)
 }
 
 /** A permit is built only after its allowance exists: until then the allowance names the payer. */
-async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
+async function resumeUnbuilt(visit: Purchase): Promise<PaymentRun | undefined> {
   const [allowance] = await listAllowances(visit)
   if (!allowance) return undefined
   const { networks } = await queryClient.ensureQueryData(configQuery)
@@ -84,7 +84,7 @@ async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
  * a new one that is not built yet. `held` when another tab has it.
  */
 export async function openAllowance(
-  visit: Visit,
+  visit: Purchase,
   payment: WalletPaymentIntent,
 ): Promise<PaymentRun | 'held'> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
@@ -110,7 +110,7 @@ async function behindAllowance(network: Network): Promise<Outside> {
   return { wallet, chain, reader, service: buildHere(network, null) }
 }
 
-async function listAllowances(visit: Visit): Promise<JournalEntry[]> {
+async function listAllowances(visit: Purchase): Promise<JournalEntry[]> {
   return (await journal.list()).filter(({ id }) => id.startsWith(`${visit.id}${ALLOWANCE}`))
 }
 
@@ -135,12 +135,12 @@ export async function signProof(
 ): Promise<string | null> {
   const { signTypedData } = await loadStack('evm')
   const { sender: address, walletName } = order
-  return askWallet({ family: 'evm', walletName }, () =>
+  return requestFromWallet({ family: 'evm', walletName }, () =>
     signTypedData(network, { address, walletName }, data),
   )
 }
 
-async function behind(visit: Visit): Promise<Outside> {
+async function behind(visit: Purchase): Promise<Outside> {
   const terms = termsOf(visit)
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === terms.network)

@@ -1,6 +1,6 @@
 import { decodeBase64 } from '#x402/header.ts'
 import { call } from '../../../api/client.ts'
-import { askPatiently } from '../../../api/patience.ts'
+import { requestWithRetry } from '../../../api/retry.ts'
 import type { WalletPaymentIntent, UserError } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
 import { describeUserError, type UserErrorName } from '../../../errors/error-messages.ts'
@@ -26,7 +26,7 @@ export function settleService({ header, expected }: Settlement): PaymentService 
   return {
     build: async (order, key) => {
       const question = { body: questionOf(header, expected) }
-      const reply = await askPatiently(() =>
+      const reply = await requestWithRetry(() =>
         call('transactionReceive', question, { idempotencyKey: key, timeoutMs: 45_000 }),
       )
       const bytes = decodeBase64(reply.transaction)

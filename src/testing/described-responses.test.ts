@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { examples } from '#service/openapi/examples.ts'
-import { createAnswerCheck, type Answered } from './described-answers.ts'
+import { createResponseCheck, type ReceivedResponse } from './described-responses.ts'
 
 /** The test app holds every answer against the description of the API; here the check itself is seen to fail. */
 
-const check = createAnswerCheck()
+const check = createResponseCheck()
 const headers = new Headers({
   'X-Request-Id': 'a',
   'X-RateLimit-Limit': '100',
@@ -12,7 +12,13 @@ const headers = new Headers({
   'X-RateLimit-Reset': '1',
 })
 const body: unknown = JSON.parse(JSON.stringify(examples.paymentStatus.reply))
-const right: Answered = { method: 'GET', path: '/payment/status/x', status: 200, headers, body }
+const right: ReceivedResponse = {
+  method: 'GET',
+  path: '/payment/status/x',
+  status: 200,
+  headers,
+  body,
+}
 const problem = (code: string) => ({
   success: false,
   error: { code, message: 'x', requestId: 'x' },
@@ -25,7 +31,7 @@ test('an answer as described passes', () => {
   expect(check({ ...right, path: '/nowhere', status: 404, body: problem('NOT_FOUND') })).toEqual([])
 })
 
-test.each<[string, Partial<Answered>, string]>([
+test.each<[string, Partial<ReceivedResponse>, string]>([
   ['a missing field', { body: { success: true } }, 'expected paymentId'],
   [
     'a field of another type',

@@ -1,23 +1,23 @@
 import { Trans } from '@lingui/react/macro'
-import { AnswerCard } from './request/AnswerCard.tsx'
-import type { ResourceResult } from './request/ask.ts'
+import { ResponseCard } from './request/ResponseCard.tsx'
+import type { ResourceResult } from './request/send-request.ts'
 import { isChallenge, readChallenge } from './request/challenge.ts'
 import { ChallengeCard } from './ChallengeCard.tsx'
 import { NoChallengeCard } from './NoChallengeCard.tsx'
-import type { Choice } from './open-visit.ts'
+import type { PaymentChoice } from './open-purchase.ts'
 import type { ResourceRequest } from './request/request.ts'
 import { UnansweredCard } from './request/UnansweredCard.tsx'
 
-export type AnsweredProps = {
+export type ResponseViewProps = {
   view: { request: ResourceRequest; asked: ResourceResult; at: number }
   busy: boolean
-  onPay: (choice: Choice) => void
+  onPay: (choice: PaymentChoice) => void
   onRetry: () => void
   onRelay: () => void
 }
 
 /** What came of a request without a payment. */
-export function Answered({ view, busy, onPay, onRetry, onRelay }: AnsweredProps) {
+export function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps) {
   const { asked, request, at } = view
   if (asked.kind === 'unanswered')
     return (
@@ -26,7 +26,7 @@ export function Answered({ view, busy, onPay, onRetry, onRelay }: AnsweredProps)
   const { answer } = asked
   if (answer.status !== 402)
     return (
-      <AnswerCard
+      <ResponseCard
         answer={answer}
         url={request.url}
         title={

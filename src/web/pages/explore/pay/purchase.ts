@@ -1,5 +1,5 @@
 import type { ResourceInfo } from '#x402/requirements.ts'
-import type { PaymentHeader } from '../request/ask.ts'
+import type { PaymentHeader } from '../request/send-request.ts'
 import type { Version } from '../request/challenge.ts'
 import type { ResourceRequest } from '../request/request.ts'
 import type { Way } from '../request/usable.ts'
@@ -19,7 +19,7 @@ export type Delivery = {
  * One paid request, from the choice of an offer to the answer. The payment itself is the machine's, in its own journal under the same id;
  * this remembers what was asked, by which terms, and the one header that pays it: made once, sent as often as it takes.
  */
-export type Visit = {
+export type Purchase = {
   id: string
   revision: number
   /** Unix milliseconds. */
@@ -36,6 +36,6 @@ export type Visit = {
 }
 
 /** The server has given what was paid for. */
-export function isServed(visit: Visit): boolean {
+export function isServed(visit: Purchase): boolean {
   return visit.deliveries.some(({ outcome }) => outcome === 'served')
 }

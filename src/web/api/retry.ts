@@ -15,7 +15,7 @@ const PAUSES = 30
  * never races it. It also waits out a pause that the proxy asks for.
  * @throws ApiError
  */
-export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {
+export async function requestWithRetry<T>(ask: () => Promise<T>): Promise<T> {
   for (let waits = 0, pauses = 0; ;) {
     try {
       return await ask()

@@ -13,7 +13,7 @@ import {
   type ConnectedAccount,
 } from '../../wallet/state/accounts.ts'
 import { balancesQuery } from '../../payment-flow/steps/balance.ts'
-import type { Offer } from './request/challenge.ts'
+import type { PaymentOption } from './request/challenge.ts'
 import {
   validateForPayer,
   validateTerms,
@@ -22,16 +22,16 @@ import {
   type Way,
 } from './request/usable.ts'
 
-export type OfferCardProps = {
-  offer: Offer
-  onPay: (offer: Offer, payer: { account: ConnectedAccount; way: Way }) => void
+export type PaymentOptionCardProps = {
+  offer: PaymentOption
+  onPay: (offer: PaymentOption, payer: { account: ConnectedAccount; way: Way }) => void
   busy: boolean
   /** The way on, if the reader has no other wish. */
   first: boolean
 }
 
 /** One way to pay: what it costs, what of it the reader has, and what they would be asked to do; or why it cannot be paid here. */
-export function OfferCard({ offer, onPay, busy, first }: OfferCardProps) {
+export function PaymentOptionCard({ offer, onPay, busy, first }: PaymentOptionCardProps) {
   const { terms } = offer
   const { usable, account, balance } = useUsable(terms)
   const { t } = useLingui()

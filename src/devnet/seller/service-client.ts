@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { ReceiveBody } from '#contract/receive.ts'
 
 /** What the seller asks of the payment service, as the body of `POST /payment/receive`. */
-export type Question = {
+export type ReceiveRequest = {
   walletAddress: string
   paymentProof: string
   expectedAmount: string
@@ -15,13 +15,13 @@ export type Question = {
   expiresAt?: number
 }
 
-export type Payment = Pick<
+export type ReceivedPayment = Pick<
   v.InferOutput<typeof ReceiveBody>,
   'paymentId' | 'signature' | 'network' | 'sender'
 >
-export type Verdict =
-  | { state: 'paid'; payment: Payment }
-  | { state: 'pending'; payment: Payment }
+export type ReceiveVerdict =
+  | { state: 'paid'; payment: ReceivedPayment }
+  | { state: 'pending'; payment: ReceivedPayment }
   /** Proven bad: this proof buys nothing. */
   | { state: 'refused'; reason: string; message: string }
   /** Nobody knows yet: the payer must neither be served nor be asked to pay again. */
@@ -43,7 +43,10 @@ const RETRY_AFTER_S = 2
 export type Service = { url: string; apiKey: string }
 
 /** Has the service check a payment and use it up. The same question gets the same answer, however often the buyer repeats its request. */
-export async function askService({ url, apiKey }: Service, question: Question): Promise<Verdict> {
+export async function receivePayment(
+  { url, apiKey }: Service,
+  question: ReceiveRequest,
+): Promise<ReceiveVerdict> {
   // The amount goes as its digits: a number of JSON, read without a double.
   const { expectedAmount, ...rest } = question
   const body = `${JSON.stringify({ ...rest, timeout: TIMEOUT_S }).slice(0, -1)},"expectedAmount":${expectedAmount}}`
@@ -65,16 +68,16 @@ export async function askService({ url, apiKey }: Service, question: Question): 
   }
 }
 
-function judge(body: v.InferOutput<typeof ReceiveBody>): Verdict {
+function judge(body: v.InferOutput<typeof ReceiveBody>): ReceiveVerdict {
   return { state: body.verified ? 'paid' : 'pending', payment: body }
 }
 
 /** Only a proof that is proven bad may lead to a new bill; every other problem is the shop's to solve. */
-function refuse({ error }: v.InferOutput<typeof Problem>): Verdict {
+function refuse({ error }: v.InferOutput<typeof Problem>): ReceiveVerdict {
   if (error.code !== 'INVALID_PAYMENT_PROOF') return undecided(error.message, error.retryAfter)
   return { state: 'refused', reason: error.details?.reason ?? 'malformed', message: error.message }
 }
 
-function undecided(message: string, retryAfter = RETRY_AFTER_S): Verdict {
+function undecided(message: string, retryAfter = RETRY_AFTER_S): ReceiveVerdict {
   return { state: 'undecided', message, retryAfter }
 }

@@ -3,22 +3,22 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { PaymentState } from '../../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { walletProblem } from '../../../wallet/state/errors.ts'
-import type { PaymentHeader } from '../request/ask.ts'
+import type { PaymentHeader } from '../request/send-request.ts'
 import { useRunState } from '../../../payment-flow/steps/use-run.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { deliver, retryAfter, type Delivered } from './deliver.ts'
 import { headerOfProof, nextHeader } from './header.ts'
 import { signProof, termsOf } from './runs.ts'
-import { isServed, type Visit } from './visit.ts'
-import { writeVisit } from './visits.ts'
+import { isServed, type Purchase } from './purchase.ts'
+import { writePurchase } from './purchases.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 
 /** So often a server that says “on its way” is asked by itself; after that the reader decides. */
 const ASKED_BY_ITSELF = 30
 const KEPT_DELIVERIES = 20
 
-export type VisitView = {
-  visit: Visit
+export type PurchaseView = {
+  visit: Purchase
   state: PaymentState
   /** The last answer in this tab. */
   delivered: Delivered | undefined
@@ -30,14 +30,14 @@ export type VisitView = {
   userError: string | null
   sign: () => void
   /** Sends the request with its one payment, the other way round where asked. */
-  send: (via?: Visit['request']['via']) => void
+  send: (via?: Purchase['request']['via']) => void
 }
 
 /**
  * A visit in the hands of this tab: makes the header as soon as the machine has what it takes, keeps it, and only then sends it. A reload
  * finds the header and sends the same one.
  */
-export function useVisit(first: Visit, run: PaymentRun): VisitView {
+export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const state = useRunState(run)
   const network = useNetwork(state.order.network)
   const [visit, setVisit] = useState(first)
@@ -64,11 +64,11 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
     }
   }, [])
 
-  const sendNow = useCallback(async (from: Visit) => {
+  const sendNow = useCallback(async (from: Purchase) => {
     const result = await deliver(from, Date.now())
     setDelivered(result)
     setVisit(
-      await writeVisit({
+      await writePurchase({
         ...from,
         deliveries: [...from.deliveries.slice(1 - KEPT_DELIVERIES), result.delivery],
       }),
@@ -78,7 +78,7 @@ export function useVisit(first: Visit, run: PaymentRun): VisitView {
   /** The header is in the journal before it is anywhere else. */
   const keepAndSend = useCallback(
     async (header: PaymentHeader) => {
-      const kept = await writeVisit({ ...visit, header })
+      const kept = await writePurchase({ ...visit, header })
       setVisit(kept)
       await sendNow(kept)
     },

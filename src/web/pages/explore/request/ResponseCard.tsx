@@ -8,7 +8,7 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
-import type { Answer } from './ask.ts'
+import type { ResourceResponse } from './send-request.ts'
 import { mimeTypeOf, readBody, type ShownBody } from './body.ts'
 import { JsonTree } from './JsonTree.tsx'
 
@@ -17,8 +17,8 @@ const HtmlView = lazy(() =>
   import('../html/HtmlView.tsx').then((module) => ({ default: module.HtmlView })),
 )
 
-export type AnswerCardProps = {
-  answer: Answer
+export type ResponseCardProps = {
+  answer: ResourceResponse
   /** The requested URL. */
   url: string
   title: ReactNode
@@ -27,7 +27,7 @@ export type AnswerCardProps = {
 }
 
 /** A server's response, shown as data. */
-export function AnswerCard({ answer, url, title, children }: AnswerCardProps) {
+export function ResponseCard({ answer, url, title, children }: ResponseCardProps) {
   const { t } = useLingui()
   const shown = useMemo(() => readBody(answer), [answer])
   const size = formatNumber(answer.body.length)
@@ -149,7 +149,7 @@ function SourceView({ text }: { text: string }) {
 }
 
 /** The headers this browser could read. */
-export function HeaderList({ answer }: { answer: Answer }) {
+export function HeaderList({ answer }: { answer: ResourceResponse }) {
   if (answer.headers.length === 0) return null
   return (
     <details className="group mt-4">
@@ -180,7 +180,7 @@ function toneOf(status: number): Tone {
 }
 
 /** A file name chosen here, and a type that no browser opens by itself. */
-function save(answer: Answer): void {
+function save(answer: ResourceResponse): void {
   const ending = /^[a-z]+\/([a-z0-9]{1,8})/.exec(mimeTypeOf(answer))?.[1] ?? 'bin'
   const url = URL.createObjectURL(
     new Blob([Uint8Array.from(answer.body)], { type: 'application/octet-stream' }),

@@ -7,7 +7,7 @@ type Response = {
 }
 type Operation = { responses: Record<string, Response> }
 
-export type Answered = {
+export type ReceivedResponse = {
   method: string
   path: string
   status: number
@@ -16,7 +16,7 @@ export type Answered = {
 }
 
 /** Where answers depart from what `/openapi.json` says of them: an undescribed status or code, a missing header, a body of another shape. */
-export function createAnswerCheck(): (answer: Answered) => string[] {
+export function createResponseCheck(): (answer: ReceivedResponse) => string[] {
   const api: JsonSchema = JSON.parse(JSON.stringify(describeApi()))
   const paths = api.paths as Record<string, Record<string, Operation>>
   const patterns = Object.entries(paths).map(([path, operations]) => ({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ApiError } from './errors.ts'
-import { askPatiently } from './patience.ts'
+import { requestWithRetry } from './retry.ts'
 import { notePause } from './pause.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -22,7 +22,7 @@ test('a pause is sat out, and the same is asked again when it is over', async ()
     notePause(3)
     return new ApiError({ code: 'RATE_LIMIT', status: 429, retryAfter: 3 })
   })
-  const answer = askPatiently(ask)
+  const answer = requestWithRetry(ask)
   await vi.advanceTimersByTimeAsync(2_900)
   expect(at).toEqual([0])
   await vi.advanceTimersByTimeAsync(4_000)
@@ -32,7 +32,7 @@ test('a pause is sat out, and the same is asked again when it is over', async ()
 
 test('a refusal that names no time is not answered with a storm', async () => {
   const { at, ask } = asked(2, () => new ApiError({ code: 'RATE_LIMIT', status: 429 }))
-  const answer = askPatiently(ask)
+  const answer = requestWithRetry(ask)
   await vi.advanceTimersByTimeAsync(2_000)
   expect(await answer).toBe('answer')
   expect(at).toEqual([0, 1_000, 2_000])
@@ -43,17 +43,19 @@ test('a request of ours that still runs is waited for; anything else is told at 
     1,
     () => new ApiError({ code: 'IDEMPOTENCY_IN_PROGRESS', status: 409, retryAfter: 2 }),
   )
-  const answer = askPatiently(running.ask)
+  const answer = requestWithRetry(running.ask)
   await vi.advanceTimersByTimeAsync(2_000)
   expect(await answer).toBe('answer')
   const refused = asked(1, () => new ApiError({ code: 'INSUFFICIENT_BALANCE', status: 402 }))
-  await expect(askPatiently(refused.ask)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' })
+  await expect(requestWithRetry(refused.ask)).rejects.toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+  })
   expect(refused.at).toHaveLength(1)
 })
 
 test('a proxy that only ever refuses is told in the end', async () => {
   const { at, ask } = asked(Infinity, () => new ApiError({ code: 'RATE_LIMIT', status: 429 }))
-  const told = askPatiently(ask).catch((error: unknown) => error)
+  const told = requestWithRetry(ask).catch((error: unknown) => error)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await told).toMatchObject({ code: 'RATE_LIMIT' })
   expect(at).toHaveLength(31)

@@ -1,10 +1,10 @@
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
-import { isServed, type Visit } from './visit.ts'
+import { isServed, type Purchase } from './purchase.ts'
 
 /** The paid requests of this browser. A header in here is as good as money until it is used: it leaves for its server alone. */
 
 interface Schema extends DBSchema {
-  visits: { key: string; value: Visit; indexes: { updatedAt: number } }
+  visits: { key: string; value: Purchase; indexes: { updatedAt: number } }
 }
 
 /** Served visits that are kept to be looked at. */
@@ -13,7 +13,7 @@ const KEPT_SERVED = 20
 let opened: Promise<IDBPDatabase<Schema>> | undefined
 
 /** @throws an error when another tab wrote this visit first, or the browser keeps nothing */
-export async function writeVisit(visit: Visit): Promise<Visit> {
+export async function writePurchase(visit: Purchase): Promise<Purchase> {
   const database = await open()
   const next = { ...visit, revision: visit.revision + 1, updatedAt: Date.now() }
   const transaction = database.transaction('visits', 'readwrite', { durability: 'strict' })
@@ -29,12 +29,12 @@ export async function writeVisit(visit: Visit): Promise<Visit> {
   return next
 }
 
-export async function readVisit(id: string): Promise<Visit | undefined> {
+export async function readPurchase(id: string): Promise<Purchase | undefined> {
   return (await open()).get('visits', id)
 }
 
 /** Newest first. */
-export async function listVisits(): Promise<Visit[]> {
+export async function listPurchases(): Promise<Purchase[]> {
   return (await (await open()).getAllFromIndex('visits', 'updatedAt')).toReversed()
 }
 
@@ -53,7 +53,7 @@ function open(): Promise<IDBPDatabase<Schema>> {
 }
 
 type Store = {
-  index(name: 'updatedAt'): { getAll(): Promise<Visit[]> }
+  index(name: 'updatedAt'): { getAll(): Promise<Purchase[]> }
   delete(key: string): Promise<void>
 }
 

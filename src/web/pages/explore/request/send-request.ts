@@ -7,7 +7,7 @@ import { decodeBase64 } from '#x402/header.ts'
 import type { ResourceRequest } from './request.ts'
 
 /** A server's response, as data: nothing of it is ever executed. */
-export type Answer = {
+export type ResourceResponse = {
   status: number
   headers: readonly (readonly [name: string, value: string])[]
   body: Uint8Array
@@ -26,7 +26,7 @@ export type Unanswered = {
 }
 
 export type ResourceResult =
-  | { kind: 'answered'; answer: Answer }
+  | { kind: 'answered'; answer: ResourceResponse }
   | ({ kind: 'unanswered' } & Unanswered)
 
 /** The header that carries the payment, if any. */
@@ -39,7 +39,7 @@ const PROBE_WITHIN_MS = 5_000
  * Sends one request. Every outcome is a return value; a payment sent with it may have been used
  * even if the request failed.
  */
-export async function ask(
+export async function sendRequest(
   request: ResourceRequest,
   payment?: PaymentHeader,
 ): Promise<ResourceResult> {

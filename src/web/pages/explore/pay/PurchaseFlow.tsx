@@ -11,36 +11,43 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { RunSteps } from '../../../payment-flow/steps/RunSteps.tsx'
 import { useStepFocus } from '../../../payment-flow/steps/use-step-focus.ts'
-import { AnswerCard } from '../request/AnswerCard.tsx'
-import type { Offer } from '../request/challenge.ts'
+import { ResponseCard } from '../request/ResponseCard.tsx'
+import type { PaymentOption } from '../request/challenge.ts'
 import { UnansweredCard } from '../request/UnansweredCard.tsx'
 import { PaidCard } from './PaidCard.tsx'
 import { ProofCard } from './ProofCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
-import { useVisit, type VisitView } from './use-visit.ts'
-import { isServed, type Visit } from './visit.ts'
+import { usePurchase, type PurchaseView } from './use-purchase.ts'
+import { isServed, type Purchase } from './purchase.ts'
 
 // Few payments need it.
 const AllowanceStep = lazy(() =>
   import('./AllowanceStep.tsx').then((module) => ({ default: module.AllowanceStep })),
 )
 
-export type VisitFlowProps = {
-  first: Visit
+export type PurchaseFlowProps = {
+  first: Purchase
   run: PaymentRun
   /** Back to the terms; nothing was sent. */
   onLeave: () => void
   /** The same offer from another account. */
   onOther: (order: WalletPaymentIntent) => void
   /** A new payment by terms the server named later. */
-  onPayAnew: (offer: Offer) => void
+  onPayAnew: (offer: PaymentOption) => void
   /** The server has given what was paid for. */
   onServed: () => void
 }
 
 /** One paid request: review, wallet, chain, proof, answer. The payment is the machine's; what it buys is the visit's. */
-export function VisitFlow({ first, run, onLeave, onOther, onPayAnew, onServed }: VisitFlowProps) {
-  const view = useVisit(first, run)
+export function PurchaseFlow({
+  first,
+  run,
+  onLeave,
+  onOther,
+  onPayAnew,
+  onServed,
+}: PurchaseFlowProps) {
+  const view = usePurchase(first, run)
   const served = isServed(view.visit)
   useEffect(() => {
     if (served) onServed()
@@ -80,7 +87,7 @@ function Bought({
   view,
   onLeave,
   onPayAnew,
-}: { view: VisitView } & Pick<VisitFlowProps, 'onLeave' | 'onPayAnew'>) {
+}: { view: PurchaseView } & Pick<PurchaseFlowProps, 'onLeave' | 'onPayAnew'>) {
   return (
     <>
       {view.proof && <ProofCard view={view} />}
@@ -98,7 +105,13 @@ function Bought({
 }
 
 /** What the server gave for the payment. */
-function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer: Offer) => void }) {
+function DeliveryCard({
+  view,
+  onPayAnew,
+}: {
+  view: PurchaseView
+  onPayAnew: (offer: PaymentOption) => void
+}) {
   const { visit, delivered, sending, send, state } = view
   const { userError } = view
   if (!visit.header) return null
@@ -137,7 +150,7 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
       return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
     case 'pending':
       return (
-        <AnswerCard
+        <ResponseCard
           answer={asked.answer}
           url={url}
           title={<Trans>The payment is on its way</Trans>}
@@ -147,17 +160,17 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
               The server waits for the network. It is asked again by itself, with the same payment.
             </Trans>
           </p>
-        </AnswerCard>
+        </ResponseCard>
       )
     case 'served':
       return (
-        <AnswerCard answer={asked.answer} url={url} title={<Trans>What you paid for</Trans>}>
+        <ResponseCard answer={asked.answer} url={url} title={<Trans>What you paid for</Trans>}>
           {storage}
-        </AnswerCard>
+        </ResponseCard>
       )
     default:
       return (
-        <AnswerCard
+        <ResponseCard
           answer={asked.answer}
           url={url}
           title={
@@ -189,13 +202,13 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
               signed or paid a second time.
             </Trans>
           </Banner>
-        </AnswerCard>
+        </ResponseCard>
       )
   }
 }
 
 /** After a reload: the header is there, its answer is not. */
-function Kept({ view }: { view: VisitView }) {
+function Kept({ view }: { view: PurchaseView }) {
   const { visit, send, sending, userError } = view
   const last = visit.deliveries.at(-1)
   const status = last?.status

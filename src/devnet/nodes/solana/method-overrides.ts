@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Archive } from './archive.ts'
 import { priorityFee } from './fee.ts'
 import type { Landed } from './journal.ts'
-import { epochInfo, rpc, type RpcAnswer, type Surfnet } from './surfnet.ts'
+import { epochInfo, rpc, type RpcResponse, type Surfnet } from './surfnet.ts'
 
 /** The first 32 characters of a genesis hash are the CAIP-2 name: with this one the local chain bears the name it is configured under. */
 export const GENESIS_HASH = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
@@ -11,10 +11,10 @@ export const GENESIS_HASH = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
 /** Slots between a block and its finality. */
 const FINALITY_SLOTS = 31
 
-export type Chain = { surfnet: Surfnet; archive: Archive; heightOffset: number }
+export type OverrideChain = { surfnet: Surfnet; archive: Archive; heightOffset: number }
 
 type Params = readonly unknown[]
-type Answer = (chain: Chain, params: Params) => Promise<RpcAnswer>
+type Answer = (chain: OverrideChain, params: Params) => Promise<RpcResponse>
 
 const Options = v.object({
   encoding: v.optional(v.string(), 'json'),
@@ -33,7 +33,7 @@ function optionsAt(params: Params, index: number): v.InferOutput<typeof Options>
 }
 
 /** The methods in which this node differs from a cluster. All others go to the node as they are. */
-export const answers: Readonly<Record<string, Answer>> = {
+export const methodOverrides: Readonly<Record<string, Answer>> = {
   getGenesisHash: async () => ({ result: GENESIS_HASH }),
 
   getBlockHeight: raised(
@@ -183,16 +183,19 @@ function raised(method: string, raise: (result: unknown, offset: number) => unkn
   }
 }
 
-function watched(chain: Chain, answer: RpcAnswer): RpcAnswer {
+function watched(chain: OverrideChain, answer: RpcResponse): RpcResponse {
   if (typeof answer.result === 'string') chain.archive.watch(answer.result)
   return answer
 }
 
-async function finalizedSlot(chain: Chain): Promise<number> {
+async function finalizedSlot(chain: OverrideChain): Promise<number> {
   return (await epochInfo(chain.surfnet)).absoluteSlot - FINALITY_SLOTS
 }
 
-async function archivedStatus(chain: Chain, signature: string | undefined): Promise<unknown> {
+async function archivedStatus(
+  chain: OverrideChain,
+  signature: string | undefined,
+): Promise<unknown> {
   const landed =
     signature !== undefined && isSignature(signature)
       ? await chain.archive.find(signature)
