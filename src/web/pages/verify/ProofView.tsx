@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { useSession } from '../../api/session.ts'
-import { sendBackPath, type Mispaid } from '../../payment-view/mispaid.ts'
+import { refundPath, type Mispaid } from '../../payment-view/mispaid.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -142,7 +142,7 @@ function SendBack({
     <>
       <Link
         className={buttonClass({})}
-        to={sendBackPath(mispaid, {
+        to={refundPath(mispaid, {
           decimals,
           description: t`Sent back: another amount than was asked for`,
         })}

@@ -5,7 +5,7 @@ import { rememberMispaid, type Mispaid } from '../../payment-view/mispaid.ts'
 import type { Expected } from './proof/local-checks.ts'
 import { checkAndAccept, checkOnly, type ProofQuestion, type Result } from './run-checks.ts'
 import type { Accepting } from './proof/service-checks.ts'
-import { mispaidOf } from './send-back.ts'
+import { mispaidOf } from './refund.ts'
 
 /** How a proof is checked: as far as it uses nothing up, with the service where it may be asked; or to the end. */
 export type How = { kind: 'check'; askService: boolean } | { kind: 'accept'; accepting: Accepting }

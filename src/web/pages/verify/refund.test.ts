@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { Check } from '../../payment-view/check.ts'
-import { sendBackPath } from '../../payment-view/mispaid.ts'
-import { mispaidOf } from './send-back.ts'
+import { refundPath } from '../../payment-view/mispaid.ts'
+import { mispaidOf } from './refund.ts'
 
 const network: Network = {
   network: 'eip155:31337',
@@ -51,7 +51,7 @@ test('what came in another amount leads to the checkout with all of it filled in
     wallet: '0xwallet',
     at: 1,
   })
-  const path = found ? sendBackPath(found, { decimals: 18, description: 'Back' }) : ''
+  const path = found ? refundPath(found, { decimals: 18, description: 'Back' }) : ''
   expect(Object.fromEntries(new URL(path, 'http://x').searchParams)).toMatchObject({
     to: '0xpayer',
     amount: '0.02',
