@@ -4,7 +4,7 @@ import type { Network } from '#contract/network.ts'
 import { call } from '../api/client.ts'
 import { requestWithRetry } from '../api/retry.ts'
 import { signalOf } from '../wallet/state/errors.ts'
-import { loadStack } from '../wallet/stack.ts'
+import { loadWalletAdapter } from '../wallet/load-adapter.ts'
 import type { ConnectedAccount } from '../wallet/state/accounts.ts'
 import { requestFromWallet } from './tab-runs.ts'
 
@@ -21,7 +21,7 @@ export async function signEvidence(
 ): Promise<EvidenceResult> {
   const { walletName } = account
   try {
-    const { signTypedData } = await loadStack('evm')
+    const { signTypedData } = await loadWalletAdapter('evm')
     const signature = await requestFromWallet({ family: 'evm', walletName }, () =>
       signTypedData(network, account, data),
     )

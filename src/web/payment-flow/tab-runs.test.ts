@@ -5,9 +5,9 @@ import { paymentLock } from './lock.ts'
 import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { PaymentRun } from './run.ts'
 import { TabRuns, untilLetGo } from './tab-runs.ts'
-import { Outside } from './testing/outside.ts'
+import { TestDependencies } from './testing/test-dependencies.ts'
 
-const outside = new Outside('evm')
+const outside = new TestDependencies('evm')
 const { service, wallet, chain, reader } = outside
 const behind = { service, wallet, chain, reader }
 const reach = () => Promise.resolve(behind)

@@ -7,7 +7,7 @@ import type { Clock } from '../payment-order/ports.ts'
 import { PaymentRun } from './run.ts'
 
 /** The external ports of a run: who builds, who signs, and the chain. The rest is this tab's. */
-export type Outside = Omit<Ports, 'journal' | 'locks' | 'clock'>
+export type RunDependencies = Omit<Ports, 'journal' | 'locks' | 'clock'>
 
 const clock: Clock = {
   now: serverNow,
@@ -44,7 +44,7 @@ export class TabRuns {
   }
 
   /** A new payment, not built yet. */
-  begin(order: WalletPaymentIntent, outside: Outside): PaymentRun {
+  begin(order: WalletPaymentIntent, outside: RunDependencies): PaymentRun {
     const run = new PaymentRun(this.#ports(outside), order)
     this.#runs.set(order.id, run)
     return run
@@ -58,7 +58,7 @@ export class TabRuns {
    */
   resume(
     id: string,
-    reach: (entry: JournalEntry) => Promise<Outside | undefined>,
+    reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const known = this.#runs.get(id)
     if (known) return Promise.resolve(known)
@@ -70,7 +70,7 @@ export class TabRuns {
 
   async #takeUp(
     id: string,
-    reach: (entry: JournalEntry) => Promise<Outside | undefined>,
+    reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const entry = await this.#journal.read(id)
     const outside = entry && (await reach(entry))
@@ -81,7 +81,7 @@ export class TabRuns {
     return run
   }
 
-  #ports(outside: Outside): Ports {
+  #ports(outside: RunDependencies): Ports {
     return { ...outside, journal: this.#journal, locks: locks(), clock }
   }
 }

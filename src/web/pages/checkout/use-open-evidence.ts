@@ -8,7 +8,7 @@ import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
 import { findGap } from '../../payment-order/evidence.ts'
 import type { Outgoing } from '../../payment-flow/machine.ts'
 import { useNetwork } from '../../api/use-config.ts'
-import { loadStack } from '../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 
 const EVERY_MS = 2_000
 
@@ -31,7 +31,7 @@ export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
     queryKey: ['broadcast', order.network, signature, built.paymentId],
     queryFn: async () =>
       network && signature
-        ? (await loadStack('evm')).readBroadcast(network, { signature, bytes: built.bytes })
+        ? (await loadWalletAdapter('evm')).readBroadcast(network, { signature, bytes: built.bytes })
         : null,
     enabled: concerned,
     staleTime: Infinity,

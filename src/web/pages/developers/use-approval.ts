@@ -6,7 +6,7 @@ import type { UserError } from '../../payment-order/intent.ts'
 import { describeUserError, describeUnsigned } from '../../errors/error-messages.ts'
 import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { signalOf } from '../../wallet/state/errors.ts'
-import { loadStack } from '../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 
 /**
  * What is to be signed, after the proxy wrote it and this browser compared it with what was
@@ -86,7 +86,7 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
 
 async function signText(signer: ConnectedAccount, message: string): Promise<string | UserError> {
   try {
-    const stack = await loadStack(signer.family)
+    const stack = await loadWalletAdapter(signer.family)
     return await stack.signMessage(signer, message)
   } catch (error) {
     // Signing a text sends nothing, whether or not it succeeded.

@@ -7,15 +7,15 @@ import { openJournal, type JournalEntry } from '../journal.ts'
 import { isPaid, mayHaveLeft } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
-import { TabRuns, type Outside } from '../tab-runs.ts'
-import { loadStack } from '../../wallet/stack.ts'
+import { TabRuns, type RunDependencies } from '../tab-runs.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 import { paymentService } from './payment-service.ts'
 
 const journal = openJournal()
 const runs = new TabRuns(journal)
 
-async function behind(order: WalletPaymentIntent): Promise<Outside> {
-  const { wallet, chain, reader } = await loadStack(familyOf(order.network))
+async function behind(order: WalletPaymentIntent): Promise<RunDependencies> {
+  const { wallet, chain, reader } = await loadWalletAdapter(familyOf(order.network))
   const { sellerWallets } = await queryClient.ensureQueryData(configQuery)
   const known = () => [...getAddressBook().map(({ address }) => address), ...sellerWallets]
   return { service: paymentService, wallet, chain, reader, known }

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { closeConnectDialog } from '../state/accounts.ts'
 import { useFoundWallets, type FoundWallet } from '../state/discover.ts'
 import { WALLET_CONNECT } from '../evm/wallet-connect-id.ts'
-import { loadStack } from '../stack.ts'
+import { loadWalletAdapter } from '../load-adapter.ts'
 import { AccountList } from './AccountList.tsx'
 import { ElsewhereRow } from './ElsewhereRow.tsx'
 import { NoWallets } from './NoWallets.tsx'
@@ -37,7 +37,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
 
   // The wallet code comes while the reader looks at the list.
   useEffect(() => {
-    if (data) for (const each of offered) void loadStack(each).catch(() => undefined)
+    if (data) for (const each of offered) void loadWalletAdapter(each).catch(() => undefined)
   }, [data, offered])
 
   const remote = data?.walletConnect && offered.includes('evm') ? REMOTE : undefined

@@ -5,7 +5,7 @@ import { announce } from '../../ui/announce.tsx'
 import { closeConnectDialog } from '../state/accounts.ts'
 import type { FoundWallet } from '../state/discover.ts'
 import { walletProblem } from '../state/errors.ts'
-import { loadStack } from '../stack.ts'
+import { loadWalletAdapter } from '../load-adapter.ts'
 import type { Elsewhere } from '../state/wallet-adapter.ts'
 
 export type Stage =
@@ -26,7 +26,7 @@ export function useConnect() {
     const { name } = wallet
     announce(t`Waiting for ${name}.`)
     try {
-      const addresses = await (await loadStack(family)).connect(id, elsewhere)
+      const addresses = await (await loadWalletAdapter(family)).connect(id, elsewhere)
       if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family, addresses })
       announce(t`${name} is connected.`)
       closeConnectDialog()
@@ -56,7 +56,7 @@ export function useConnect() {
       setStage({ name: 'choose' })
     },
     async choose({ family, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
-      ;(await loadStack(family)).choose(address)
+      ;(await loadWalletAdapter(family)).choose(address)
       const { name } = wallet
       announce(t`${name} is connected.`)
       closeConnectDialog()

@@ -11,12 +11,12 @@ import { evmReader } from './reader.ts'
 import { signTypedData } from './sign-typed-data.ts'
 import { createConfigOf } from './wagmi.ts'
 import { walletConnect, type RelaySettings } from './walletconnect.ts'
-import type { WalletStack } from '../state/wallet-adapter.ts'
+import type { WalletAdapter } from '../state/wallet-adapter.ts'
 
 const SIGN_WITHIN_MS = 5 * 60_000
 
 /** Starts wagmi for the configured networks. With `relay`, for wallets on other devices too. */
-export function startEvm(networks: readonly Network[], relay: RelaySettings | null): WalletStack {
+export function startEvm(networks: readonly Network[], relay: RelaySettings | null): WalletAdapter {
   const remote = relay ? walletConnect(relay) : undefined
   const config = createConfigOf(networks, remote ? [remote.connectorOf] : [])
   const connection = new EvmConnection(config, remote)

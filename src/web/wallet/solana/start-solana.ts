@@ -14,13 +14,13 @@ import { connectRpc, type Rpc } from './connections.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'
-import type { WalletStack } from '../state/wallet-adapter.ts'
+import type { WalletAdapter } from '../state/wallet-adapter.ts'
 
 const CONNECT_WITHIN_MS = 3 * 60_000
 const QUIET_WITHIN_MS = 5_000
 
 /** Starts @solana/wallet-adapter-react for the configured networks. */
-export async function startSolana(networks: readonly Network[]): Promise<WalletStack> {
+export async function startSolana(networks: readonly Network[]): Promise<WalletAdapter> {
   const endpoint = networks[0]?.rpcUrls[0]
   if (!endpoint) throw new Error('This desk has no Solana network.')
   const root = await mountAdapterRoot(endpoint)

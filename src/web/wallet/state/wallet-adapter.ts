@@ -12,7 +12,7 @@ export type TypedData = {
 }
 
 /** What both families' wallet code offers; `startEvm` and `startSolana` make its two shapes. */
-export interface WalletStack {
+export interface WalletAdapter {
   /** Asks the wallet. Several accounts: the wallet's first is current until `choose`. */
   connect(walletId: string, elsewhere?: Elsewhere): Promise<readonly string[]>
   choose(address: string): void

@@ -11,7 +11,7 @@ import { serverNow } from '../../../api/clock.ts'
 import type { UserError } from '../../../payment-order/intent.ts'
 import { describeUserError } from '../../../errors/error-messages.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import { loadStack } from '../../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { HostedEvent } from './machine.ts'
 import { forgetSend, persistSend, openSends, type OpenSend } from './journal.ts'
 
@@ -76,7 +76,7 @@ export async function signIntent(
   signer: ConnectedAccount,
 ): Promise<HostedEvent> {
   try {
-    const stack = await loadStack(familyOf(network.network))
+    const stack = await loadWalletAdapter(familyOf(network.network))
     const signature =
       familyOf(network.network) === 'evm'
         ? await stack.signTypedData(network, signer, intentTypedData(intent))

@@ -34,7 +34,7 @@ import type {
 import { describeUserError, describeUnsigned } from '../../../errors/error-messages.ts'
 import { signalOf } from '../../../wallet/state/errors.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
-import type { TypedData, WalletStack } from '../../../wallet/state/wallet-adapter.ts'
+import type { TypedData, WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { explainHere } from './build-here.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
 
@@ -131,7 +131,7 @@ const permit: Kind = {
 export function messagePorts(
   network: Network,
   terms: Terms,
-  { stack, kind }: { stack: WalletStack; kind: 'authorization' | 'permit' },
+  { stack, kind }: { stack: WalletAdapter; kind: 'authorization' | 'permit' },
 ): Pick<Ports, 'service' | 'chain' | 'reader' | 'wallet'> {
   const message = kind === 'permit' ? permit : authorization(terms)
   const chain = messageChain(network, { permit: kind === 'permit' })
@@ -203,7 +203,7 @@ function describeSigner(signer: string | undefined, wanted: string): string {
 }
 
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */
-function messageWallet(network: Network, message: Kind, stack: WalletStack): PaymentWallet {
+function messageWallet(network: Network, message: Kind, stack: WalletAdapter): PaymentWallet {
   return {
     signer: (order: WalletPaymentIntent) => stack.wallet.signer(order),
     pay: async (order, built) => {

@@ -9,9 +9,9 @@ import { openJournal, type JournalEntry } from '../../../payment-flow/journal.ts
 import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
-import { requestFromWallet, TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
+import { requestFromWallet, TabRuns, type RunDependencies } from '../../../payment-flow/tab-runs.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
-import { loadStack } from '../../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { Way } from '../request/usable.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -104,8 +104,8 @@ export async function openAllowance(
   )
 }
 
-async function behindAllowance(network: Network): Promise<Outside> {
-  const { wallet, chain, reader } = await loadStack('evm')
+async function behindAllowance(network: Network): Promise<RunDependencies> {
+  const { wallet, chain, reader } = await loadWalletAdapter('evm')
   const { buildHere } = await import('./build-here.ts')
   return { wallet, chain, reader, service: buildHere(network, null) }
 }
@@ -133,19 +133,19 @@ export async function signProof(
   order: WalletPaymentIntent,
   data: TypedData,
 ): Promise<string | null> {
-  const { signTypedData } = await loadStack('evm')
+  const { signTypedData } = await loadWalletAdapter('evm')
   const { sender: address, walletName } = order
   return requestFromWallet({ family: 'evm', walletName }, () =>
     signTypedData(network, { address, walletName }, data),
   )
 }
 
-async function behind(visit: Purchase): Promise<Outside> {
+async function behind(visit: Purchase): Promise<RunDependencies> {
   const terms = termsOf(visit)
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === terms.network)
   if (!network) throw new Error(`${terms.network} is not configured.`)
-  const stack = await loadStack(familyOf(network.network))
+  const stack = await loadWalletAdapter(familyOf(network.network))
   if (isMessage(visit.way)) {
     const { messagePorts } = await import('./message-ports.ts')
     return messagePorts(network, terms, { stack, kind: visit.way })

@@ -11,7 +11,7 @@ import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type { PaymentChain, TransactionReader } from '../../../payment-order/ports.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
-import type { WalletStack } from '../../../wallet/state/wallet-adapter.ts'
+import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
 import type { Body } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
@@ -24,7 +24,7 @@ import type { Settlement } from './settlement.ts'
  */
 export function carryOut(
   { facts, expected }: Settlement,
-  stack: WalletStack,
+  stack: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const { body } = facts
   if (body.kind !== 'authorization' && body.kind !== 'permit')
@@ -86,7 +86,10 @@ function readerOf(authorization: Authorization, { network }: Expected): Transact
 
 type Carrying = { authorization: Authorization; expected: Expected; signed: Uint8Array }
 
-function chainOf({ authorization, expected, signed }: Carrying, stack: WalletStack): PaymentChain {
+function chainOf(
+  { authorization, expected, signed }: Carrying,
+  stack: WalletAdapter,
+): PaymentChain {
   const { network } = expected
   const watch = messageChain(network)
   return {

@@ -16,7 +16,7 @@ import type {
 } from '../../../payment-order/ports.ts'
 import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
-import type { WalletStack } from '../../../wallet/state/wallet-adapter.ts'
+import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import type { Facts } from '../proof/facts.ts'
 import { compareCoSigned, matchCollecting } from './collect-match.ts'
 import type { Settlement } from './settlement.ts'
@@ -28,7 +28,7 @@ import type { Settlement } from './settlement.ts'
  */
 export function collect(
   { facts, expected }: Settlement,
-  stack: WalletStack,
+  stack: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const payer = payerOf(facts)
   const memo = expected.memo ?? facts.memo ?? ''
@@ -75,7 +75,7 @@ function coSigned({ body }: Facts, wallet: string): boolean {
 
 type OnSolana = {
   facts: Facts
-  stack: WalletStack
+  stack: WalletAdapter
   asPayment: (order: WalletPaymentIntent) => WalletPaymentIntent
   asAttempt: <A extends { paymentId: string }>(attempt: A) => A
 }
@@ -160,7 +160,7 @@ function evmReader(
 
 function evmChain(
   { network }: Settlement['expected'],
-  stack: WalletStack,
+  stack: WalletAdapter,
   asPayment: OnSolana['asPayment'],
 ): PaymentChain {
   return {

@@ -5,8 +5,8 @@ import { serverNow } from '../../../api/clock.ts'
 import { openJournal, SETTLEMENTS, type JournalEntry } from '../../../payment-flow/journal.ts'
 import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
-import { TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
-import { loadStack } from '../../../wallet/stack.ts'
+import { TabRuns, type RunDependencies } from '../../../payment-flow/tab-runs.ts'
+import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { SettleKind } from './kinds.ts'
 import { settleService } from './settle-service.ts'
 import { intentOf, settlementOf, type Settlement } from './settlement.ts'
@@ -68,8 +68,8 @@ function isOf(
   return (operation.kind === 'acknowledge') === (kind === 'acknowledge')
 }
 
-async function behind(settlement: Settlement, kind: SettleKind): Promise<Outside> {
-  const stack = await loadStack(familyOf(settlement.expected.network.network))
+async function behind(settlement: Settlement, kind: SettleKind): Promise<RunDependencies> {
+  const stack = await loadWalletAdapter(familyOf(settlement.expected.network.network))
   const service = settleService(settlement)
   switch (kind) {
     case 'carry_out':

@@ -29,7 +29,7 @@ const BLOCK_MS = 400
 const FINAL_AFTER = 8
 const LIFETIME = 150
 
-export class Outside {
+export class TestDependencies {
   readonly family: Family
   now = 1_800_000_000_000
   height = 1_000

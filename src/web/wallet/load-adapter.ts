@@ -4,13 +4,13 @@ import { configQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { loadMessages } from '../locales/language.ts'
 import type { ConnectedAccount } from './state/accounts.ts'
-import type { WalletStack } from './state/wallet-adapter.ts'
+import type { WalletAdapter } from './state/wallet-adapter.ts'
 import { rememberedWallet } from './state/remembered.ts'
 
-const loading = new Map<Family, Promise<WalletStack>>()
+const loading = new Map<Family, Promise<WalletAdapter>>()
 
 /** Loads a family's stack once. After a failed load, the next caller tries again. */
-export function loadStack(family: Family): Promise<WalletStack> {
+export function loadWalletAdapter(family: Family): Promise<WalletAdapter> {
   const known = loading.get(family)
   if (known) return known
   const stack = startStack(family)
@@ -19,7 +19,7 @@ export function loadStack(family: Family): Promise<WalletStack> {
   return stack
 }
 
-async function startStack(family: Family): Promise<WalletStack> {
+async function startStack(family: Family): Promise<WalletAdapter> {
   const [{ networks, title, walletConnect }] = await Promise.all([
     queryClient.ensureQueryData(configQuery),
     loadMessages('paying'),
@@ -38,7 +38,9 @@ export async function reconnectWallets(): Promise<void> {
   const families = (['evm', 'solana'] as const).filter(
     (family) => rememberedWallet(family) !== undefined,
   )
-  await Promise.allSettled(families.map(async (family) => (await loadStack(family)).reconnect()))
+  await Promise.allSettled(
+    families.map(async (family) => (await loadWalletAdapter(family)).reconnect()),
+  )
 }
 
 /**
@@ -46,9 +48,9 @@ export async function reconnectWallets(): Promise<void> {
  * @throws WalletProblem with words for the reader
  */
 export async function signMessage(account: ConnectedAccount, text: string): Promise<string> {
-  return (await loadStack(account.family)).signMessage(account, text)
+  return (await loadWalletAdapter(account.family)).signMessage(account, text)
 }
 
 export async function disconnect(family: Family): Promise<void> {
-  await (await loadStack(family)).disconnect()
+  await (await loadWalletAdapter(family)).disconnect()
 }
