@@ -3,7 +3,7 @@ import { countSent } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { startStandardDesk, useUpActions } from './standard-desk.ts'
+import { startStandardDesk, useUpActions } from './standard-fixture.ts'
 import { text } from './text.ts'
 
 test('a desk that is asked too often pauses, counts down and goes on by itself; what was entered and what was paid is kept', async ({

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { EVENTS_PATH } from '#contract/desk-endpoints.ts'
+import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from './context/context.ts'

@@ -4,7 +4,7 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
-import type { Browser } from '#testing/desk-browser.ts'
+import type { Browser } from '#testing/test-browser.ts'
 import {
   Cells,
   madeBy,

@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, classOf, listAt, succeed } from '#testing/api-client.ts'
-import type { Browser } from '#testing/desk-browser.ts'
+import type { Browser } from '#testing/test-browser.ts'
 import {
   EVENTS,
   playScenarios,

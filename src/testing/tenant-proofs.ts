@@ -14,7 +14,7 @@ import type { Requirements } from '#x402/requirements.ts'
 import type { ApiReply } from './api-client.ts'
 import { WALLET_FEES } from './tenant-orders.ts'
 import { proveMemo, proveTransfer, proveTxid } from './proofs.ts'
-import { evmPayer, payBill, solanaPayer } from './token-payers.ts'
+import { evmPayer, payInvoice, solanaPayer } from './token-payers.ts'
 import type { Tenant, Tenants } from './two-tenants.ts'
 
 /** A payment proof with all that a merchant says about it at either door. */
@@ -181,7 +181,7 @@ async function proveAuthorized(t: Tenants, terms: Terms): Promise<Presented> {
   }
   return {
     ...proof,
-    header: await payBill(evmPayer(t.evm, await t.payer()), requirementsOf(proof), {
+    header: await payInvoice(evmPayer(t.evm, await t.payer()), requirementsOf(proof), {
       url: terms.resource,
     }),
   }
@@ -202,7 +202,7 @@ async function proveTokens(t: Tenants, terms: Terms): Promise<Presented> {
   }
   return {
     ...proof,
-    header: await payBill(solanaPayer(t.solana, await t.solana.payer()), requirementsOf(proof), {
+    header: await payInvoice(solanaPayer(t.solana, await t.solana.payer()), requirementsOf(proof), {
       url: terms.resource,
     }),
   }

@@ -3,7 +3,7 @@ import { createBff, type RunningBff } from '#bff/bff.ts'
 import { toConfig } from '#bff/config/config.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { ApiReply } from './api-client.ts'
-import { Browser, type BrowserResponse } from './desk-browser.ts'
+import { Browser, type BrowserResponse } from './test-browser.ts'
 import { createTestDatabase } from './postgres.ts'
 import { evmSigner, type Signer, type Tenants } from './two-tenants.ts'
 

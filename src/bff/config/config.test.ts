@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DEAF_NETWORKS } from '#testing/desk.ts'
+import { DEAF_NETWORKS } from '#testing/fixture.ts'
 import { ConfigError, readEnv, toConfig } from './config.ts'
 
 const KEY = 'pk_test_abcdefghijklmnopqrstuvwxyz0123456789abcdefghij'

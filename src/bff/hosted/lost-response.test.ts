@@ -6,12 +6,12 @@ import type { HostedIntent } from '#contract/hosted-intent.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { NewPayment, PaymentRecord } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
-import { ETH, HostedDesk, hostedJson, reasonOf } from '#testing/hosted-desk.ts'
+import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
 
-let hosted: HostedDesk
+let hosted: HostedFixture
 
 beforeAll(async () => {
-  hosted = await HostedDesk.open()
+  hosted = await HostedFixture.open()
 })
 beforeEach(() => hosted.openTill())
 afterAll(() => hosted?.[Symbol.asyncDispose]())
@@ -19,11 +19,11 @@ afterAll(() => hosted?.[Symbol.asyncDispose]())
 test('a payment whose answer got lost is unknown until the service tells; then it is one payment', async () => {
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
-  await hosted.desk.stopService()
+  await hosted.fixture.stopService()
   const lost = await hosted.send(intent.nonce, signature)
   expect(hostedJson(lost)).toEqual({ state: 'unknown', paymentId: null })
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
-  await hosted.desk.startService()
+  await hosted.fixture.startService()
   const found = await hosted.send(intent.nonce, signature)
   expect(hostedJson(found).state).toBe('sent')
   expect(await hosted.paidOut()).toBe(1)
@@ -32,9 +32,9 @@ test('a payment whose answer got lost is unknown until the service tells; then i
 test('a payment that never reached the service is, when its time is long over, certainly not made, and its cap is free', async () => {
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
-  await hosted.desk.stopService()
+  await hosted.fixture.stopService()
   await hosted.send(intent.nonce, signature)
-  await hosted.desk.startService()
+  await hosted.fixture.startService()
   hosted.pass(6 * 60_000)
   const open = await hosted.send(intent.nonce, signature)
   expect(hostedJson(open)).toEqual({ state: 'unknown', paymentId: null })
@@ -52,7 +52,7 @@ test('a payment that was kept by a service which died before it answered is unkn
 
 test('a payment that was made is found among more of its wallet than one page holds, when it is too late to ask again', async () => {
   const { intent, signature } = await loseAnswer()
-  const { db } = hosted.desk.service.context
+  const { db } = hosted.fixture.service.context
   const [made] = await db.select().from(payment).where(eq(payment.sender, hosted.managed))
   if (!made) throw new Error('The service kept no payment.')
   await db.insert(payment).values(Array.from({ length: PAGE }, () => newerThan(made)))
@@ -68,9 +68,9 @@ test('a payment that was made is found among more of its wallet than one page ho
 async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }> {
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
-  await using lossy = await openLossy(hosted.desk.service.url)
-  await hosted.desk.stopBff()
-  await hosted.desk.startBff({ serviceUrl: lossy.url })
+  await using lossy = await openLossy(hosted.fixture.service.url)
+  await hosted.fixture.stopBff()
+  await hosted.fixture.startBff({ serviceUrl: lossy.url })
   hosted.allow({})
   // A connection that stays open, as the one before it did.
   expect(await hosted.paidOut()).toBe(0)
@@ -79,8 +79,8 @@ async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }
     paymentId: null,
   })
   expect(lossy.asked()).toBe(1)
-  await hosted.desk.stopBff()
-  await hosted.desk.startBff()
+  await hosted.fixture.stopBff()
+  await hosted.fixture.startBff()
   hosted.allow({})
   return { intent, signature }
 }

@@ -1,5 +1,5 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
-import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
+import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { notFound, onward, requireOperator, spender } from '../session/rule.ts'

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiKeyHint } from '#contract/api-key.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type BrowserResponse, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type BrowserResponse, type Browser } from '#testing/test-browser.ts'
 
 const wallets = { operator: evmWallet(), buyer: evmWallet() }
 
-let desk: Desk
+let fixture: Fixture
 let operator: Browser
 let buyer: Browser
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     scopes: ['keys:manage', 'payment:read', 'token:read'],
     bff: { operatorWallets: [wallets.operator.address] },
   })
-  operator = desk.browser()
-  buyer = desk.browser()
+  operator = fixture.browser()
+  buyer = fixture.browser()
   await operator.signIn(wallets.operator)
   await buyer.signIn(wallets.buyer)
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Key = {
   id: string
@@ -85,21 +85,21 @@ test('only the operator manages keys, and nobody without a session', async () =>
       code: 'FORBIDDEN',
       details: { reason: 'operator_required' },
     })
-    expect((await send(desk.browser())).status).toBe(401)
+    expect((await send(fixture.browser())).status).toBe(401)
   }
 })
 
 test('a key is shown once, works at the service, and stands in no log', async () => {
   const made = await create('Käse & Söhne')
   expect(made.key).toMatch(/^pk_live_/)
-  const direct = await fetch(`${desk.service.url}/payments`, {
+  const direct = await fetch(`${fixture.service.url}/payments`, {
     headers: { Authorization: `Bearer ${made.key}` },
   })
   expect(direct.status).toBe(200)
   const listed = (await operator.get('/api/api-keys')).text
   expect(listed).toContain(made.id)
   expect(listed).not.toContain(made.key)
-  expect(desk.log.join('')).not.toContain(made.key?.slice(8))
+  expect(fixture.log.join('')).not.toContain(made.key?.slice(8))
 })
 
 test('a repeated request makes no second key and tells none', async () => {
@@ -140,7 +140,7 @@ test('a stolen session makes no key: a wallet that runs the desk signs for these
   ).toEqual([403, 'approval_signature'])
   const ofRotation = await approve(rotateOperation('key_1111111111111111111111', 'stolen', 60))
   expect(reasonOf(await post(terms, ofRotation))).toEqual([403, 'approval_signature'])
-  const other = desk.browser()
+  const other = fixture.browser()
   await other.signIn(wallets.operator)
   const elsewhere = await approve(createOperation(terms), { who: other })
   expect(reasonOf(await post(terms, elsewhere))).toEqual([403, 'approval_over'])
@@ -157,7 +157,7 @@ test('an approval is asked for by the operator, for a wallet of the session that
     code: 'FORBIDDEN',
     details: { reason: 'operator_required' },
   })
-  expect((await ask(desk.browser(), wallets.operator.address)).status).toBe(401)
+  expect((await ask(fixture.browser(), wallets.operator.address)).status).toBe(401)
   for (const signer of [wallets.buyer.address, 'nobody', '']) {
     expect((await ask(operator, signer)).json.error).toMatchObject({
       code: 'FORBIDDEN',
@@ -219,7 +219,7 @@ test('a key is rotated with its grace, then deleted', async () => {
 
 test("the desk's own key is in the list without its hint, and cannot end itself", async () => {
   const answer = await operator.get('/api/api-keys')
-  expect(answer.text).not.toContain(apiKeyHint(desk.key))
+  expect(answer.text).not.toContain(apiKeyHint(fixture.key))
   const own = body(answer).keys.find(({ hint }) => hint === '')
   expect(own).toMatchObject({ name: 'test', status: 'active' })
   for (const response of [
@@ -246,7 +246,7 @@ test('usage is counted per key', async () => {
 })
 
 test('without keys:manage the desk says what its operator has to do', async () => {
-  await using poor = await Desk.open({
+  await using poor = await Fixture.open({
     scopes: ['payment:read'],
     bff: { operatorWallets: [wallets.operator.address] },
   })

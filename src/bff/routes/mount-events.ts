@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Hono } from 'hono'
-import { EVENTS_PATH } from '#contract/desk-endpoints.ts'
+import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
 import type { Env } from '../http/env.ts'

@@ -1,5 +1,5 @@
 import { isPaymentId } from '#contract/payment.ts'
-import type { Session } from '#contract/desk-endpoints.ts'
+import type { Session } from '#contract/dashboard-endpoints.ts'
 import type { Context } from '../context/context.ts'
 import { extendSession, findSession, hasSessionPayment } from '../db/sessions.ts'
 import type { OpenSession, SessionRow } from '../db/sessions.ts'

@@ -1,6 +1,6 @@
 import type { Family } from '#contract/address.ts'
 import { connected, remember, setup, type Person } from './people.ts'
-import { requestApproval } from './sheet.ts'
+import { requestApproval } from './approval-dialog.ts'
 
 /** Lets the person choose an account for this page; `undefined` when they refuse. */
 export async function chooseAccount(family: Family): Promise<Person | undefined> {

@@ -4,7 +4,7 @@ import { readTransferCall } from '#chains/evm/erc20.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { setup, type Person } from './people.ts'
 import { node, nodeQuantity, ProviderError } from './rpc.ts'
-import { requestApproval } from './sheet.ts'
+import { requestApproval } from './approval-dialog.ts'
 
 const hex = v.custom<Hex>((value) => isHex(value, { strict: true }))
 const quantity = v.optional(

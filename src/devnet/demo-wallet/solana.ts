@@ -21,7 +21,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { chooseAccount } from './connect.ts'
 import { ICON, NAME } from './icon.ts'
 import { connected, remember, setup, type Person } from './people.ts'
-import { requestApproval, type ApprovalRequest } from './sheet.ts'
+import { requestApproval, type ApprovalRequest } from './approval-dialog.ts'
 import { writeSignature } from './solana-signature.ts'
 
 const CHAINS = ['solana:devnet'] as const

@@ -7,7 +7,7 @@ import {
   type Finding,
   type Fault,
 } from '#testing/chaos/crash-batch.ts'
-import { openCrashStage, type CrashStage } from '#testing/chaos/crash-stage.ts'
+import { openCrashHarness, type CrashHarness } from '#testing/chaos/crash-harness.ts'
 
 /**
  * Real processes, killed at each step of a hosted send and of a settlement. When something else
@@ -30,10 +30,10 @@ const casesOf = (userError: Fault) => (userError === 'nothing' ? onBoth : inTurn
  */
 const asksFirst = ({ family, point }: Case) => family === 'evm' && point.startsWith('settle:')
 
-let stage: CrashStage
+let stage: CrashHarness
 
 beforeAll(async () => {
-  stage = await openCrashStage()
+  stage = await openCrashHarness()
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 

@@ -8,7 +8,7 @@ import {
   type EvmFixture,
   type SolanaFixture,
 } from '#testing/local-chains.ts'
-import { onceDecided } from '#testing/once-decided.ts'
+import { untilDecided } from '#testing/until-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -160,7 +160,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
 
     test('agree with the chain to the base unit over payments and what comes in', async () => {
       const till = await openTill(family)
-      const { paymentId } = await onceDecided(till.pay)
+      const { paymentId } = await untilDecided(till.pay)
       const final = await eventually(
         () => readPaymentBody(till.context, paymentId),
         ({ status }) => status === 'finalized',
@@ -207,14 +207,14 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
           },
         },
       }
-      await expect(onceDecided(till.pay)).rejects.toMatchObject(refused)
+      await expect(untilDecided(till.pay)).rejects.toMatchObject(refused)
       expect((await readStopped(till.context.db)).map(({ address }) => address)).toContain(
         till.address,
       )
 
       expect(await resumeWallet(till.context.db, till.address)).toHaveLength(1)
       await till.settled(['equal'])
-      await expect(onceDecided(till.pay)).resolves.toMatchObject({ sender: till.address })
+      await expect(untilDecided(till.pay)).resolves.toMatchObject({ sender: till.address })
     })
 
     test('stop it over a balance that fell without any signature', async () => {

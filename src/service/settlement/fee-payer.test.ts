@@ -6,7 +6,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
-import { createTokens, payBill, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
+import { createTokens, payInvoice, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
@@ -76,7 +76,9 @@ test(
   { timeout: 180_000 },
   async () => {
     const client = solanaPayer(solana, payer)
-    const headers = await Promise.all(Array.from({ length: ASKED }, () => payBill(client, bill())))
+    const headers = await Promise.all(
+      Array.from({ length: ASKED }, () => payInvoice(client, bill())),
+    )
     const fee = feeOf(headers[0] ?? '')
     await solana.setAccount(sponsor.publicKey.toBase58(), {
       lamports: RENT + fee * BigInt(PAYABLE),

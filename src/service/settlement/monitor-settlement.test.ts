@@ -7,8 +7,8 @@ import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
-import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
-import { payBill, queueFrom, sendFrom } from '#testing/token-payers.ts'
+import { openTokenFixture, type Parties, type TokenFixture } from '#testing/token-fixture.ts'
+import { payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
 import { receivePayment } from './receive.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -25,21 +25,21 @@ type Method = (typeof methods)[number]
 let evm: EvmFixture
 let first: Awaited<ReturnType<typeof startGate>>
 let second: Awaited<ReturnType<typeof startGate>>
-let desk: TokenDesk
+let fixture: TokenFixture
 let later = 0
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   first = await startGate(evm.rpcUrl)
   second = await startGate(evm.rpcUrl)
-  desk = await openTokenDesk(evm, {
+  fixture = await openTokenFixture(evm, {
     rpcUrls: [first.url, second.url],
     now: () => new Date(Date.now() + later),
   })
 })
 
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await first?.[Symbol.asyncDispose]()
   await second?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
@@ -61,9 +61,9 @@ async function signed(
   const validSeconds =
     Math.max(0, (await chainSeconds()) - Math.floor(Date.now() / 1000)) + GOOD_FOR_S
 
-  const all = await desk.parties({ method, validSeconds })
-  const header = await payBill(all.client, all.requirements)
-  return { all, header, authorization: await desk.authorizationOf(all, header) }
+  const all = await fixture.parties({ method, validSeconds })
+  const header = await payInvoice(all.client, all.requirements)
+  return { all, header, authorization: await fixture.authorizationOf(all, header) }
 }
 
 /** Presented, with ours in the pool. */
@@ -71,7 +71,7 @@ async function handedIn(method: Method) {
   const made = await signed(method)
   return {
     ...made,
-    paymentId: await untilOpen(() => desk.receive(made.all, made.header, { timeout: 1 })),
+    paymentId: await untilOpen(() => fixture.receive(made.all, made.header, { timeout: 1 })),
   }
 }
 
@@ -98,11 +98,11 @@ const carryOut = async (authorization: VerifiedAuthorization) =>
 async function reverted(method: Method) {
   const made = await handedIn(method)
   const { all } = made
-  const held = await desk.balance(all.asset, all.payer.address)
+  const held = await fixture.balance(all.asset, all.payer.address)
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: 'transfer',
-    args: [desk.facilitator.address, held],
+    args: [fixture.facilitator.address, held],
   })
   await front(all.payer, { to: all.asset.address as Hex, data })
   await expectReverted()
@@ -110,11 +110,11 @@ async function reverted(method: Method) {
 }
 
 async function expectReverted(): Promise<void> {
-  const nonce = await evm.client.getTransactionCount({ address: desk.facilitator.address })
+  const nonce = await evm.client.getTransactionCount({ address: fixture.facilitator.address })
   const { transactions } = await evm.client.getBlock({ includeTransactions: true })
   const ours = transactions.find(
     ({ from, nonce: used }) =>
-      from.toLowerCase() === desk.facilitator.address.toLowerCase() && used === nonce - 1,
+      from.toLowerCase() === fixture.facilitator.address.toLowerCase() && used === nonce - 1,
   )
   expect(await evm.client.getTransactionReceipt({ hash: ours?.hash ?? '0x' })).toMatchObject({
     status: 'reverted',
@@ -126,15 +126,15 @@ const final = () => evm.mine(6)
 async function follow(): Promise<unknown[]> {
   const tip = Number(await evm.client.getBlockNumber())
   await eventually(
-    () => desk.chain.head(),
+    () => fixture.chain.head(),
     ({ height }) => height >= tip,
   )
-  return (await pollOnce(desk.context, desk.chain, { expiredToo: true })).failures
+  return (await pollOnce(fixture.context, fixture.chain, { expiredToo: true })).failures
 }
 
 async function statusOf(paymentId: string): Promise<string> {
   expect(await follow()).toEqual([])
-  return (await readPaymentBody(desk.context, paymentId)).status
+  return (await readPaymentBody(fixture.context, paymentId)).status
 }
 
 const passEnd = async () => {
@@ -156,12 +156,12 @@ describe.each(methods)('%s', (method) => {
     const { all, authorization, paymentId } = await reverted(method)
     await final()
     expect(await statusOf(paymentId)).toBe('pending')
-    await desk.tokens.fund(all.payer.address)
+    await fixture.tokens.fund(all.payer.address)
     const hash = await carryOut(authorization)
     await evm.mine(2)
     expect(await statusOf(paymentId)).toBe('confirmed')
-    expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ signature: hash })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({ signature: hash })
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
   test('that somebody else has carried out is not over while no node shows by what', async () => {
@@ -175,7 +175,7 @@ describe.each(methods)('%s', (method) => {
     expect(await statusOf(paymentId)).toBe('pending')
     first.lie = second.lie = undefined
     expect(await statusOf(paymentId)).toBe('finalized')
-    expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ signature: hash })
+    expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({ signature: hash })
   })
 
   test('fails once the finalized chain has passed its end, and no sooner: neither by our clock nor by the newest block', async () => {
@@ -187,7 +187,7 @@ describe.each(methods)('%s', (method) => {
     expect(await statusOf(paymentId)).toBe('pending')
     await final()
     expect(await statusOf(paymentId)).toBe('failed')
-    expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({
+    expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({
       failure: expect.stringContaining('reverted'),
     })
   })
@@ -329,7 +329,7 @@ describe('the second node', () => {
     const failures = await follow()
     expect(failures.length).toBeGreaterThan(0)
     for (const failure of failures) expect(failure).toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
-    expect((await readPaymentBody(desk.context, paymentId)).status).toBe('pending')
+    expect((await readPaymentBody(fixture.context, paymentId)).status).toBe('pending')
     second.open = true
     expect(await statusOf(paymentId)).toBe('failed')
   })
@@ -347,7 +347,7 @@ test('what another facilitator never carried out fails by the chain’s clock, n
   onTestFinished(() => void server.close())
   const facilitatorUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`
   const config = {
-    ...desk.context.config,
+    ...fixture.context.config,
     facilitators: { allowed: [facilitatorUrl], loopback: true },
   }
   const body = {
@@ -359,7 +359,7 @@ test('what another facilitator never carried out fails by the chain’s clock, n
     timeout: 1,
   }
   const paymentId = await untilOpen(() =>
-    receivePayment({ ...desk.context, config }, desk.actor, body),
+    receivePayment({ ...fixture.context, config }, fixture.actor, body),
   )
   later += 86_400_000
   expect(await statusOf(paymentId)).toBe('pending')

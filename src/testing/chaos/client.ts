@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import type { Stage, Till } from './stage.ts'
+import type { ChaosHarness, Till } from './harness.ts'
 
 /** A payment somebody wants made once: the same key and body until an answer decides. */
 export type RequestedPayment = { key: string; till: Till; amount: string }
@@ -21,7 +21,7 @@ type Asking = { target: () => string | undefined; prefer: string; onCutOff?: () 
  * @throws Error when nobody has answered in ten minutes: what was asked is stuck
  */
 export async function requestUntilDecided(
-  { key }: Pick<Stage, 'key'>,
+  { key }: Pick<ChaosHarness, 'key'>,
   wish: RequestedPayment,
   { target, prefer, onCutOff }: Asking,
 ): Promise<Acknowledged> {

@@ -7,7 +7,7 @@ import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
 import { startServiceProcess } from '../service-process.ts'
 import type { ServiceResponse, Order } from './crash-orders.ts'
-import type { CrashStage } from './crash-stage.ts'
+import type { CrashHarness } from './crash-harness.ts'
 
 /**
  * The steps of a hosted send and of a settlement, and whether the payment is persisted when a
@@ -57,7 +57,7 @@ const AT_ONCE = 4
  * for 150 slots, which must not pass while other processes die.
  */
 export async function runCases(
-  stage: CrashStage,
+  stage: CrashHarness,
   userError: Fault,
   cases: readonly Case[],
 ): Promise<Finding[]> {
@@ -78,7 +78,7 @@ function isSend(point: CrashPoint): boolean {
  * of them.
  */
 async function runBatch(
-  stage: CrashStage,
+  stage: CrashHarness,
   userError: Fault,
   cases: readonly Case[],
 ): Promise<Finding[]> {
@@ -101,7 +101,7 @@ async function runBatch(
   }
 }
 
-async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
+async function die(stage: CrashHarness, { family, point }: Case): Promise<Run> {
   const order = await (isSend(point)
     ? stage.orders.openSend(family)
     : stage.orders.openSettlement(family))
@@ -137,7 +137,7 @@ async function repeatInUserError(url: string, { runs, away }: Repetition): Promi
   await Promise.all(runs.map(async (run) => (run.meanwhile = (await askWhenFree(url, run)).status)))
 }
 
-async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding> {
+async function finish(stage: CrashHarness, url: string, run: Run): Promise<Finding> {
   const { family, point, order } = run
   // A persisted payment is executed without another request.
   if (run.kept) await eventually(() => readRows(stage, run), isOver)
@@ -167,7 +167,7 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
 const isOver = (rows: { status: string }[]) =>
   rows.length > 0 && rows.every(({ status }) => status === 'confirmed' || status === 'finalized')
 
-function readRows({ db }: CrashStage, { order }: Run) {
+function readRows({ db }: CrashHarness, { order }: Run) {
   return db
     .select({ id: payment.id, status: payment.status })
     .from(payment)

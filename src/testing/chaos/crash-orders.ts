@@ -7,7 +7,7 @@ import type { Requirements } from '#x402/requirements.ts'
 import type { EvmFixture, SolanaFixture } from '../local-chains.ts'
 import { balanceOnEvm, balanceOnSolana, createMint, give } from '../local-tokens.ts'
 import { accountOf, TOKEN } from '../token-instructions.ts'
-import { deployTokens, evmPayer, payBill, solanaPayer, type EvmTokens } from '../token-payers.ts'
+import { deployTokens, evmPayer, payInvoice, solanaPayer, type EvmTokens } from '../token-payers.ts'
 
 const ETH = 10n ** 18n
 const SOL = 1_000_000_000n
@@ -129,7 +129,7 @@ async function signOnEvm(evm: EvmFixture, { usdc, fund }: EvmTokens): Promise<Si
   const [payer, payee] = [await evm.wallet(ETH), await evm.wallet(0n)]
   await fund(payer.address)
   const extra = { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
-  const header = await payBill(
+  const header = await payInvoice(
     evmPayer(evm, payer),
     billOf({ network: evm.network.network, asset: usdc, payTo: payee.address, extra }),
   )
@@ -155,7 +155,7 @@ async function signOnSolana(
     payTo: payee.toBase58(),
     extra: { feePayer: sponsor },
   })
-  const header = await payBill(solanaPayer(solana, payer), bill)
+  const header = await payInvoice(solanaPayer(solana, payer), bill)
   const account = accountOf(payee, new PublicKey(mint.address), TOKEN)
   return {
     payer: payer.publicKey.toBase58(),

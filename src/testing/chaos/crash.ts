@@ -1,5 +1,5 @@
 import { POINTS, runCases, FAULTS, type Case } from './crash-batch.ts'
-import { openCrashStage } from './crash-stage.ts'
+import { openCrashHarness } from './crash-harness.ts'
 
 /**
  * Kills a service at each step of a hosted send and of a settlement whose network fee its wallet
@@ -19,7 +19,7 @@ const cases = points.flatMap((point) =>
 
 let missed = 0
 {
-  await using stage = await openCrashStage()
+  await using stage = await openCrashHarness()
   for (let round = 0; round < rounds; round++) {
     for (const userError of FAULTS) {
       const findings = await runCases(stage, userError, cases)

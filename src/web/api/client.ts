@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import {
   CONFIRM_HEADER,
-  deskEndpoints,
+  dashboardEndpoints,
   REQUESTED_BY,
   type BrowserEndpoint,
-} from '#contract/desk-endpoints.ts'
+} from '#contract/dashboard-endpoints.ts'
 import type {
   EndpointName,
   EndpointRequest,
@@ -80,7 +80,7 @@ export async function callProxy<K extends BrowserEndpointName>(
   options: CallOptions = {},
 ): Promise<Reply<K>> {
   const table: { readonly [K in BrowserEndpointName]?: (typeof browserEndpoints)[K] } =
-    name in deskEndpoints ? deskEndpoints : (await loadTables()).browserEndpoints
+    name in dashboardEndpoints ? dashboardEndpoints : (await loadTables()).browserEndpoints
   const endpoint: (BrowserEndpoint & (typeof browserEndpoints)[K]) | undefined = table[name]
   if (!endpoint) throw new Error(`The proxy has no endpoint ${name}.`)
   return read(

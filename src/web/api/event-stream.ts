@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { EVENTS_PATH } from '#contract/desk-endpoints.ts'
+import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { PaymentEvent } from '#contract/event.ts'
 import { parseJson } from '#contract/json.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'

@@ -30,7 +30,7 @@ import {
   releasePayee,
   type OpenedContext,
 } from '#testing/service-context.ts'
-import { createTokens, payBill, solanaPayer } from '#testing/token-payers.ts'
+import { createTokens, payInvoice, solanaPayer } from '#testing/token-payers.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import { buildTransaction } from '../../payments/build.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
@@ -302,7 +302,7 @@ test('a token whose fee the payee pays is co-signed by the payee', async () => {
     maxTimeoutSeconds: 60,
     extra: { feePayer: payTo },
   }
-  const proof = await payBill(solanaPayer(solana, payer), requirements)
+  const proof = await payInvoice(solanaPayer(solana, payer), requirements)
   const all = { payer, payee, payTo }
   const ask = { expectedAmount: '2', asset: 'USDC' }
   const built = await build(all, proof, ask)

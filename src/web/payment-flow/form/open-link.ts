@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import { differingTerm, readLink, type LinkTerms } from '#contract/payment-link.ts'
 import { callProxy, proxyAddress } from '../../api/client.ts'

@@ -1,7 +1,7 @@
 import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
-import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { SearchOf } from '../../router/paths.ts'

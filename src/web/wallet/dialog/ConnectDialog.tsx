@@ -15,7 +15,7 @@ import { AccountList } from './AccountList.tsx'
 import { ElsewhereRow } from './ElsewhereRow.tsx'
 import { NoWallets } from './NoWallets.tsx'
 import { ScanToConnect } from './ScanToConnect.tsx'
-import { useConnect, type Stage } from './use-connect.ts'
+import { useConnect, type ConnectStep } from './use-connect.ts'
 import { WalletRow } from './WalletRow.tsx'
 
 const REMOTE: FoundWallet = { name: 'WalletConnect', ids: { evm: WALLET_CONNECT } }
@@ -96,14 +96,14 @@ function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
   )
 }
 
-function descriptionOf(stage: Stage): string {
+function descriptionOf(stage: ConnectStep): string {
   if (stage.name !== 'accounts')
     return t`Connecting shows this page your address. It moves no money.`
   const { name } = stage.wallet
   return t`${name} offers several accounts.`
 }
 
-function titleOf(stage: Stage, family: Family | undefined): string {
+function titleOf(stage: ConnectStep, family: Family | undefined): string {
   if (stage.name === 'accounts') return t`Which account?`
   if (stage.name === 'scanning') return t`Connect a wallet on another device`
   if (!family) return t`Connect a wallet`

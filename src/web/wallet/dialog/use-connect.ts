@@ -8,7 +8,7 @@ import { walletProblem } from '../state/errors.ts'
 import { loadWalletAdapter } from '../load-adapter.ts'
 import type { Elsewhere } from '../state/wallet-adapter.ts'
 
-export type Stage =
+export type ConnectStep =
   | { name: 'choose'; userError?: string }
   | { name: 'asking'; wallet: FoundWallet; family: Family }
   | { name: 'scanning'; wallet: FoundWallet; uri?: string }
@@ -16,7 +16,7 @@ export type Stage =
 
 /** Connecting, step by step. Leaving the dialog gives up on a wallet that was shown a code: it cannot come in later. */
 export function useConnect() {
-  const [stage, setStage] = useState<Stage>({ name: 'choose' })
+  const [stage, setStage] = useState<ConnectStep>({ name: 'choose' })
   const giveUp = useRef<AbortController>(undefined)
   useEffect(() => () => giveUp.current?.abort(), [])
 
@@ -55,7 +55,7 @@ export function useConnect() {
       giveUp.current?.abort()
       setStage({ name: 'choose' })
     },
-    async choose({ family, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
+    async choose({ family, wallet }: Extract<ConnectStep, { name: 'accounts' }>, address: string) {
       ;(await loadWalletAdapter(family)).choose(address)
       const { name } = wallet
       announce(t`${name} is connected.`)

@@ -6,7 +6,7 @@ import {
   type Acknowledged,
   type RequestedPayment,
 } from './client.ts'
-import type { Stage } from './stage.ts'
+import type { ChaosHarness } from './harness.ts'
 
 type StormOptions = {
   kills: number
@@ -31,8 +31,8 @@ const TELL_EVERY = 100
  * and over. The next one dies a random pause after at most one is missing: if they were killed as
  * fast as they start, none would live long enough to be in the middle of anything.
  */
-export async function runStorm(
-  stage: Stage,
+export async function runStressTest(
+  stage: ChaosHarness,
   { kills, processes, clients, pauseMs }: StormOptions,
 ): Promise<Storm> {
   const storm: Storm = { kills: 0, acknowledged: [], wishes: [], underFire: 0, cutOff: 0 }

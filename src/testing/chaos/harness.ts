@@ -30,7 +30,7 @@ export type Till = {
   balance: (address: string) => Promise<bigint>
 }
 
-export type Stage = AsyncDisposable & {
+export type ChaosHarness = AsyncDisposable & {
   db: Database
   env: Record<string, string>
   key: string
@@ -39,7 +39,7 @@ export type Stage = AsyncDisposable & {
 }
 
 /** What all processes of a storm share: two chains, one Postgres server, one vault, an account with funded wallets on each chain. */
-export async function openStage(): Promise<Stage> {
+export async function openHarness(): Promise<ChaosHarness> {
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-chaos-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,8 +2,8 @@ import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { HostedRule } from '#bff/config/hosted-rules.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
-import { Desk } from './desk.ts'
-import { evmWallet, type BrowserResponse, type Browser } from './desk-browser.ts'
+import { Fixture } from './fixture.ts'
+import { evmWallet, type BrowserResponse, type Browser } from './test-browser.ts'
 import { startEvm, type EvmFixture } from './local-chains.ts'
 import { typedData } from './typed-data.ts'
 
@@ -23,7 +23,7 @@ export const hostedJson = (answer: BrowserResponse) => answer.json as unknown as
 export const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
 
 /** A Paydesk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
-export class HostedDesk {
+export class HostedFixture {
   readonly account = privateKeyToAccount(generatePrivateKey())
   readonly operator = {
     address: this.account.address,
@@ -32,7 +32,7 @@ export class HostedDesk {
   }
   readonly payee = evmWallet().address
   readonly evm: EvmFixture
-  desk!: Desk
+  fixture!: Fixture
   browser!: Browser
   /** The wallet that pays. */
   managed = ''
@@ -42,17 +42,17 @@ export class HostedDesk {
     this.evm = evm
   }
 
-  static async open(): Promise<HostedDesk> {
+  static async open(): Promise<HostedFixture> {
     const evm = await startEvm({ slotsInEpoch: 1 })
     await evm.mine()
-    const hosted = new HostedDesk(evm)
+    const hosted = new HostedFixture(evm)
     const { address } = hosted.operator
-    hosted.desk = await Desk.open({
+    hosted.fixture = await Fixture.open({
       networks: [evm.network],
       bff: { sellerWallets: [address], operatorWallets: [address] },
       overrides: { now: () => new Date(Date.now() + hosted.#aheadMs) },
     })
-    hosted.browser = hosted.desk.browser()
+    hosted.browser = hosted.fixture.browser()
     await hosted.browser.signIn(hosted.operator)
     return hosted
   }
@@ -69,11 +69,11 @@ export class HostedDesk {
   async openTill(): Promise<void> {
     // The limit of requests per visitor and minute is not tested here.
     this.pass(61_000)
-    const { db, vault } = this.desk.service.context
+    const { db, vault } = this.fixture.service.context
     this.managed = (
       await createWallet(
         { db, vault, now: new Date() },
-        { accountId: this.desk.accountId, family: 'evm', name: 'till' },
+        { accountId: this.fixture.accountId, family: 'evm', name: 'till' },
       )
     ).address
     await this.evm.client.setBalance({ address: this.managed as `0x${string}`, value: 100n * ETH })
@@ -91,7 +91,7 @@ export class HostedDesk {
       maxPerPayment: ETH,
       maxPerDay: 3n * ETH,
     }
-    this.desk.bff.context.config.hosted = [{ ...till, ...rule }]
+    this.fixture.bff.context.config.hosted = [{ ...till, ...rule }]
   }
 
   prepare(more: Record<string, unknown> = {}, browser = this.browser): Promise<BrowserResponse> {
@@ -151,7 +151,7 @@ export class HostedDesk {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.desk[Symbol.asyncDispose]()
+    await this.fixture[Symbol.asyncDispose]()
     await this.evm[Symbol.asyncDispose]()
   }
 }

@@ -1,7 +1,7 @@
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 /** Reproducible randomness: the same seed throws the same dice on every machine. */
-export class Dice {
+export class Rng {
   #state: number
 
   constructor(seed: number) {
@@ -44,16 +44,16 @@ export class Dice {
 }
 
 /** One change of raw bytes: a bit, a byte, a byte more or less, a cut, a tail, two bytes swapped. */
-export function changeBytes(dice: Dice, bytes: Uint8Array): { how: string; bytes: Uint8Array } {
-  const at = dice.below(bytes.length)
+export function changeBytes(rng: Rng, bytes: Uint8Array): { how: string; bytes: Uint8Array } {
+  const at = rng.below(bytes.length)
   const here = bytes[at] ?? 0
-  switch (dice.below(12)) {
+  switch (rng.below(12)) {
     case 0:
-      return { how: 'a byte set', bytes: bytes.with(at, (here + dice.upTo(255)) & 0xff) }
+      return { how: 'a byte set', bytes: bytes.with(at, (here + rng.upTo(255)) & 0xff) }
     case 1:
       return {
         how: 'a byte inserted',
-        bytes: Uint8Array.from([...bytes.subarray(0, at), dice.below(256), ...bytes.subarray(at)]),
+        bytes: Uint8Array.from([...bytes.subarray(0, at), rng.below(256), ...bytes.subarray(at)]),
       }
     case 2:
       return {
@@ -65,16 +65,16 @@ export function changeBytes(dice: Dice, bytes: Uint8Array): { how: string; bytes
     case 4:
       return {
         how: 'bytes appended',
-        bytes: Uint8Array.from([...bytes, ...dice.bytes(dice.upTo(8))]),
+        bytes: Uint8Array.from([...bytes, ...rng.bytes(rng.upTo(8))]),
       }
     case 5: {
-      const other = dice.below(bytes.length)
+      const other = rng.below(bytes.length)
       return {
         how: 'two bytes swapped',
         bytes: bytes.with(at, bytes[other] ?? 0).with(other, here),
       }
     }
     default:
-      return { how: 'a bit flipped', bytes: bytes.with(at, here ^ (1 << dice.below(8))) }
+      return { how: 'a bit flipped', bytes: bytes.with(at, here ^ (1 << rng.below(8))) }
   }
 }

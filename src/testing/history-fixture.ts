@@ -10,8 +10,8 @@ import { toConfig as toBffConfig } from '#bff/config/config.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import { foldTallies } from '#service/db/fold-tallies.ts'
 import { createService } from '#service/service.ts'
-import { DEAF_NETWORKS } from './desk.ts'
-import { Browser, evmWallet } from './desk-browser.ts'
+import { DEAF_NETWORKS } from './fixture.ts'
+import { Browser, evmWallet } from './test-browser.ts'
 import { createTestDatabase } from './postgres.ts'
 import { createTestKey } from './service-app.ts'
 
@@ -20,7 +20,7 @@ const SELLERS = {
   solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
 }
 
-export type LongDesk = AsyncDisposable & {
+export type HistoryFixture = AsyncDisposable & {
   url: string
   /** The operator's session cookie, as a browser keeps it. */
   cookie: { name: string; value: string }
@@ -32,13 +32,13 @@ export type LongDesk = AsyncDisposable & {
  * built web app on a static host, and an operator who is signed in. Its chains are unreachable;
  * lists need none.
  */
-export async function openLongDesk({
+export async function openHistoryFixture({
   rows,
   dist,
 }: {
   rows: number
   dist: string
-}): Promise<LongDesk> {
+}): Promise<HistoryFixture> {
   await using stack = new AsyncDisposableStack()
   const { target } = stack.use(await createTestDatabase('postgres'))
   if (!('url' in target)) throw new Error('A long history wants a Postgres server.')

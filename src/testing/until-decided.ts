@@ -4,7 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
  * A request as a client makes it: what the node was too busy for is asked again, since `CHAIN_UNAVAILABLE` says that nothing was kept.
  * Resolves or rejects with the first answer that decides something; the test's own timeout is the deadline.
  */
-export async function onceDecided<T>(ask: () => Promise<T>): Promise<T> {
+export async function untilDecided<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask()

@@ -17,16 +17,16 @@ const USDC = 1_500_000n
 const ETHER = 10n ** 18n
 
 export type TokenMethod = 'eip3009' | 'permit2'
-export type TokenDesk = Awaited<ReturnType<typeof openTokenDesk>>
-export type MinedTokenDesk = Awaited<ReturnType<typeof openMinedTokenDesk>>
-export type Parties = Awaited<ReturnType<TokenDesk['parties']>>
+export type TokenFixture = Awaited<ReturnType<typeof openTokenFixture>>
+export type MinedTokenFixture = Awaited<ReturnType<typeof openMinedTokenFixture>>
+export type Parties = Awaited<ReturnType<TokenFixture['parties']>>
 type Body = Parameters<typeof receivePayment>[2]
 
 /**
  * A service that executes token payments signed by their payers on a bare EVM chain, with a managed
  * wallet that pays the network fee, and people to pay each other.
  */
-export async function openTokenDesk(
+export async function openTokenFixture(
   evm: EvmFixture,
   options: { engine?: Engine; rpcUrls?: string[]; now?: () => Date } = {},
 ) {
@@ -137,13 +137,13 @@ export async function openTokenDesk(
 }
 
 /** The same with a separate chain that mines by itself, and a Postgres server. */
-export async function openMinedTokenDesk() {
+export async function openMinedTokenFixture() {
   const evm = await startEvm({ slotsInEpoch: 4 })
-  const desk = await openTokenDesk(evm, { engine: 'postgres' })
+  const fixture = await openTokenFixture(evm, { engine: 'postgres' })
   const startMining = () => setInterval(() => void evm.mine().catch(() => undefined), 200)
   let miner = startMining()
   return {
-    ...desk,
+    ...fixture,
     evm,
     /** Only requested blocks are mined, until the returned object is disposed. */
     withoutMining(): Disposable {
@@ -156,7 +156,7 @@ export async function openMinedTokenDesk() {
     },
     async [Symbol.asyncDispose]() {
       clearInterval(miner)
-      await desk[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
       await evm[Symbol.asyncDispose]()
     },
   }

@@ -49,7 +49,7 @@ const challengeId = v.pipe(
   v.regex(/^sic_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of a sign-in message.'),
 )
 
-export const deskEndpoints = {
+export const dashboardEndpoints = {
   config: { method: 'GET', path: '/config', response: PublicConfig },
   session: {
     method: 'GET',

@@ -10,12 +10,12 @@ import { eventually, openContext } from './service-context.ts'
 
 const RESOURCE = 'https://shop.example/a'
 
-export type PayeeDesk = Awaited<ReturnType<typeof openPayeeDesk>>
+export type PayeeFixture = Awaited<ReturnType<typeof openPayeeFixture>>
 type Settling = Parameters<typeof buildSettlement>[2]
 type Receiving = Parameters<typeof receivePayment>[2]
 
 /** A service whose payees settle on a bare EVM chain what they were given proofs of, and look what became of it. */
-export async function openPayeeDesk(evm: EvmFixture, network: Network = evm.network) {
+export async function openPayeeFixture(evm: EvmFixture, network: Network = evm.network) {
   const opened = await openContext([network])
   const { context, actor } = opened
   const chain = context.chains.get(network.network)

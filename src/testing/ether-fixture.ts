@@ -10,7 +10,7 @@ const ETH = 10n ** 18n
 export const ETHER_AMOUNT = 10n ** 16n
 export const ETHER_RESOURCE = 'https://shop.example/a'
 
-export type EtherDesk = Awaited<ReturnType<typeof openEtherDesk>>
+export type EtherFixture = Awaited<ReturnType<typeof openEtherFixture>>
 export type SentEther = {
   payer: PrivateKeyAccount
   payTo: Hex
@@ -21,7 +21,7 @@ export type SentEther = {
 type SendOptions = { value?: bigint; data?: Hex; to?: Hex; mined?: number; gas?: bigint }
 
 /** A service that accepts proofs of ether payments on a separate bare EVM chain. */
-export async function openEtherDesk() {
+export async function openEtherFixture() {
   const evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()
   const opened = await openContext([evm.network])

@@ -6,14 +6,14 @@ import { startWatchers } from '#service/monitor/start.ts'
 import { signBuilt, startEvm } from './local-chains.ts'
 import { eventually, openContext } from './service-context.ts'
 
-export type WatchedDesk = Awaited<ReturnType<typeof openWatchedDesk>>
+export type MonitoredFixture = Awaited<ReturnType<typeof openMonitoredFixture>>
 type Built = Awaited<ReturnType<typeof buildTransaction>>
 
 /**
  * A service that builds ether payments and watches for them on a separate bare EVM chain, and
  * people who sign and send.
  */
-export async function openWatchedDesk() {
+export async function openMonitoredFixture() {
   const evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()
   const opened = await openContext([evm.network], { engine: 'postgres' })

@@ -11,7 +11,7 @@ import { createOnOwnServer } from '../postgres.ts'
 import { createTestKey } from '../service-app.ts'
 import { openOrders, type Orders } from './crash-orders.ts'
 
-export type CrashStage = AsyncDisposable & {
+export type CrashHarness = AsyncDisposable & {
   db: Database
   env: Record<string, string>
   orders: Pick<Orders, 'openSend' | 'openSettlement'>
@@ -21,7 +21,7 @@ export type CrashStage = AsyncDisposable & {
 }
 
 /** Two chains behind gates that can be shut, a Postgres server that can crash, one vault and one account: what processes that die share. */
-export async function openCrashStage(): Promise<CrashStage> {
+export async function openCrashHarness(): Promise<CrashHarness> {
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-crash-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))

@@ -11,7 +11,7 @@ import { freePort } from '#devnet/ports.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { recordEvent } from '#service/db/record-event.ts'
 import { createService, type RunningService } from '#service/service.ts'
-import { Browser } from './desk-browser.ts'
+import { Browser } from './test-browser.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { createTestKey, insertTestPayment } from './service-app.ts'
 import { registerPayee } from './service-context.ts'
@@ -47,7 +47,7 @@ type Options = {
  * A complete Paydesk for tests: the real service behind the real proxy, each with a separate
  * database that survives a restart.
  */
-export class Desk {
+export class Fixture {
   service!: RunningService
   bff!: RunningBff
   key = ''
@@ -69,24 +69,24 @@ export class Desk {
     this.#databases = databases
   }
 
-  static async open(options: Options = {}): Promise<Desk> {
+  static async open(options: Options = {}): Promise<Fixture> {
     const databases = {
       service: await createTestDatabase('postgres'),
       bff: await createTestDatabase('postgres'),
     }
-    const desk = new Desk(options, {
+    const fixture = new Fixture(options, {
       ports: { service: await freePort(), bff: await freePort() },
       databases,
     })
-    await desk.startService()
-    const made = await createTestKey(desk.service.context.db, {
+    await fixture.startService()
+    const made = await createTestKey(fixture.service.context.db, {
       plan: options.plan,
       scopes: options.scopes,
     })
-    desk.key = made.key
-    desk.accountId = made.accountId
-    await desk.startBff()
-    return desk
+    fixture.key = made.key
+    fixture.accountId = made.accountId
+    await fixture.startBff()
+    return fixture
   }
 
   get networks(): Network[] {
