@@ -1,5 +1,5 @@
 /** What a test tells a wallet to do at its next approval. */
-export type Approval = 'approve' | 'reject' | 'hang'
+export type WalletApproval = 'approve' | 'reject' | 'hang'
 
 /** A wallet's answer as the page script gets it: plain data, because functions and errors do not cross into the page. */
 export type WalletReply =
@@ -20,7 +20,7 @@ export class WalletError extends Error {
 export const userRejected = () => new WalletError(4001, 'User rejected the request.')
 
 /** Waits for what the test decided: returns on approval, throws on rejection, never settles when the wallet is left open. */
-export async function decide(approval: Approval): Promise<void> {
+export async function decide(approval: WalletApproval): Promise<void> {
   if (approval === 'reject') throw userRejected()
   if (approval === 'hang') await new Promise<never>(() => {})
 }

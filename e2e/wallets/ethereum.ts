@@ -14,7 +14,7 @@ import {
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import * as v from 'valibot'
 import { randomUuid } from '../random.ts'
-import { decide, toReply, WalletError, type WalletReply, type Approval } from './control.ts'
+import { decide, toReply, WalletError, type WalletReply, type WalletApproval } from './control.ts'
 import { announceEthereumWallet } from './ethereum-page.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#e8710a"/></svg>')}`
@@ -41,8 +41,8 @@ export type EthereumWalletOptions = { privateKeys: readonly Hex[]; rpcUrl: strin
  * refuses to sign without sending.
  */
 export class EthereumWallet {
-  connecting: Approval = 'approve'
-  signing: Approval = 'approve'
+  connecting: WalletApproval = 'approve'
+  signing: WalletApproval = 'approve'
   /** Whether it keeps the page's fees, or sets others. */
   fees: 'keep' | 'replace' = 'keep'
   /** Changes what is sent without telling the page. */

@@ -8,7 +8,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import * as v from 'valibot'
-import { decide, toReply, WalletError, type WalletReply, type Approval } from './control.ts'
+import { decide, toReply, WalletError, type WalletReply, type WalletApproval } from './control.ts'
 import { registerSolanaWallet } from './solana-page.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#6e56cf"/></svg>')}`
@@ -27,9 +27,9 @@ const Connect = v.object({ silent: v.boolean() })
  * A wallet with real keys that behaves like Phantom: signs without sending, may add its own guards
  * to what it signs, and reconnects silently only if it was connected before.
  */
-export class SolanaWallet {
-  connecting: Approval = 'approve'
-  signing: Approval = 'approve'
+export class SolanaTestWallet {
+  connecting: WalletApproval = 'approve'
+  signing: WalletApproval = 'approve'
   /** Changes what is signed without telling the page. */
   mutate: ((message: TransactionMessage) => TransactionMessage) | undefined
   /** Adds the balance guard that Phantom adds to what it signs. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Endpoint } from '#contract/endpoint.ts'
-import type { Context } from './context/context.ts'
+import type { ProxyContext } from './context/context.ts'
 import { createId } from './session/random.ts'
 import { ForwardedProblem, OperatorProblem } from './upstream/problem.ts'
 
@@ -19,7 +19,7 @@ const payoutList = {
 export async function findUnowned({
   config,
   upstream,
-}: Pick<Context, 'config' | 'upstream'>): Promise<string[] | undefined> {
+}: Pick<ProxyContext, 'config' | 'upstream'>): Promise<string[] | undefined> {
   try {
     const { wallets } = await upstream.ask(payoutList, { requestId: createId('req') })
     const owned = new Set(wallets.map(({ walletAddress }) => walletAddress))
@@ -32,7 +32,7 @@ export async function findUnowned({
 }
 
 /** At the start: warns once, by name, of seller wallets that the account does not own. Never throws. `stopping`: aborted when the program ends. */
-export async function warnOfUnowned(context: Context, stopping: AbortSignal): Promise<void> {
+export async function warnOfUnowned(context: ProxyContext, stopping: AbortSignal): Promise<void> {
   try {
     const unowned = await findUnowned(context)
     if (unowned === undefined) {

@@ -8,7 +8,7 @@ import { createPaymentId } from '#contract/payment.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { revokeKey } from '#service/keys/revoke-key.ts'
 import { Fixture, ORIGIN } from '#testing/fixture.ts'
-import { Browser, evmWallet, type TestWallet } from '#testing/test-browser.ts'
+import { TestBrowser, evmWallet, type TestWallet } from '#testing/test-browser.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const seller = evmWallet()
@@ -72,7 +72,7 @@ function forms(key: string): string[] {
 
 /** Every route, right and wrong, as nobody and as the operator; every byte that came back. */
 async function drive(url: string, wallet: TestWallet): Promise<string> {
-  const browser = new Browser(() => url, ORIGIN)
+  const browser = new TestBrowser(() => url, ORIGIN)
   const received: string[] = []
   const keep = ({
     status,

@@ -33,7 +33,7 @@ export type ExternalRequest = {
   body?: Uint8Array
 }
 
-export type Limits = {
+export type ExchangeLimits = {
   /** From the DNS lookup to the last byte. */
   timeoutMs: number
   maxBytes: number
@@ -54,7 +54,7 @@ export type ExternalResponse = {
  */
 export async function exchange(
   question: ExternalRequest,
-  limits: Limits,
+  limits: ExchangeLimits,
 ): Promise<ExternalResponse> {
   const refused = refuseUrl(question.url, limits.loopback)
   if (refused) throw new EgressRefusedError(refused)
@@ -67,7 +67,7 @@ export async function exchange(
 
 function ask(
   { method, url, headers, body }: ExternalRequest,
-  { timeoutMs, maxBytes, loopback }: Limits,
+  { timeoutMs, maxBytes, loopback }: ExchangeLimits,
 ): Promise<ExternalResponse> {
   const plain = url.protocol === 'http:'
   const allowed = (address: string) =>

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ProblemError } from '#contract/problem.ts'
-import { Connections, type Connection, type ConnectionCaps } from './connections.ts'
+import { Connections, type HttpConnection, type ConnectionCaps } from './connections.ts'
 import { endWith, rawResponse, rawText, refuseUpgrade, type RawResponse } from './raw-response.ts'
 
 export type HttpServer = {
@@ -189,7 +189,7 @@ const BROKEN: Readonly<Record<string, { status: number; message: string }>> = {
 }
 
 function answerBrokenRequest(
-  connection: Connection | undefined,
+  connection: HttpConnection | undefined,
   error: NodeJS.ErrnoException,
   now: () => Date,
 ): void {
@@ -216,7 +216,7 @@ function answerBrokenRequest(
 }
 
 /** Nothing went over this connection for a while: it is idle after an answer, its client does not read, or the application is at work. */
-function cutIdle(connection: Connection | undefined): void {
+function cutIdle(connection: HttpConnection | undefined): void {
   if (!connection || connection.upgraded) return
   const { socket, exchanges, served } = connection
   // A first request that does not arrive is left to the deadline of its headers, which is answered.

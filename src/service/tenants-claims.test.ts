@@ -16,7 +16,7 @@ import {
   untilPaid,
   untilUnmatched,
   WALLET_FEES,
-  type Order,
+  type TenantOrder,
 } from '#testing/tenant-orders.ts'
 import {
   atFacilitator,
@@ -51,7 +51,7 @@ type Bare = {
   hash: string
   proofFor: (resource: string) => Promise<Presented>
 }
-type Sent = Bare & { order: Order }
+type Sent = Bare & { order: TenantOrder }
 
 const AMOUNT = { whole: 0.01, atomic: 10n ** 16n }
 

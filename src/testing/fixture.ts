@@ -11,7 +11,7 @@ import { freePort } from '#devnet/ports.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { recordEvent } from '#service/db/record-event.ts'
 import { createService, type RunningService } from '#service/service.ts'
-import { Browser } from './test-browser.ts'
+import { TestBrowser } from './test-browser.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { createTestKey, insertTestPayment } from './service-app.ts'
 import { registerPayee } from './service-context.ts'
@@ -142,8 +142,8 @@ export class Fixture {
     return this.bff[Symbol.asyncDispose]()
   }
 
-  browser(origin = ORIGIN): Browser {
-    return new Browser(() => this.bff.url, origin)
+  browser(origin = ORIGIN): TestBrowser {
+    return new TestBrowser(() => this.bff.url, origin)
   }
 
   /** Makes the account the owner of a wallet. */

@@ -11,7 +11,7 @@ import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import { foldTallies } from '#service/db/fold-tallies.ts'
 import { createService } from '#service/service.ts'
 import { DEAF_NETWORKS } from './fixture.ts'
-import { Browser, evmWallet } from './test-browser.ts'
+import { TestBrowser, evmWallet } from './test-browser.ts'
 import { createTestDatabase } from './postgres.ts'
 import { createTestKey } from './service-app.ts'
 
@@ -87,7 +87,7 @@ export async function openHistoryFixture({
     ),
   )
   const proxyUrl = `http://localhost:${bff.port}`
-  const browser = new Browser(() => proxyUrl, url)
+  const browser = new TestBrowser(() => proxyUrl, url)
   const answer = await browser.signIn(operator)
   const [cookie] = [...browser.cookies].map(([name, value]) => ({ name, value }))
   if (answer.status !== 200 || !cookie)

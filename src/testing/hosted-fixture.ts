@@ -3,7 +3,7 @@ import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { HostedRule } from '#bff/config/hosted-rules.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { Fixture } from './fixture.ts'
-import { evmWallet, type BrowserResponse, type Browser } from './test-browser.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from './test-browser.ts'
 import { startEvm, type EvmFixture } from './local-chains.ts'
 import { typedData } from './typed-data.ts'
 
@@ -33,7 +33,7 @@ export class HostedFixture {
   readonly payee = evmWallet().address
   readonly evm: EvmFixture
   fixture!: Fixture
-  browser!: Browser
+  browser!: TestBrowser
   /** The wallet that pays. */
   managed = ''
   #aheadMs = 0

@@ -9,14 +9,14 @@ import { VALID_REQUESTS } from '#contract/valid-requests.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { createTestKey } from './service-app.ts'
 import { Fixture } from './fixture.ts'
-import { evmWallet, type Browser } from './test-browser.ts'
+import { evmWallet, type TestBrowser } from './test-browser.ts'
 
 /** No input alone makes a 5xx: NUL characters and long texts in every field, path parameter and query parameter of every endpoint of both programs. */
 
 const operator = evmWallet()
 let fixture: Fixture
 let key: string
-const browsers: Record<'nobody' | 'operator', Browser> = {} as never
+const browsers: Record<'nobody' | 'operator', TestBrowser> = {} as never
 
 beforeAll(async () => {
   fixture = await Fixture.open({

@@ -5,7 +5,7 @@ import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, WalletPaymentIntent } from '#web/payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-order/intent.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
@@ -31,7 +31,7 @@ function orderFor(network: Network, sender: string, recipient: string): WalletPa
   }
 }
 
-function builtOf(bytes: Uint8Array, facts: Partial<Built>): Built {
+function builtOf(bytes: Uint8Array, facts: Partial<CheckedTransaction>): CheckedTransaction {
   return {
     paymentId: createPaymentId(),
     bytes,

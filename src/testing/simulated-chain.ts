@@ -12,7 +12,7 @@ import type {
   ChainClock,
   Head,
   Observation,
-  Transfer,
+  ObservedTransfer,
   MonitoredTransaction,
 } from '#service/chains/chain.ts'
 
@@ -36,7 +36,7 @@ const TIP = 10n ** 9n
 const FINAL_AFTER = 3
 const GAS = 21_000n
 
-type Sent = { hash: Hex; transfer: Transfer; height: number | null }
+type Sent = { hash: Hex; transfer: ObservedTransfer; height: number | null }
 export type Sending = {
   sender: string
   recipient: string
@@ -197,7 +197,7 @@ export class SimulatedChain implements Chain {
   }
 }
 
-function isOf(wanted: MonitoredTransaction, transfer: Transfer): boolean {
+function isOf(wanted: MonitoredTransaction, transfer: ObservedTransfer): boolean {
   return (
     wanted.sender === transfer.sender &&
     wanted.recipient === transfer.recipient &&

@@ -29,7 +29,7 @@ export function solanaWallet(): TestWallet {
   }
 }
 
-export type Challenge = { id: string; message: string; expiresAt: number }
+export type SignInChallenge = { id: string; message: string; expiresAt: number }
 /** The fields of every answer that tests look into. */
 type AnswerJson = {
   id: string
@@ -56,7 +56,7 @@ type AnswerJson = {
 export type BrowserResponse = { status: number; headers: Headers; text: string; json: AnswerJson }
 
 /** What a page of the web app does through fetch, with the cookies a browser would keep. */
-export class Browser {
+export class TestBrowser {
   readonly cookies = new Map<string, string>()
   /** Set-Cookie lines as they came, newest last. */
   readonly setCookies: string[] = []
@@ -119,7 +119,7 @@ export class Browser {
     }
   }
 
-  async challenge(wallet: TestWallet): Promise<Challenge> {
+  async challenge(wallet: TestWallet): Promise<SignInChallenge> {
     const answer = await this.post('/api/session/challenge', {
       walletAddress: wallet.address,
       network: wallet.network,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 let fixture: Fixture
 /** Where set, the proxy's clock stands still. */
@@ -19,7 +19,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const from = (address: string) => ({ 'X-Forwarded-For': `6.6.6.6, ${address}` })
 
-async function signedIn(): Promise<Browser> {
+async function signedIn(): Promise<TestBrowser> {
   const browser = fixture.browser()
   await browser.signIn(evmWallet())
   return browser

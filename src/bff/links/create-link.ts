@@ -7,7 +7,7 @@ import { familyOf, findAsset } from '#contract/network.ts'
 import { linkPayload } from '#contract/payment-link.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertLink } from '../db/links.ts'
 import type { LinkRow } from '../db/links.ts'
 import { macOf, signingKey } from './keys.ts'
@@ -16,7 +16,7 @@ export type LinkRequest = v.InferOutput<(typeof linkEndpoints)['linkCreate']['bo
 
 /** Makes and keeps a link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
 export async function createLink(
-  context: Context,
+  context: ProxyContext,
   wish: LinkRequest,
   createdBy: string,
 ): Promise<LinkRow> {
@@ -37,7 +37,7 @@ export async function createLink(
   return row
 }
 
-function readTerms({ config, now }: Context, wish: LinkRequest): LinkTerms {
+function readTerms({ config, now }: ProxyContext, wish: LinkRequest): LinkTerms {
   const details: Record<string, string> = {}
   const network = config.networks.find((known) => known.network === wish.network)
   if (!network)

@@ -5,14 +5,14 @@ import { readLink } from '#contract/payment-link.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type BrowserResponse, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 import { linkKey, linkPayment, paymentLink } from '../db/schema.ts'
 
 const seller = evmWallet()
 const DAY = 24 * 3_600_000
 let evm: EvmFixture
 let fixture: Fixture
-let shop: Browser
+let shop: TestBrowser
 let buyerAddress = ''
 let offset = 0
 

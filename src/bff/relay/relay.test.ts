@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type BrowserResponse, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallet = evmWallet()
 let fixture: Fixture
@@ -44,7 +44,7 @@ function relayed(answer: BrowserResponse): Relayed {
   return answer.json as unknown as Relayed
 }
 
-function ask(browser: Browser, body: Record<string, unknown>): Promise<BrowserResponse> {
+function ask(browser: TestBrowser, body: Record<string, unknown>): Promise<BrowserResponse> {
   return browser.post('/api/relay', { method: 'GET', headers: [], ...body })
 }
 

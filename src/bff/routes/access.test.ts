@@ -5,7 +5,7 @@ import {
   evmWallet,
   solanaWallet,
   type BrowserResponse,
-  type Browser,
+  type TestBrowser,
 } from '#testing/test-browser.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
 
@@ -22,7 +22,7 @@ let payment: string
 let foreign: string
 const people: Record<
   'nobody' | 'anonymous' | 'buyer' | 'seller' | 'stranger' | 'operator',
-  Browser
+  TestBrowser
 > = {} as never
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** The session that a first payment would open, without a chain to build one on. */
-async function becomeAnonymous(browser: Browser): Promise<void> {
+async function becomeAnonymous(browser: TestBrowser): Promise<void> {
   const started = await startAnonymousSession(fixture.bff.context, 'same-site')
   browser.cookies.set('__Host-paydesk', /=([^;]+)/.exec(started.setCookie)?.[1] ?? '')
 }

@@ -11,7 +11,7 @@ import { Fixture } from '#testing/fixture.ts'
 import {
   evmWallet,
   type BrowserResponse,
-  type Browser,
+  type TestBrowser,
   type TestWallet,
 } from '#testing/test-browser.ts'
 
@@ -46,7 +46,7 @@ type StatusAnswer = {
   }
 }
 const builtOf = (answer: BrowserResponse) => answer.json as unknown as BuiltAnswer
-const statusOf = async (browser: Browser, paymentId: string) =>
+const statusOf = async (browser: TestBrowser, paymentId: string) =>
   (await browser.get(`/api/payment/status/${paymentId}`)).json as unknown as StatusAnswer
 const key = () => ({ 'Idempotency-Key': crypto.randomUUID() })
 
@@ -62,7 +62,7 @@ function orderOf(account: PrivateKeyAccount, more: Record<string, unknown> = {})
   return { walletAddress: account.address, recipientAddress: seller.address, amount: 0.01, ...more }
 }
 
-async function build(browser: Browser, account: PrivateKeyAccount): Promise<BuiltAnswer> {
+async function build(browser: TestBrowser, account: PrivateKeyAccount): Promise<BuiltAnswer> {
   const answer = await browser.post('/api/transaction/send', orderOf(account), key())
   if (answer.status !== 200) throw new Error(answer.text)
   return builtOf(answer)
@@ -274,7 +274,7 @@ describe('one idempotency key of two visitors', () => {
     }
     const headers = key()
     const [one, other] = [fixture.browser(), fixture.browser()]
-    const pay = (browser: Browser) =>
+    const pay = (browser: TestBrowser) =>
       browser.post(
         '/api/link/pay',
         { link: made.link.link, walletAddress: account.address },

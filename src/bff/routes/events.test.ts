@@ -2,7 +2,7 @@ import { desc } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { PaymentStatus } from '#contract/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type Browser, type TestWallet } from '#testing/test-browser.ts'
+import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import type { EventReader } from '#testing/event-reader.ts'
 import { session } from '../db/schema.ts'
 import { insertSessionPayment } from '../db/sessions.ts'
@@ -11,8 +11,8 @@ const operatorWallet = evmWallet()
 const RING = 40
 
 let fixture: Fixture
-let operator: Browser
-let seller: Browser
+let operator: TestBrowser
+let seller: TestBrowser
 let sellerWallet: TestWallet
 const readers: EventReader[] = []
 
@@ -34,7 +34,7 @@ afterEach(() => {
   for (const reader of readers.splice(0)) reader.close()
 })
 
-async function open(browser: Browser, lastEventId?: string): Promise<EventReader> {
+async function open(browser: TestBrowser, lastEventId?: string): Promise<EventReader> {
   const reader = browser.events(lastEventId)
   readers.push(reader)
   await expect.poll(() => reader.status, { timeout: 10_000 }).toBe(200)

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { createId } from '#contract/id.ts'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = { operator: evmWallet(), buyer: evmWallet() }
 const transferId = createId('umt')
 let fixture: Fixture
-const people: Record<'nobody' | 'buyer' | 'operator', Browser> = {} as never
+const people: Record<'nobody' | 'buyer' | 'operator', TestBrowser> = {} as never
 
 beforeAll(async () => {
   fixture = await Fixture.open({ bff: { operatorWallets: [wallets.operator.address] } })

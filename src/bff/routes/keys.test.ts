@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiKeyHint } from '#contract/api-key.ts'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type BrowserResponse, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = { operator: evmWallet(), buyer: evmWallet() }
 
 let fixture: Fixture
-let operator: Browser
-let buyer: Browser
+let operator: TestBrowser
+let buyer: TestBrowser
 
 beforeAll(async () => {
   fixture = await Fixture.open({
@@ -77,7 +77,7 @@ test('only the operator manages keys, and nobody without a session', async () =>
     ['GET', '/api/usage'],
     ['POST', '/api/api-keys'],
   ] as const) {
-    const send = (who: Browser) =>
+    const send = (who: TestBrowser) =>
       method === 'GET'
         ? who.get(path)
         : who.post(path, { name: 'x', scopes: ['payment:read'] }, confirm('x'))
@@ -148,7 +148,7 @@ test('a stolen session makes no key: a wallet that runs the desk signs for these
 })
 
 test('an approval is asked for by the operator, for a wallet of the session that runs the desk', async () => {
-  const ask = (who: Browser, signer: string) =>
+  const ask = (who: TestBrowser, signer: string) =>
     who.post('/api/api-keys/approval', {
       signer,
       operation: createOperation({ name: 'x', scopes: ['payment:read'] }),

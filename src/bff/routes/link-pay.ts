@@ -4,7 +4,7 @@ import { LosslessNumber } from '#contract/json.ts'
 import { findAsset } from '#contract/network.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { fillLinkUse, findLinkUse, releaseLinkUse, allocateLinkUse } from '../db/links.ts'
 import type { LinkPaymentRow, NewLinkUse } from '../db/links.ts'
 import { countsOf, openLink, refuseLink, stateOf } from '../links/open-link.ts'
@@ -61,7 +61,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
 }
 
 async function takeOpenPlace(
-  context: Context,
+  context: ProxyContext,
   { row }: OpenedLink,
   payer: NewLinkUse,
 ): Promise<LinkPaymentRow> {
@@ -74,7 +74,7 @@ async function takeOpenPlace(
 
 /** The request to the service: what the link sets, and otherwise only what it leaves open. */
 function requestOf(
-  { config }: Context,
+  { config }: ProxyContext,
   terms: LinkTerms,
   body: OwnCall<'linkPay'>['body'],
 ): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type BrowserResponse, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = {
   operator: evmWallet(),
@@ -9,7 +9,7 @@ const wallets = {
   buyer: evmWallet(),
   stranger: evmWallet(),
 }
-const people = {} as Record<keyof typeof wallets, Browser>
+const people = {} as Record<keyof typeof wallets, TestBrowser>
 
 let fixture: Fixture
 let payment: string
@@ -28,9 +28,9 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Note = { paymentId: string; labels: string[]; note: string; reconciledAt: number | null }
 const notes = (answer: BrowserResponse) => (answer.json as unknown as { notes: Note[] }).notes
-const read = async (who: Browser, ...paymentIds: string[]) =>
+const read = async (who: TestBrowser, ...paymentIds: string[]) =>
   notes(await who.post('/api/notes/read', { paymentIds }))
-const write = (who: Browser, change: object) =>
+const write = (who: TestBrowser, change: object) =>
   who.post('/api/notes', { paymentIds: [payment], ...change })
 
 test('operators share their notes; the payer has notes of their own, and a stranger none', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 /** Who may have proofs checked, accepted, or settled by themselves. The proof itself is refused by the service; that it was asked is what counts. */
 
@@ -10,7 +10,7 @@ const proof = {
   paymentPayload: {},
   paymentRequirements: { payTo: wallets.payee.address },
 }
-const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', Browser> = {} as never
+const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', TestBrowser> = {} as never
 let fixture: Fixture
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { maySee } from '../session/open-session.ts'
 import type { OpenSession } from '../db/sessions.ts'
@@ -7,7 +7,7 @@ import type { UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, spender } from '../session/rule.ts'
 
 type Wanted = {
-  context: Context
+  context: ProxyContext
   visitor: Visitor
   session: OpenSession
   paymentId: string

@@ -3,10 +3,10 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
-import { evmWallet, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = { seller: evmWallet(), buyer: evmWallet(), operator: evmWallet() }
-const people = {} as Record<keyof typeof wallets, Browser>
+const people = {} as Record<keyof typeof wallets, TestBrowser>
 const ETH = 10n ** 18n
 
 let fixture: Fixture
@@ -59,7 +59,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 /** Its chain answers nobody, so what is let through ends there. */
 const PASSED = 'CHAIN_UNAVAILABLE'
 
-async function sendBack(who: Browser, amount: number, change: Record<string, unknown> = {}) {
+async function sendBack(who: TestBrowser, amount: number, change: Record<string, unknown> = {}) {
   const body = {
     walletAddress: wallets.seller.address,
     recipientAddress: wallets.buyer.address,

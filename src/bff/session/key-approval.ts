@@ -7,7 +7,7 @@ import {
   type KeyOperation,
 } from '#contract/key-approval.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
 import type { Visitor } from './visitor.ts'
 import { requireOperator } from './rule.ts'
@@ -22,7 +22,7 @@ const VALID_MS = 5 * 60_000
  * to the page's origin and to the session.
  */
 export async function issueKeyApproval(
-  context: Context,
+  context: ProxyContext,
   visitor: Visitor,
   { operation, signer }: { operation: KeyOperation; signer: string },
 ) {
@@ -55,7 +55,7 @@ export async function issueKeyApproval(
  * for this session
  */
 export async function requireKeyApproval(
-  context: Context,
+  context: ProxyContext,
   visitor: Visitor,
   { approval, operation }: { approval: string | undefined; operation: KeyOperation },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Fixture, ORIGIN } from '#testing/fixture.ts'
-import { evmWallet, solanaWallet, type Browser } from '#testing/test-browser.ts'
+import { evmWallet, solanaWallet, type TestBrowser } from '#testing/test-browser.ts'
 import { session } from '../db/schema.ts'
 
 const HOUR = 3_600_000
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-let browser: Browser
+let browser: TestBrowser
 beforeEach(() => {
   clock += HOUR
   browser = fixture.browser()

@@ -37,7 +37,7 @@ export type EvmFacts = {
   steps: Step[]
 }
 
-export type Decoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
+export type EvmDecoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
 
 /** The largest transaction nodes pass on. */
 const MAX_BYTES = 128 * 1024
@@ -56,7 +56,7 @@ export function decodeTransaction(
   bytes: Uint8Array,
   native: Asset = NATIVE_ETH,
   tokens: readonly Asset[] = [],
-): Decoded {
+): EvmDecoded {
   if (bytes.length > MAX_BYTES)
     return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
   if (bytes[0] !== 0x02) return { ok: false, problem: 'This is not an EIP-1559 transaction.' }

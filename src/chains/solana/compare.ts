@@ -4,7 +4,7 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
-import { matchesTransfer, type LandedFacts } from './landed.ts'
+import { matchesTransfer, type SolanaLandedFacts } from './landed.ts'
 import { blockhashFact, matchRows, meaningOf } from './match.ts'
 import { formatOperation } from './operations.ts'
 
@@ -56,7 +56,7 @@ export function compareSigned(
  * A transaction that failed moved nothing and never matches. Of a token the balances must have moved by exactly the amount, between these
  * two owners and nowhere else: a mint that keeps a part, or an account that was given away, is no payment.
  */
-export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
+export function compareLanded(intent: PaymentIntent, landed: SolanaLandedFacts): Match {
   const rows = matchRows(intent, landed, { allowGuards: true }).map((row): MatchRow => {
     if (row.field === 'fee')
       return {
@@ -82,7 +82,7 @@ export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match
 
 function movedRow(
   intent: PaymentIntent,
-  { operations, tokenChanges, tokenOwners }: LandedFacts,
+  { operations, tokenChanges, tokenOwners }: SolanaLandedFacts,
   row: MatchRow,
 ): MatchRow {
   const [transfer] = operations.filter((operation) => operation.kind === 'token_transfer')

@@ -45,14 +45,14 @@ export type SolanaFacts = {
   steps: Step[]
 }
 
-export type Decoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: string }
+export type SolanaDecoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: string }
 
 /**
  * Reads a transaction, legacy or v0, with or without its signatures. Fails closed: a lookup table, an unknown version, a spelling
  * that is not the canonical one, or one byte too many is a problem. Instructions that are not understood become `unknown` operations.
  * @param tokens those the words of the steps call by their name
  */
-export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): Decoded {
+export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): SolanaDecoded {
   try {
     const wire = readTransaction(bytes)
     if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes))

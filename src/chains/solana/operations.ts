@@ -27,7 +27,7 @@ import {
   readAccountOpened,
   readTokenTransfer,
   type AccountOpened,
-  type TokenTransfer,
+  type SplTransfer,
 } from './token-instructions.ts'
 
 /** One instruction with its accounts as addresses. */
@@ -41,7 +41,7 @@ export type Operation =
   | { kind: 'fee_limit'; units: number }
   | { kind: 'fee_price'; microLamports: bigint }
   | { kind: 'transfer'; from: string; to: string; lamports: bigint }
-  | TokenTransfer
+  | SplTransfer
   | AccountOpened
   | { kind: 'memo'; program: string; text: string; signers: readonly string[] }
   | { kind: 'guard'; assertion: number; accounts: readonly string[]; data: Uint8Array }

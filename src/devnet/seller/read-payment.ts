@@ -10,7 +10,7 @@ import type { ReceiveRequest } from './service-client.ts'
 import { ORDER, type QuotedOption, type Quotes } from './quote.ts'
 
 /** `readable: false`: the input is no x402 payment at all. */
-export type Read =
+export type PaymentReading =
   | { ok: true; question: ReceiveRequest }
   | { ok: false; readable: boolean; reason: string; message: string }
 
@@ -23,7 +23,7 @@ type Visit = { header: string; url: URL; offers: readonly QuotedOption[] }
 export function readPayment(
   { header, url, offers }: Visit,
   { quotes, networks }: { quotes: Quotes; networks: readonly Network[] },
-): Read {
+): PaymentReading {
   const decoded = decodePayload(header)
   if (!decoded.ok)
     return { ok: false, readable: false, reason: 'malformed', message: decoded.problem }
@@ -94,7 +94,7 @@ type Order = {
 function fromOrder(
   payment: PaymentPayload,
   { header, requirements, resource, offers }: Order,
-): Read {
+): PaymentReading {
   const network = readNetwork(requirements.network, payment.x402Version)
   const method = methodOf(payment)
   const offer = offers.find(
@@ -119,7 +119,11 @@ function fromOrder(
 }
 
 /** A version 1 payment that names no terms is checked against today's price. */
-function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quotes: Quotes): Read {
+function fromOffers(
+  payment: PaymentPayload,
+  { header, url, offers }: Visit,
+  quotes: Quotes,
+): PaymentReading {
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
   const transaction = readTransaction(payment)
   const native = transaction?.ok && transaction.operations.some(({ kind }) => kind === 'transfer')
@@ -172,7 +176,7 @@ function assetOf(
   return network && findAsset(network, name)
 }
 
-function unknownOffer(): Read {
+function unknownOffer(): PaymentReading {
   return {
     ok: false,
     readable: true,

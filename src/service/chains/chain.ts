@@ -27,7 +27,10 @@ export interface Chain {
    * the payer wants to give the validator; automatic otherwise. `fingerprint`: EVM, random last
    * digits in the fees, by which the landed transaction is recognised.
    */
-  build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, options?: BuildOptions): Promise<Built>
+  build(
+    intent: Omit<PaymentIntent, 'maxFeeAtomic'>,
+    options?: BuildOptions,
+  ): Promise<BuiltTransaction>
   /**
    * The transaction in which a payee records on the chain that a payer has paid it; `text` names
    * the payment. It moves nothing and is not simulated.
@@ -97,7 +100,7 @@ export interface Chain {
   funds(
     address: string,
     openPayments: (since: number) => Promise<readonly OpenPayment[]>,
-  ): Promise<Funds>
+  ): Promise<SenderFunds>
   /**
    * What a wallet holds in the finalized chain, and what it has done since a height; for
    * reconciliation. Undefined while that is unknown.
@@ -129,7 +132,7 @@ export type ChainClock = { head: Date; finalized: Date }
 
 export type BuildOptions = { priorityFeeAtomic?: bigint | undefined; fingerprint?: boolean }
 
-export type Built =
+export type BuiltTransaction =
   | {
       ok: true
       bytes: Uint8Array
@@ -152,7 +155,7 @@ export type Built =
   | { ok: false; code: 'INSUFFICIENT_BALANCE'; reason: BalanceReason }
   | { ok: false; code: 'INVALID_RECIPIENT'; reason: RecipientReason }
 
-export type Ready = Extract<Built, { ok: true }>
+export type Ready = Extract<BuiltTransaction, { ok: true }>
 
 export type Note = {
   payee: string
@@ -184,7 +187,7 @@ export type MonitoredTransaction = {
 export type OpenPayment = { id: string; signatures: readonly string[] }
 
 /** The state of a wallet. */
-export type Funds = {
+export type SenderFunds = {
   /**
    * The balance includes what was known to have landed before this height when the reading began.
    */
@@ -225,7 +228,7 @@ export type Audit = {
 export type Found = {
   signature: string
   paymentIds: readonly string[]
-  landed?: { transfer: Transfer; height: number }
+  landed?: { transfer: ObservedTransfer; height: number }
 }
 
 export type Observation =
@@ -234,7 +237,7 @@ export type Observation =
    * In the pool, or in a block that does not count yet; `transfer` where the chain already shows
    * what it would do.
    */
-  | { state: 'pending'; transfer?: Transfer | null }
+  | { state: 'pending'; transfer?: ObservedTransfer | null }
   | {
       state: 'landed'
       succeeded: boolean
@@ -249,12 +252,12 @@ export type Observation =
       /** SHA-256 of the signed message, hex, where a transaction may be signed twice (Solana). */
       messageHash?: string
       /** The payment this transaction makes, read from the chain; null when it is anything else. */
-      transfer: Transfer | null
+      transfer: ObservedTransfer | null
       /**
        * EVM: everything that token events report as moved in it, to compare with what was asked
        * for.
        */
-      moved?: readonly Transfer[]
+      moved?: readonly ObservedTransfer[]
       failure: string | null
     }
 
@@ -272,7 +275,7 @@ export type BroadcastResult = { accepted: true } | { accepted: false; reason: st
  * `fingerprint`: EVM, the fees per gas as `spellFingerprint` writes them, where the chain shows the
  * whole transaction.
  */
-export type Transfer = {
+export type ObservedTransfer = {
   sender: string
   recipient: string
   asset: string

@@ -4,7 +4,7 @@ import {
   runCases,
   FAULTS,
   type Case,
-  type Finding,
+  type CrashFinding,
   type Fault,
 } from '#testing/chaos/crash-batch.ts'
 import { openCrashHarness, type CrashHarness } from '#testing/chaos/crash-harness.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
 describe.each(FAULTS)('with %s', (userError) => {
-  let findings: Finding[]
+  let findings: CrashFinding[]
 
   beforeAll(async () => {
     findings = await runCases(stage, userError, casesOf(userError))

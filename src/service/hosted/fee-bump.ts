@@ -6,7 +6,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { Network } from '#contract/network.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Built, Chain } from '../chains/chain.ts'
+import type { BuiltTransaction, Chain } from '../chains/chain.ts'
 import type { GasPrice } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
@@ -27,7 +27,7 @@ const GIVE_UP_MS = 600_000
 const MAX_ATTEMPTS = 6
 
 export type WaitingPayment = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
-type Ready = Extract<Built, { ok: true }>
+type Ready = Extract<BuiltTransaction, { ok: true }>
 type Next = {
   built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>
   nonce: number | null
@@ -289,7 +289,7 @@ async function giveUp(
   })
 }
 
-function buildAgain(chain: Chain, payment: PaymentRecord): Promise<Built> {
+function buildAgain(chain: Chain, payment: PaymentRecord): Promise<BuiltTransaction> {
   const { maxFeeAtomic: _, ...wanted } = intentOf(payment, chain.network, 0n)
   return chain.build(wanted, { priorityFeeAtomic: payment.priorityFee ?? undefined })
 }
@@ -307,7 +307,7 @@ function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): Payment
   }
 }
 
-function describeRefusal(built: Exclude<Built, { ok: true }>): string {
+function describeRefusal(built: Exclude<BuiltTransaction, { ok: true }>): string {
   return built.code === 'INVALID_RECIPIENT'
     ? renderRecipientReason(built.reason)
     : 'the wallet holds too little.'

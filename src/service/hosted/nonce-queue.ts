@@ -1,6 +1,6 @@
 import type { Network } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Chain, Funds } from '../chains/chain.ts'
+import type { Chain, SenderFunds } from '../chains/chain.ts'
 import { nativeShortage, type Shortage } from '../chains/shortage.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
@@ -22,17 +22,21 @@ export type NonceSlot =
   | { ok: false; shortage: Shortage; uncertain: boolean }
 
 /** Balance readings under way, by lane. */
-const readings = new WeakMap<Context, Map<string, Promise<Funds>>>()
+const readings = new WeakMap<Context, Map<string, Promise<SenderFunds>>>()
 
 /**
  * What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with
  * the rows later, and counts everything that a reading does not certainly include as still to be
  * paid. So a reading stays valid while others take their places, and concurrent callers share one.
  */
-export function readSenderFunds(context: Context, chain: Chain, sender: string): Promise<Funds> {
+export function readSenderFunds(
+  context: Context,
+  chain: Chain,
+  sender: string,
+): Promise<SenderFunds> {
   const nonceQueue = { network: chain.network.network, sender }
   const name = `${nonceQueue.network} ${sender}`
-  const underWay = readings.get(context) ?? new Map<string, Promise<Funds>>()
+  const underWay = readings.get(context) ?? new Map<string, Promise<SenderFunds>>()
   readings.set(context, underWay)
   const reading =
     underWay.get(name) ??
@@ -46,7 +50,7 @@ export function readSenderFunds(context: Context, chain: Chain, sender: string):
 type Request = {
   network: Network
   sender: string
-  funds: Funds
+  funds: SenderFunds
   amountAtomic: bigint
   feeAtomic: bigint
   replacing?: string
@@ -92,7 +96,7 @@ type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
 async function readPromised(
   tx: Database,
   nonceQueue: NonceQueue,
-  funds: Funds,
+  funds: SenderFunds,
 ): Promise<Promised[]> {
   if (funds.nonce !== null) {
     // Of the offers for one place the highest counts: the last one.

@@ -1,12 +1,12 @@
 import { ProblemError } from '#contract/problem.ts'
-import type { Chain, Funds } from '../chains/chain.ts'
+import type { Chain, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { findByIdempotencyKey, type PaymentRecord } from '../db/payments.ts'
 import { readSenderFunds } from './nonce-queue.ts'
 import { runInQueue } from './serialize.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
-import { reserve, type Order } from './reserve.ts'
+import { reserve, type TransferOrder } from './reserve.ts'
 import { recoverCommit, type PersistedPayment } from './recover-commit.ts'
 
 /** How often a wallet is looked at before a payment is refused that would fit beside fewer others. */
@@ -21,7 +21,7 @@ const MAX_PAUSE_MS = 1_000
 export async function persist(
   context: Context,
   chain: Chain,
-  { order, funds, secret }: { order: Order; funds: Funds; secret: Uint8Array },
+  { order, funds, secret }: { order: TransferOrder; funds: SenderFunds; secret: Uint8Array },
 ): Promise<PersistedPayment> {
   const { paymentId, network, sender, recipient } = order.intent
   let seen = funds

@@ -1,7 +1,7 @@
 import type { PaymentIntent } from '#chains/intent.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, Funds } from '../chains/chain.ts'
+import type { BuiltTransaction, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import { insertAttempt } from '../db/attempts.ts'
@@ -14,11 +14,11 @@ import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
 import { requireSending } from './require-sending.ts'
 import type { PersistedPayment } from './recover-commit.ts'
 
-export type Order = {
+export type TransferOrder = {
   accountId: string
   network: Network
   intent: PaymentIntent
-  built: Extract<Built, { ok: true }>
+  built: Extract<BuiltTransaction, { ok: true }>
   priorityFeeAtomic: bigint | undefined
   resource: string | undefined
   metadata: Record<string, unknown> | undefined
@@ -38,8 +38,8 @@ type Reserved = ({ ok: true } & PersistedPayment) | Extract<NonceSlot, { ok: fal
  */
 export async function reserve(
   context: Context,
-  order: Order,
-  { funds, secret }: { funds: Funds; secret: Uint8Array },
+  order: TransferOrder,
+  { funds, secret }: { funds: SenderFunds; secret: Uint8Array },
 ): Promise<Reserved> {
   const { accountId, network, intent, built } = order
   const { paymentId, sender, amountAtomic } = intent
@@ -104,7 +104,7 @@ function rowOf({
   metadata,
   refund,
   idempotency,
-}: Order) {
+}: TransferOrder) {
   const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
   return {
     id: paymentId,

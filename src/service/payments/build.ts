@@ -4,7 +4,7 @@ import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { proofTypedData } from '#x402/txid.ts'
-import type { Built } from '../chains/chain.ts'
+import type { BuiltTransaction } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { insertPayment, type PaymentRecord } from '../db/payments.ts'
@@ -20,7 +20,7 @@ import { reserveRefund, type Refund } from './reserve-refund.ts'
 import { refuseBuilt } from './refuse-built.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
-type Ready = Extract<Built, { ok: true }>
+type Ready = Extract<BuiltTransaction, { ok: true }>
 
 /** How long a built transaction is offered, in seconds. */
 const VALID_S = 60

@@ -1,4 +1,4 @@
-import type { Chain, Transfer } from '../chains/chain.ts'
+import type { Chain, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import type { OpenClaim } from '../db/claims.ts'
@@ -9,7 +9,7 @@ import { requireSending } from '../hosted/require-sending.ts'
 import type { Signed } from '../wallets/sign.ts'
 import { undecided } from '../verification/verification-report.ts'
 import { orUndecided, type Job } from './outcome.ts'
-import { recordBroadcast, type Limits, type Outgoing } from './record.ts'
+import { recordBroadcast, type ValidityLimits, type OutgoingSettlement } from './record.ts'
 
 /**
  * How often a wallet is checked before deferring a settlement that would fit beside fewer others.
@@ -20,11 +20,11 @@ const MAX_PAUSE_MS = 1_000
 type Keeping = {
   chain: Chain
   held: OpenClaim
-  transfer: Transfer
+  transfer: ObservedTransfer
   /** The wallet that pays the network fee, and the most it may be charged. */
   wallet: string
   feeAtomic: bigint
-  limits: Limits
+  limits: ValidityLimits
   /** @param nonce its place in the lane of the wallet, where the chain has nonces */
   sign: (nonce: number | null) => Signed
 }
@@ -40,7 +40,7 @@ export async function persistSettlement(
   context: Context,
   job: Job,
   keeping: Keeping,
-): Promise<{ payment: PaymentRecord; signed: Outgoing }> {
+): Promise<{ payment: PaymentRecord; signed: OutgoingSettlement }> {
   const { chain, wallet } = keeping
   for (let look = 1; ; look++) {
     const funds = await orUndecided(job.deadline.within(readSenderFunds(context, chain, wallet)))
@@ -79,7 +79,7 @@ async function keep(
     await requireSending(tx, { network: network.network, sender: wallet })
     const { bytes, signature } = keeping.sign(place.nonce)
     crashPoint(context, 'settle:signed')
-    const signed: Outgoing = {
+    const signed: OutgoingSettlement = {
       bytes,
       signature,
       signer: wallet,

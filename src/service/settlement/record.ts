@@ -2,7 +2,7 @@ import { fact } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type OpenClaim } from '../db/claims.ts'
@@ -24,7 +24,7 @@ import type { ProofUnderCheck, LandedObservation } from '../verification/validat
 export type Recorded = ProofUnderCheck & {
   held: OpenClaim
   fingerprint: string
-  transfer: Transfer
+  transfer: ObservedTransfer
 }
 /** `signature`: the transaction that pays, where one is known. */
 type Known = Recorded & { signature: string | null }
@@ -68,13 +68,13 @@ async function usedFor(
   return insertReceived(context, recorded, { statuses, row: facts, transaction: null })
 }
 
-export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }
+export type ValidityLimits = { lastValidBlockHeight: number | null; builtHeight: number }
 
 /**
  * What the service is about to broadcast. `signer`: the managed wallet that pays the network fee
  * for it, where the payer does not.
  */
-export type Outgoing = {
+export type OutgoingSettlement = {
   bytes: Uint8Array
   signature: string
   signer: string | null
@@ -90,7 +90,7 @@ export type Outgoing = {
 export async function recordBroadcast(
   context: Context,
   recorded: Recorded,
-  { limits, signed }: { limits: Limits; signed: Outgoing | null },
+  { limits, signed }: { limits: ValidityLimits; signed: OutgoingSettlement | null },
 ): Promise<PaymentRecord> {
   const transaction = signed && Buffer.from(signed.bytes).toString('base64')
   const known = { ...recorded, signature: signed?.signature ?? null }

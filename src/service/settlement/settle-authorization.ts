@@ -1,8 +1,8 @@
 import { fact, textFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import type { Chain, Transfer } from '../chains/chain.ts'
-import type { Call, Quote } from '../chains/contracts.ts'
+import type { Chain, ObservedTransfer } from '../chains/chain.ts'
+import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import type { OpenClaim } from '../db/claims.ts'
@@ -165,7 +165,7 @@ async function settleHere(
 async function rehearse(
   { deadline, report }: Job,
   chain: Chain,
-  call: Call & { from: string },
+  call: ContractCall & { from: string },
 ): Promise<Extract<Quote, { ok: true }>> {
   const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)
@@ -184,7 +184,7 @@ type Sending = {
   chain: Chain
   held: OpenClaim
   opened: OpenedWallet
-  call: Call
+  call: ContractCall
   quote: Extract<Quote, { ok: true }>
 }
 
@@ -232,7 +232,7 @@ async function limitsNow(context: Context, { terms }: Job) {
   return { builtHeight: (await chain?.recentHead())?.height ?? 0, lastValidBlockHeight: null }
 }
 
-function transferOf({ terms, examined }: Job): Transfer {
+function transferOf({ terms, examined }: Job): ObservedTransfer {
   const { payTo, asset, amountAtomic } = terms
   return {
     sender: examined.payer ?? '',

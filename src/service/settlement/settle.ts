@@ -5,7 +5,7 @@ import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
 import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign-call.ts'
-import type { Chain, Observation, Transfer } from '../chains/chain.ts'
+import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import {
@@ -49,7 +49,12 @@ import {
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
 import { simulateSigned } from '../verification/simulate-signed.ts'
-import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
+import {
+  recordBroadcast,
+  recordLanded,
+  type ValidityLimits,
+  type OutgoingSettlement,
+} from './record.ts'
 import { monitorAuthorization, settleAuthorization } from './settle-authorization.ts'
 import { feePayerFee } from './fee-payer.ts'
 import { isCertain, watch } from './watch.ts'
@@ -270,7 +275,7 @@ async function settleSigned(
       chain,
       ...(await signAsSponsor(context, job, { chain, held, bytes, sponsor, limits })),
     })
-  const signed: Outgoing = {
+  const signed: OutgoingSettlement = {
     bytes,
     signature: signatureOf(own),
     signer: null,
@@ -308,7 +313,7 @@ function refuseOld({ terms, report }: Job): void {
   })
 }
 
-type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: Limits }
+type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: ValidityLimits }
 
 /**
  * Our wallet signs for a payer once every check has passed, for tokens also those of the official
@@ -354,7 +359,7 @@ async function signAsSponsor(
 const LIFETIME_BLOCKS = 150
 
 /** What the signed bytes say, which the examination checked against the terms. */
-export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): Transfer {
+export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): ObservedTransfer {
   const { payTo, asset, amountAtomic } = terms
   const { payer, memo, nonce, fingerprint } = examined
   return {
@@ -371,7 +376,7 @@ export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>)
 type Following = {
   chain: Chain
   payment: PaymentRecord
-  signed: Pick<Outgoing, 'bytes' | 'signature'>
+  signed: Pick<OutgoingSettlement, 'bytes' | 'signature'>
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FacilitatorEvmSigner } from '@x402/evm'
 import { callOf, ECDSA_LENGTH, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
-import type { Call, Contracts } from '../chains/contracts.ts'
+import type { ContractCall, Contracts } from '../chains/contracts.ts'
 import type { ExpectedTerms } from './terms.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function verifyOfficially(official: Official): Promise<string | nul
  */
 export async function settleOfficially(
   official: Official,
-  submit: (call: Call) => Promise<Hex>,
+  submit: (call: ContractCall) => Promise<Hex>,
 ): Promise<string | null> {
   if (!takesOfficially(official)) {
     await submit(callOf(official.authorization))
@@ -67,7 +67,7 @@ function takesOfficially({ authorization: { method, signature, signedBy } }: Off
 
 async function prepare(
   { contracts, terms, authorization, address }: Official,
-  submit: (call: Call) => Promise<Hex>,
+  submit: (call: ContractCall) => Promise<Hex>,
 ) {
   const { ExactEvmScheme } = await import('@x402/evm/exact/facilitator')
   const expected = callOf(authorization)

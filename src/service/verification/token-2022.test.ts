@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { balanceOnSolana, createMint, give, type Extension } from '#testing/local-tokens.ts'
+import { balanceOnSolana, createMint, give, type TestExtension } from '#testing/local-tokens.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
@@ -67,7 +67,7 @@ afterAll(async () => {
 })
 
 /** Payer and payees hold it. */
-async function hold(asset: Asset, extensions: readonly Extension[]): Promise<void> {
+async function hold(asset: Asset, extensions: readonly TestExtension[]): Promise<void> {
   const account = {
     program: TOKEN_2022,
     extensions: [{ type: IMMUTABLE_OWNER, value: new Uint8Array() }, ...extensions],

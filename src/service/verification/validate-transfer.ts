@@ -2,7 +2,7 @@ import { addressFact, amountFact, fact, textFact, type CheckFact } from '#contra
 import { familyOf } from '#contract/network.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
-import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
 import { undecided, type VerificationReport } from './verification-report.ts'
@@ -28,7 +28,7 @@ export async function validatePayment(
   context: Context,
   judged: ProofUnderCheck,
   landed: LandedObservation,
-): Promise<Transfer> {
+): Promise<ObservedTransfer> {
   const { report } = judged
   const succeeded = fact('landed_and_succeeded')
   const ended = landed.succeeded
@@ -63,7 +63,7 @@ export async function validatePayment(
 function pick(
   { terms }: ProofUnderCheck,
   { transfer, moved = [] }: LandedObservation,
-): Transfer | null {
+): ObservedTransfer | null {
   if (terms.asset.native || transfer?.asset === terms.asset.address) return transfer
   const ofToken = moved.filter(({ asset }) => asset === terms.asset.address)
   return ofToken.find(({ recipient }) => recipient === terms.payTo) ?? ofToken[0] ?? transfer
@@ -72,8 +72,8 @@ function pick(
 /** @throws ProofRefused */
 export function validateTransfer(
   { terms, examined, report }: ProofUnderCheck,
-  transfer: Transfer | null,
-): Transfer {
+  transfer: ObservedTransfer | null,
+): ObservedTransfer {
   const plain = transfer !== null
   report.check('unexpected_instruction', {
     name: 'plain_transfer',

@@ -6,7 +6,7 @@ import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
 import { startServiceProcess } from '../service-process.ts'
-import type { ServiceResponse, Order } from './crash-orders.ts'
+import type { ServiceResponse, CrashOrder } from './crash-orders.ts'
 import type { CrashHarness } from './crash-harness.ts'
 
 /**
@@ -32,7 +32,7 @@ export type Fault = (typeof FAULTS)[number]
 
 export type Case = { family: Family; point: CrashPoint }
 
-export type Finding = Case & {
+export type CrashFinding = Case & {
   endedBy: string | null
   /** Whether the payment was in the database once the process was dead. */
   kept: boolean
@@ -47,7 +47,7 @@ export type Finding = Case & {
   difference: bigint
 }
 
-type Run = Case & { order: Order; endedBy?: string | null; kept?: boolean; meanwhile?: number }
+type Run = Case & { order: CrashOrder; endedBy?: string | null; kept?: boolean; meanwhile?: number }
 
 /** With this many starting processes, the machine has room for the chains. */
 const AT_ONCE = 4
@@ -60,7 +60,7 @@ export async function runCases(
   stage: CrashHarness,
   userError: Fault,
   cases: readonly Case[],
-): Promise<Finding[]> {
+): Promise<CrashFinding[]> {
   const sends = cases.filter(({ point }) => isSend(point))
   const settlements = cases.filter(({ point }) => !isSend(point))
   return [
@@ -81,7 +81,7 @@ async function runBatch(
   stage: CrashHarness,
   userError: Fault,
   cases: readonly Case[],
-): Promise<Finding[]> {
+): Promise<CrashFinding[]> {
   const survivor =
     userError === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
   try {
@@ -137,7 +137,7 @@ async function repeatInUserError(url: string, { runs, away }: Repetition): Promi
   await Promise.all(runs.map(async (run) => (run.meanwhile = (await askWhenFree(url, run)).status)))
 }
 
-async function finish(stage: CrashHarness, url: string, run: Run): Promise<Finding> {
+async function finish(stage: CrashHarness, url: string, run: Run): Promise<CrashFinding> {
   const { family, point, order } = run
   // A persisted payment is executed without another request.
   if (run.kept) await eventually(() => readRows(stage, run), isOver)

@@ -17,7 +17,7 @@ const USDC = 1_500_000n
 export type ServiceResponse = { status: number; text: string }
 
 /** One transfer, requested from a service once, and then again and again until it is done. */
-export type Order = {
+export type CrashOrder = {
   /** The sender of the payment, as stored in the rows. */
   sender: string
   ask: (url: string) => Promise<ServiceResponse>
@@ -40,12 +40,12 @@ export type Orders = {
   /** The accounts that pay the network fees of settlements. */
   facilitators: string[]
   /** 0.01 of the native currency, from a managed wallet with money. */
-  openSend: (family: Family) => Promise<Order>
+  openSend: (family: Family) => Promise<CrashOrder>
   /**
    * What a payer of USDC signs, for the wallet of the service to execute: EIP-3009, or a
    * transaction on Solana with that wallet as its fee payer.
    */
-  openSettlement: (family: Family) => Promise<Order>
+  openSettlement: (family: Family) => Promise<CrashOrder>
 }
 
 export async function openOrders({ evm, solana }: Chains, service: Service): Promise<Orders> {

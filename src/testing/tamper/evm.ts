@@ -21,13 +21,13 @@ import { matchTransaction } from '#chains/evm/match.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { changeBytes, type Rng } from './rng.ts'
-import type { Attack, Chain } from './tamper.ts'
+import type { Attack, TamperChain } from './tamper.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const PAYER = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
 const STRANGER = privateKeyToAccount(`0x${'bad1'.repeat(16)}`)
 
-export type Fields = Required<
+export type TransactionFields = Required<
   Pick<
     TransactionSerializableEIP1559,
     'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'
@@ -40,7 +40,7 @@ export type Fields = Required<
 
 export type Changes = Record<
   string,
-  (rng: Rng, valid: Fields, intent: PaymentIntent) => TransactionSerializable
+  (rng: Rng, valid: TransactionFields, intent: PaymentIntent) => TransactionSerializable
 >
 
 /** A kind of payment under attack. */
@@ -143,7 +143,7 @@ async function attack(kindOf: Kind, rng: Rng): Promise<Attack> {
 /** What a wallet that lies, or somebody between it and us, gives back. */
 async function signAttack(
   rng: Rng,
-  fields: Fields,
+  fields: TransactionFields,
   { how, changed }: { how: string; changed: TransactionSerializable },
 ): Promise<Pick<Attack, 'how' | 'bytes' | 'door'>> {
   const door = rng.pick<Attack['door']>(['signed', 'signed', 'review'])
@@ -191,7 +191,7 @@ async function signAttack(
 function newPayment(
   kindOf: Kind,
   rng: Rng,
-): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
+): { intent: PaymentIntent; fields: TransactionFields; reviewed: Uint8Array } {
   const chainId = rng.pick([1, 31337, 8453, 11155111])
   const intent = {
     paymentId: rng.paymentId(),
@@ -256,7 +256,7 @@ export function flipNibble(hex: Hex, at: number): Hex {
   return `0x${(hex.slice(0, at) + flipped + hex.slice(at + 1)).slice(2).toLowerCase()}`
 }
 
-export function attackOn(kindOf: Kind): Chain {
+export function attackOn(kindOf: Kind): TamperChain {
   return {
     attack: (rng) => attack(kindOf, rng),
     accepts,

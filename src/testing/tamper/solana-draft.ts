@@ -196,12 +196,12 @@ export function compile({
   )
 }
 
-export type Payment = { intent: PaymentIntent; draft: Draft; reviewed: Uint8Array }
+export type DraftPayment = { intent: PaymentIntent; draft: Draft; reviewed: Uint8Array }
 
 /** One attack on a payment: bytes changed blindly, parts changed with understanding, or a wallet that lies. */
 export function attackPayment(
   rng: Rng,
-  { intent, draft, reviewed }: Payment,
+  { intent, draft, reviewed }: DraftPayment,
   changes: Record<string, Change>,
 ): Attack {
   const kind = rng.below(100)

@@ -23,10 +23,10 @@ import {
   u64,
   type Change,
   type Draft,
-  type Payment,
+  type DraftPayment,
 } from './solana-draft.ts'
 import { accepts, isSamePayment } from './solana-validator.ts'
-import type { Chain } from './tamper.ts'
+import type { TamperChain } from './tamper.ts'
 
 const payer = PAYER.publicKey
 const stranger = STRANGER.publicKey
@@ -216,7 +216,7 @@ function writable(instruction: Draft['transfer']): Draft['transfer'] {
   return instruction
 }
 
-function newPayment(rng: Rng): Payment {
+function newPayment(rng: Rng): DraftPayment {
   const [blockhash, mint, recipient] = [key(rng).toBase58(), key(rng), key(rng)]
   const program = rng.pick([TOKEN, TOKEN_2022])
   const unitLimit = 20_000 + rng.below(180_001)
@@ -266,7 +266,7 @@ function newPayment(rng: Rng): Payment {
   }
 }
 
-export const solanaToken: Chain = {
+export const solanaToken: TamperChain = {
   attack: async (rng) => attackPayment(rng, newPayment(rng), changes),
   accepts,
   isSamePayment: (attack) =>

@@ -26,7 +26,7 @@ export function accepts({ intent, reviewed, bytes, door }: Attack): boolean {
  */
 export async function isSamePayment(
   { intent, reviewed, bytes, door }: Attack,
-  pays: (intent: PaymentIntent, read: Read) => boolean,
+  pays: (intent: PaymentIntent, read: TransactionReading) => boolean,
 ): Promise<boolean> {
   const got = VersionedTransaction.deserialize(bytes)
   if (!Buffer.from(got.serialize()).equals(bytes) || got.message.addressTableLookups.length > 0)
@@ -60,7 +60,7 @@ export async function isSamePayment(
 }
 
 /** What the instructions do, each in one line: transfers of SOL, transfers of tokens, accounts opened. */
-export type Read = {
+export type TransactionReading = {
   sol: string[]
   tokens: string[]
   opened: string[]
@@ -73,8 +73,8 @@ export type Read = {
 
 const MOVERS = [SystemProgram.programId, TOKEN, TOKEN_2022, ASSOCIATED]
 
-function readInstructions(instructions: readonly TransactionInstruction[]): Read {
-  const read: Read = {
+function readInstructions(instructions: readonly TransactionInstruction[]): TransactionReading {
+  const read: TransactionReading = {
     sol: [],
     tokens: [],
     opened: [],

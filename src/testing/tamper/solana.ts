@@ -14,10 +14,10 @@ import {
   u64,
   type Change,
   type Draft,
-  type Payment,
+  type DraftPayment,
 } from './solana-draft.ts'
 import { accepts, isSamePayment } from './solana-validator.ts'
-import type { Chain } from './tamper.ts'
+import type { TamperChain } from './tamper.ts'
 
 /** What an attacker changes in a transfer of SOL. */
 const changes: Record<string, Change> = {
@@ -37,7 +37,7 @@ const changes: Record<string, Change> = {
   ...COMMON_CHANGES,
 }
 
-function newPayment(rng: Rng): Payment {
+function newPayment(rng: Rng): DraftPayment {
   const blockhash = key(rng).toBase58()
   const unitLimit = 10_000 + rng.below(50_001)
   const unitPriceMicroLamports = BigInt(rng.below(50_001))
@@ -71,7 +71,7 @@ function newPayment(rng: Rng): Payment {
   }
 }
 
-export const solana: Chain = {
+export const solana: TamperChain = {
   attack: async (rng) => attackPayment(rng, newPayment(rng), changes),
   accepts,
   isSamePayment: (attack) =>

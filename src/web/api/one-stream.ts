@@ -18,7 +18,7 @@ export type Source = {
   close(): void
 }
 
-export type Listener = {
+export type StreamListener = {
   /** From here on no event is missed; earlier readings may have missed some. */
   live(): void
   lost(): void
@@ -34,7 +34,7 @@ export type OneStreamParts = {
   name: string
   /** `after`: the event to resume after. */
   open: (after: string | undefined) => Source
-  listener: Listener
+  listener: StreamListener
   /** Undefined if the browser has none (no secure context): then every tab opens its own stream. */
   locks: Pick<LockManager, 'request'> | undefined
   /** Whether this tab is visible. */

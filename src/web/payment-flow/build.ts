@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
 import type { JournalEntry } from './journal.ts'
-import { isPaid, mayHaveLeft, type PaymentEvent } from './machine.ts'
-import type { Built, WalletPaymentIntent, Review } from '../payment-order/intent.ts'
+import { isPaid, mayHaveLeft, type PaymentInput } from './machine.ts'
+import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 
@@ -11,7 +11,7 @@ export async function buildPayment(
   ports: Ports,
   order: WalletPaymentIntent,
   key: string,
-): Promise<PaymentEvent> {
+): Promise<PaymentInput> {
   const { service, chain, reader, journal, clock } = ports
   try {
     const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
@@ -21,7 +21,7 @@ export async function buildPayment(
     const match = reader.match(order, { ...attempt, chainKnown }, reply.bytes)
     const byHeight =
       clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
-    const built: Built = {
+    const built: CheckedTransaction = {
       paymentId: reply.paymentId,
       bytes: reply.bytes,
       lastValidBlockHeight: reply.lastValidBlockHeight,
@@ -51,7 +51,11 @@ export async function buildPayment(
 /** The review with the outcome of the trial run through the user's RPC. */
 export async function simulatePayment(
   ports: Ports,
-  { order, built, review }: { order: WalletPaymentIntent; built: Built; review: Review },
+  {
+    order,
+    built,
+    review,
+  }: { order: WalletPaymentIntent; built: CheckedTransaction; review: Review },
 ): Promise<Review> {
   return review.simulation.state === 'running'
     ? withSimulation(review, await ports.chain.simulate(order, built.bytes))

@@ -1,10 +1,10 @@
-import { isTerminal, mayHaveLeft, type PaymentEvent, type PaymentState } from './machine.ts'
+import { isTerminal, mayHaveLeft, type PaymentInput, type PaymentState } from './machine.ts'
 import type { PaymentChain, Clock } from '../payment-order/ports.ts'
 
 /** What the follower needs of a run: its present state, and the way to move it on. */
 export type MonitoredPayment = {
   state(): PaymentState
-  dispatch(event: PaymentEvent): Promise<void>
+  dispatch(event: PaymentInput): Promise<void>
   /** Tells the service once, beside all else; never throws. */
   report(): void
   signal: AbortSignal

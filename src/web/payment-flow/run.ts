@@ -7,8 +7,8 @@ import {
   mayHaveLeft,
   reduce,
   startPayment,
-  type Outgoing,
-  type PaymentEvent,
+  type OutgoingState,
+  type PaymentInput,
   type PaymentState,
 } from './machine.ts'
 import type { WalletPaymentIntent } from '../payment-order/intent.ts'
@@ -224,7 +224,7 @@ export class PaymentRun {
     if (this.#following || !mayHaveLeft(this.#state)) return
     const followed = {
       state: this.state,
-      dispatch: (event: PaymentEvent) => this.#dispatch(event),
+      dispatch: (event: PaymentInput) => this.#dispatch(event),
       report: () => this.#report(),
       signal: this.#stop.signal,
     }
@@ -245,7 +245,7 @@ export class PaymentRun {
     )
   }
 
-  async #tell({ attempt, built }: Outgoing, signature: string): Promise<void> {
+  async #tell({ attempt, built }: OutgoingState, signature: string): Promise<void> {
     const now = this.#ports.clock.now()
     try {
       await this.#ports.service.report(built.paymentId, signature)
@@ -283,7 +283,7 @@ export class PaymentRun {
     return this.#locked
   }
 
-  #dispatch(event: PaymentEvent): Promise<void> {
+  #dispatch(event: PaymentInput): Promise<void> {
     return this.#turn(async () => {
       const next = reduce(this.#state, event)
       if (next === this.#state) return

@@ -69,7 +69,7 @@ export function needsWallet({ operation }: Pick<WalletPaymentIntent, 'operation'
 }
 
 /** An unsigned transaction as the service built it and as this browser decoded it. */
-export type Built = {
+export type CheckedTransaction = {
   paymentId: string
   bytes: Uint8Array
   lastValidBlockHeight: number
@@ -140,7 +140,7 @@ export type Review = {
 }
 
 /** The transaction as our own RPC shows it. */
-export type Landed = {
+export type LandedPayment = {
   signature: string
   /** Block (EVM) or slot (Solana). */
   height: number
@@ -162,7 +162,7 @@ export type Reading =
   | {
       kind: 'landed'
       at: number
-      landed: Landed
+      landed: LandedPayment
       outcome: 'paid' | 'reverted' | 'other'
       failure: string | null
       commitment: 'processed' | 'confirmed' | 'finalized'

@@ -1,6 +1,13 @@
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { Match, Step } from '#chains/match.ts'
-import type { Built, WalletPaymentIntent, Reading, Sent, Simulation, UserError } from './intent.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+  Simulation,
+  UserError,
+} from './intent.ts'
 
 /** What a payment needs from outside: the service, the wallet, the chain and the clock. `src/web/payment-flow` drives them; wallets implement them. */
 
@@ -34,7 +41,7 @@ export interface PaymentWallet {
   /** I5: the address the wallet would sign with now, read from the wallet and not from memory; null while none is connected. */
   signer(order: WalletPaymentIntent): Promise<string | null>
   /** Never throws: every way a wallet can fail is an answer. */
-  pay(order: WalletPaymentIntent, built: Built): Promise<WalletResponse>
+  pay(order: WalletPaymentIntent, built: CheckedTransaction): Promise<WalletResponse>
 }
 
 /** The user's own RPC. Calls throw when it cannot be reached, except `read` and `simulate`, for which that is an answer. */
@@ -48,7 +55,7 @@ export interface PaymentChain {
   simulate(order: WalletPaymentIntent, bytes: Uint8Array): Promise<Simulation>
   /** Sends signed bytes; the same bytes any number of times. Not offered where the wallet sends. */
   broadcast(order: WalletPaymentIntent, bytes: Uint8Array): Promise<void>
-  read(order: WalletPaymentIntent, built: Built, sent: Sent): Promise<Reading>
+  read(order: WalletPaymentIntent, built: CheckedTransaction, sent: Sent): Promise<Reading>
 }
 
 /** What belongs to one attempt of an order. */
@@ -67,7 +74,7 @@ export interface TransactionReader {
   /** I6: whether what the wallet signed means what was shown, and the signature it will be known by. */
   compareSigned(
     order: WalletPaymentIntent,
-    built: Built,
+    built: CheckedTransaction,
     signed: Uint8Array,
   ): { ok: true; signature: string } | { ok: false; difference: string }
 }

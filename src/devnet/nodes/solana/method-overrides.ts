@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import * as v from 'valibot'
 import type { Archive } from './archive.ts'
 import { priorityFee } from './fee.ts'
-import type { Landed } from './journal.ts'
+import type { LandedTransaction } from './journal.ts'
 import { epochInfo, rpc, type RpcResponse, type Surfnet } from './surfnet.ts'
 
 /** The first 32 characters of a genesis hash are the CAIP-2 name: with this one the local chain bears the name it is configured under. */
@@ -210,7 +210,7 @@ async function archivedStatus(
   }
 }
 
-function spelled(landed: Landed, encoding: string): unknown {
+function spelled(landed: LandedTransaction, encoding: string): unknown {
   if (encoding === 'jsonParsed') return landed.jsonParsed
   if (encoding === 'base64') return landed.base64
   if (encoding !== 'base58') return landed.json

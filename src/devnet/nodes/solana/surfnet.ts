@@ -18,7 +18,11 @@ const Answer = v.object({ result: v.optional(v.unknown()), error: v.optional(v.u
 
 export type RpcResponse = { result?: unknown; error?: unknown }
 
-export type StartOptions = { slotTimeMs: number; payerSecretKey: Uint8Array; payerLamports: number }
+export type SurfnetOptions = {
+  slotTimeMs: number
+  payerSecretKey: Uint8Array
+  payerLamports: number
+}
 
 const SETTLE_POLL_MS = 10
 export const RESPONSE_TIMEOUT_MS = 10_000
@@ -29,7 +33,7 @@ export const RESPONSE_TIMEOUT_MS = 10_000
 const DRAIN_EVERY_MS = 50
 
 /** Starts a Solana node in this process, without any connection to the outside. */
-export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
+export async function startSurfnet(options: SurfnetOptions): Promise<Surfnet> {
   const native = load().Surfnet.startWithConfig({
     offline: true,
     // The default mode makes blocks only for transactions; nothing would ever expire.

@@ -24,7 +24,7 @@ export type StreamOptions = {
   sendWithinMs: number
 }
 
-export type Connection = {
+export type EventConnection = {
   id: string
   accountId(): string | undefined
   /** Looks for new events. */
@@ -40,7 +40,7 @@ export function openConnection(
   ws: WebSocket,
   context: Context,
   options: StreamOptions,
-): Connection {
+): EventConnection {
   const id = crypto.randomUUID()
   const log = context.log.child({ socketId: id })
   let caller: Authenticated | undefined

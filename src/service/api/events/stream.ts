@@ -14,7 +14,7 @@ import {
   releaseSocket,
 } from '../../limits/socket-lease.ts'
 import type { Metrics } from '../../context/metrics.ts'
-import { openConnection, type Connection, type StreamOptions } from './connection.ts'
+import { openConnection, type EventConnection, type StreamOptions } from './connection.ts'
 import { EVENT_CHANNEL } from '../../db/record-event.ts'
 import { CLOSE } from './sender.ts'
 import type { ReadPayment } from './to-message.ts'
@@ -57,7 +57,7 @@ export async function startEventStream(
       context.now(),
     ),
   )
-  const connections = new Map<WebSocket, Connection>()
+  const connections = new Map<WebSocket, EventConnection>()
   const silent = new WeakSet<WebSocket>()
   const options: StreamOptions = {
     authenticateWithinMs: 5_000,
@@ -153,7 +153,7 @@ async function admit(
 /** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */
 async function renewLeases(
   context: Context,
-  connections: ReadonlyMap<WebSocket, Connection>,
+  connections: ReadonlyMap<WebSocket, EventConnection>,
 ): Promise<void> {
   const open = entered(connections)
   try {
@@ -171,6 +171,6 @@ async function renewLeases(
   }
 }
 
-function entered(connections: ReadonlyMap<WebSocket, Connection>): Connection[] {
+function entered(connections: ReadonlyMap<WebSocket, EventConnection>): EventConnection[] {
   return [...connections.values()].filter((connection) => connection.accountId() !== undefined)
 }

@@ -15,7 +15,7 @@ const MAX_ACCOUNT_GAS = 1_000_000n
 /** Room for a contract whose cost moves between the estimate and the block. */
 const MARGIN_PERCENT = 25n
 
-export type Simulated =
+export type EvmSimulated =
   | { ok: true; gas: bigint }
   | { ok: false; short: true }
   | { ok: false; short: false; reason: RecipientReason }
@@ -24,7 +24,7 @@ export type Simulated =
 export async function simulate(
   client: PublicClient,
   transfer: { sender: string; recipient: string; amountAtomic: bigint },
-): Promise<Simulated> {
+): Promise<EvmSimulated> {
   const request = {
     account: transfer.sender as Hex,
     to: transfer.recipient as Hex,

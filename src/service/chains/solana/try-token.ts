@@ -4,11 +4,11 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
 import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
-import type { Built, ExpectedTransfer } from '../chain.ts'
+import type { BuiltTransaction, ExpectedTransfer } from '../chain.ts'
 import { amountOf, tokenShortage } from '../shortage.ts'
 import { plain } from './accounts.ts'
 
-type Refused = Exclude<Built, { ok: true }>
+type Refused = Exclude<BuiltTransaction, { ok: true }>
 
 /** The accounts a token payment runs through, and what is in them now. */
 export type TokenSide = {

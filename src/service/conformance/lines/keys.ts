@@ -1,4 +1,11 @@
-import { checkLine, refused, single, succeeded, type Finding, type Line } from './line.ts'
+import {
+  checkLine,
+  refused,
+  single,
+  succeeded,
+  type LineFinding,
+  type ConformanceLine,
+} from './line.ts'
 import type { ProbeRequest, Probe } from './probe.ts'
 import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from './samples.ts'
 
@@ -32,7 +39,7 @@ const everyEndpoint: { endpoint: string; ask: ProbeRequest }[] = [
 ]
 
 /** Section 5: who may ask. */
-export const keyLines: Line[] = [
+export const keyLines: ConformanceLine[] = [
   ...everyEndpoint.map(({ endpoint, ask }) =>
     single({
       id: `5 key missing: ${endpoint}`,
@@ -114,8 +121,8 @@ export const keyLines: Line[] = [
 async function withKey(
   probe: Probe,
   scopes: string[],
-  run: (made: { id: string; key: string }) => Promise<Finding>,
-): Promise<Finding> {
+  run: (made: { id: string; key: string }) => Promise<LineFinding>,
+): Promise<LineFinding> {
   const ask: ProbeRequest = {
     method: 'POST',
     path: '/api-keys',

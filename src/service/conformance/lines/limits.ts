@@ -1,4 +1,4 @@
-import { refused, single, succeeded, type Line } from './line.ts'
+import { refused, single, succeeded, type ConformanceLine } from './line.ts'
 import type { ProbeResponse, ProbeRequest } from './probe.ts'
 import { EVM_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
 
@@ -10,7 +10,7 @@ const AT_ONCE = 25
 const MINUTE_MS = 60_000
 
 /** Sections 7 and 8: limits. The last line uses the key's minute up, so it comes last. */
-export const limitLines: Line[] = [
+export const limitLines: ConformanceLine[] = [
   single({
     id: '8 plan',
     says: "The plan's requests per minute are 100 (standard) or 1,000 (premium)",

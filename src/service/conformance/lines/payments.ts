@@ -1,5 +1,11 @@
 import { LosslessNumber } from '#contract/json.ts'
-import { checkLine, succeeded, type Facts, type Finding, type Line } from './line.ts'
+import {
+  checkLine,
+  succeeded,
+  type LineFacts,
+  type LineFinding,
+  type ConformanceLine,
+} from './line.ts'
 import type { ProbeResponse, ProbeRequest, Probe } from './probe.ts'
 
 const LOCAL = 'POST /transaction/send'
@@ -9,7 +15,7 @@ const VALID_FOR_MS = 60_000
 const CLOCK_MS = 10_000
 
 /** Section 4, with money: an unsigned payment is built, a hosted one is made, and both are found again. */
-export const paymentLines: Line[] = [
+export const paymentLines: ConformanceLine[] = [
   local(
     '4 local transaction',
     'An unsigned transaction in base64 is answered',
@@ -191,13 +197,13 @@ export const paymentLines: Line[] = [
 const HOSTED_AMOUNT = 0.001
 const RESOURCE = 'https://conformance.example/resource'
 
-type Built = { probe: Probe; facts: Facts; ask: ProbeRequest; built: ProbeResponse }
+type Built = { probe: Probe; facts: LineFacts; ask: ProbeRequest; built: ProbeResponse }
 
 function local(
   id: string,
   says: string,
-  ...[endpoint, look]: [string, (built: Built) => Promise<Finding>]
-): Line {
+  ...[endpoint, look]: [string, (built: Built) => Promise<LineFinding>]
+): ConformanceLine {
   return {
     id,
     says,
@@ -217,13 +223,13 @@ function local(
   }
 }
 
-type Made = { probe: Probe; facts: Facts; ask: ProbeRequest; made: ProbeResponse }
+type Made = { probe: Probe; facts: LineFacts; ask: ProbeRequest; made: ProbeResponse }
 
 function hosted(
   id: string,
   says: string,
-  ...[endpoint, look]: [string, (made: Made) => Promise<Finding>]
-): Line {
+  ...[endpoint, look]: [string, (made: Made) => Promise<LineFinding>]
+): ConformanceLine {
   return {
     id,
     says,
@@ -242,7 +248,7 @@ function hosted(
   }
 }
 
-function notAsked(request: string, why: string): Finding {
+function notAsked(request: string, why: string): LineFinding {
   return { request, expected: 'an answer with money in it', got: why, verdict: 'not asked' }
 }
 

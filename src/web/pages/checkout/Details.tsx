@@ -23,7 +23,7 @@ import {
   customFeeAtomic,
   readAmount,
   readRecipient,
-  type Fields,
+  type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
@@ -58,7 +58,7 @@ export type DetailsProps = {
 export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
-  const form = useForm<Fields>({
+  const form = useForm<CheckoutFields>({
     defaultValues: startValues(previous, asked, { networks, sellerWallets }),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
@@ -73,7 +73,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const ownLink = account !== undefined && account.address === link?.terms.recipient
 
-  async function submit(fields: Fields) {
+  async function submit(fields: CheckoutFields) {
     if (!network || !account || ownLink)
       return openConnectDialog(network && familyOf(network.network))
     setUserError(undefined)
@@ -195,7 +195,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
 
 /** This page with what was entered, for another device. */
 function pageOf(
-  { network, recipient, amount, resource, description, reference }: Fields,
+  { network, recipient, amount, resource, description, reference }: CheckoutFields,
   asset: Asset,
   link: OpenLink | undefined,
 ): URL {
@@ -213,7 +213,7 @@ function pageOf(
 }
 
 async function priorityFeeOf(
-  fields: Fields,
+  fields: CheckoutFields,
   network: Network,
   asset: Asset,
 ): Promise<bigint | undefined> {
@@ -222,7 +222,7 @@ async function priorityFeeOf(
 }
 
 type PaymentFieldsProps = {
-  form: UseFormReturn<Fields>
+  form: UseFormReturn<CheckoutFields>
   network: Network
   asset: Asset
   account: ReturnType<typeof useAccounts>[number] | undefined

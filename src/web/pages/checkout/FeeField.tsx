@@ -11,13 +11,13 @@ import {
   feeCapOf,
   formatWithSymbol,
   type FeeChoice,
-  type Fields,
+  type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 
 export type FeeFieldProps = {
   network: Network
   asset: Asset
-  value: Pick<Fields, 'fee' | 'priorityFee'>
+  value: Pick<CheckoutFields, 'fee' | 'priorityFee'>
   onChoose: (choice: FeeChoice) => void
   error: string | undefined
   register: UseFormRegisterReturn<'priorityFee'>

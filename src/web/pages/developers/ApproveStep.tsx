@@ -2,10 +2,16 @@ import { Trans } from '@lingui/react/macro'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import type { Approval, Approving } from './use-approval.ts'
+import type { KeyApprovalState, Approving } from './use-approval.ts'
 
 /** The very text that the wallet will show, read here first. */
-export function ApproveStep({ approval, approving }: { approval: Approval; approving: Approving }) {
+export function ApproveStep({
+  approval,
+  approving,
+}: {
+  approval: KeyApprovalState
+  approving: Approving
+}) {
   const { walletName } = approval.signer
   const { userError, message } = approval
   return (

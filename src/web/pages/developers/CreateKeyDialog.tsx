@@ -18,7 +18,7 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { ApproveStep } from './ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
-import type { NewKey } from './NewKeyDialog.tsx'
+import type { ShownKey } from './NewKeyDialog.tsx'
 import { POWERFUL, scopeWords } from './scope-words.ts'
 import { SignerNote, useSigner } from './SignerNote.tsx'
 import { useApproval } from './use-approval.ts'
@@ -33,7 +33,7 @@ export function CreateKeyDialog({
   onMade,
 }: {
   onClose: () => void
-  onMade: (made: NewKey) => void
+  onMade: (made: ShownKey) => void
 }) {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])

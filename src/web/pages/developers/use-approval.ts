@@ -12,7 +12,7 @@ import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
  * What is to be signed, after the proxy wrote it and this browser compared it with what was
  * entered.
  */
-export type Approval = {
+export type KeyApprovalState = {
   id: string
   message: string
   signer: ConnectedAccount
@@ -20,7 +20,7 @@ export type Approval = {
 }
 
 export type Approving = {
-  approval: Approval | undefined
+  approval: KeyApprovalState | undefined
   busy: boolean
   /** Why it failed: the proxy's refusal. */
   problem: unknown
@@ -37,7 +37,7 @@ export type Approving = {
  * @param act creates or replaces the key; what it throws is shown, and a new signature is needed
  */
 export function useApproval(act: (approval: string) => Promise<void>): Approving {
-  const [approval, setApproval] = useState<Approval>()
+  const [approval, setApproval] = useState<KeyApprovalState>()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()
 

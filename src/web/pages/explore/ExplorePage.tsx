@@ -15,7 +15,7 @@ import { RequestForm } from './RequestForm.tsx'
 import { RequestLine } from './RequestLine.tsx'
 import type { ResourceRequest } from './request/request.ts'
 import { Unfinished } from './Unfinished.tsx'
-import { useExplorer, type View } from './use-explorer.ts'
+import { useExplorer, type ExplorerView } from './use-explorer.ts'
 
 /** Asks for a resource that costs something, and shows each step of paying for it. */
 export function ExplorePage() {
@@ -104,7 +104,7 @@ export function ExplorePage() {
   )
 }
 
-function stepOf(view: View, servedId: string | undefined): string {
+function stepOf(view: ExplorerView, servedId: string | undefined): string {
   if (view.name === 'visit')
     return isServed(view.visit) || view.visit.id === servedId ? 'answer' : 'pay'
   if (view.name !== 'answer' || view.asked.kind !== 'answered') return 'ask'

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { familyOf, nativeAsset, type Asset } from '#contract/network.ts'
-import type { PaymentOrder as Terms } from '#x402/client/order.ts'
+import type { ClientPayment as Terms } from '#x402/client/order.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'

@@ -13,7 +13,7 @@ import type { Purchase } from './pay/purchase.ts'
 import { findSame, FRESH_MS, hasRisen } from './price.ts'
 import type { RequestFields, ResourceRequest } from './request/request.ts'
 
-export type View =
+export type ExplorerView =
   | { name: 'idle'; notice?: string }
   | { name: 'opening' }
   | { name: 'answer'; request: ResourceRequest; asked: ResourceResult; at: number; notice?: string }
@@ -30,7 +30,9 @@ export function useExplorer() {
     body: '',
     via: 'direct',
   })
-  const [view, setView] = useState<View>(search.visit ? { name: 'opening' } : { name: 'idle' })
+  const [view, setView] = useState<ExplorerView>(
+    search.visit ? { name: 'opening' } : { name: 'idle' },
+  )
   const [busy, setBusy] = useState(false)
   const turn = useRef(0)
   const wanted = search.visit
@@ -93,7 +95,7 @@ export function useExplorer() {
   }, [])
 
   /** What was offered a while ago is asked for again, so that the price which is reviewed is the price of now. */
-  async function pay(from: Extract<View, { name: 'answer' }>, choice: PaymentChoice) {
+  async function pay(from: Extract<ExplorerView, { name: 'answer' }>, choice: PaymentChoice) {
     setBusy(true)
     try {
       if (Date.now() - from.at < FRESH_MS) return await begin(from.request, choice)

@@ -13,7 +13,7 @@ import type { PaymentNote } from '#contract/note-endpoints.ts'
 import { notesQuery } from '../../api/notes.ts'
 import { PAGE_SIZE } from '../../api/queries.ts'
 import { cx } from '../../ui/cx.ts'
-import type { Stretch } from './drawn-rows.ts'
+import type { RowRange } from './drawn-rows.ts'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { PaymentTable } from './PaymentTable.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
@@ -44,7 +44,7 @@ export type PaymentRowsProps = {
 
 /** Draws only the rows in view, as a table if there is room and as cards on a phone. */
 export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
-  const [near, setNear] = useState<Stretch>({ from: 0, to: 0 })
+  const [near, setNear] = useState<RowRange>({ from: 0, to: 0 })
   useEffect(
     () => onRange({ from: near.from * PAGE_SIZE, to: near.to * PAGE_SIZE }),
     [near, onRange],
@@ -58,7 +58,7 @@ type RowsInSightProps = Omit<PaymentRowsProps, 'pages' | 'onRange'> & {
   rowAt: Pages['rowAt']
   notes: RowsInView['notes']
   /** Called with the pages of the list around the drawn rows, when they change. */
-  onNear: (pages: Stretch) => void
+  onNear: (pages: RowRange) => void
 }
 
 /** The part that renders on each frame of scrolling, and nothing more. */
@@ -132,7 +132,7 @@ function pageOf(index: number): number {
 }
 
 /** Notes by page of the list, so that scrolling by a row repeats no request. */
-function useNotesOf(pages: Pages, { from, to }: Stretch): ReadonlyMap<string, PaymentNote> {
+function useNotesOf(pages: Pages, { from, to }: RowRange): ReadonlyMap<string, PaymentNote> {
   const queries = Array.from({ length: to - from + 1 }, (_, index) => {
     const ids = Array.from(
       { length: PAGE_SIZE },

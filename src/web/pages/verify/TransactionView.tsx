@@ -10,7 +10,7 @@ import { findTransaction, networksOf } from './chain-checks.ts'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { ResultCard } from './ResultCard.tsx'
-import type { Result } from './run-checks.ts'
+import type { ProofResult } from './run-checks.ts'
 
 /** A transaction, held against what the reader expected, by their own node alone. */
 export function TransactionView({ id, family }: { id: string; family: Family }) {
@@ -20,7 +20,7 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
   const [fields, setFields] = useState(() => startFields(undefined, networks, sellerWallets))
   const [problems, setProblems] = useState<ExpectedProblems>({})
   const [busy, setBusy] = useState(false)
-  const [result, setResult] = useState<Result>()
+  const [result, setResult] = useState<ProofResult>()
 
   async function run() {
     const read = readExpected(fields, all)

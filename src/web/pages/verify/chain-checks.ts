@@ -9,7 +9,7 @@ import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
-import type { Facts } from './proof/facts.ts'
+import type { ProofFacts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 
 /** What the reader's own node shows. This browser asks it directly, without sending the proof. */
@@ -32,7 +32,7 @@ const NOTHING: ChainView = {
 const BLOCKS_BACK = 5_000
 
 /** Looks up a proof's payment. Never throws for a node's fault. */
-export async function readOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
+export async function readOnChain(facts: ProofFacts, expected: Expected): Promise<ChainView> {
   try {
     if (facts.body.kind === 'authorization' || facts.body.kind === 'permit') {
       const { messageBytes } = await import('./proof/message-bytes.ts')
@@ -234,7 +234,7 @@ async function senderOf(url: string, hash: string): Promise<string> {
  */
 async function lookForMessage(
   bytes: Uint8Array,
-  { payer }: Facts,
+  { payer }: ProofFacts,
   { network, asset, wallet, amountAtomic }: Expected,
 ): Promise<ChainView> {
   const { messageChain } = await import('../../payment-flow/message-chain.ts')

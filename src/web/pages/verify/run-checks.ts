@@ -2,8 +2,8 @@ import { t } from '@lingui/core/macro'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { serverNow } from '../../api/clock.ts'
 import { readOnChain, type ChainView } from './chain-checks.ts'
-import type { Check, Outcome } from '../../payment-view/check.ts'
-import type { Facts } from './proof/facts.ts'
+import type { Check, CheckOutcome } from '../../payment-view/check.ts'
+import type { ProofFacts } from './proof/facts.ts'
 import { checkLocally, type Expected } from './proof/local-checks.ts'
 import { settleKindOf } from './settle/kinds.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './proof/service-checks.ts'
 
 /** Everything known about a proof. */
-export type Result = Outcome & {
+export type ProofResult = CheckOutcome & {
   transaction: string | null
   paymentId: string | null
   already: boolean
@@ -24,7 +24,7 @@ export type Result = Outcome & {
 export type ProofQuestion = {
   header: string
   payment: PaymentPayload
-  facts: Facts
+  facts: ProofFacts
   expected: Expected
 }
 
@@ -50,7 +50,10 @@ async function readWithContract(question: ProofQuestion): Promise<Check[]> {
 }
 
 /** Checks and uses nothing up: the reader's own node, and the service if it may be asked. */
-export async function checkOnly(question: ProofQuestion, askService: boolean): Promise<Result> {
+export async function checkOnly(
+  question: ProofQuestion,
+  askService: boolean,
+): Promise<ProofResult> {
   const { facts, payment, expected } = question
   // If the proof names the payee as fee payer, no facilitator can judge it: only the payee can
   // settle it.
@@ -75,7 +78,7 @@ export async function checkOnly(question: ProofQuestion, askService: boolean): P
 export async function checkAndAccept(
   question: ProofQuestion,
   accepting: Accepting,
-): Promise<Result> {
+): Promise<ProofResult> {
   const local = await readAlone(question)
   const view = await accept(question.header, question.expected, accepting)
   return {
@@ -185,7 +188,7 @@ export function weigh({
   chain,
   service,
   own,
-}: Weighed): Pick<Outcome, 'settled' | 'vouched' | 'undecided'> {
+}: Weighed): Pick<CheckOutcome, 'settled' | 'vouched' | 'undecided'> {
   const vouched = service?.vouched ?? false
   if (chain.settled) return { settled: true, vouched, undecided: null }
   if (wasCarriedOut(chain)) {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { serverNow } from '../../api/clock.ts'
 import { rememberMispaid, type Mispaid } from '../../payment-view/mispaid.ts'
 import type { Expected } from './proof/local-checks.ts'
-import { checkAndAccept, checkOnly, type ProofQuestion, type Result } from './run-checks.ts'
+import { checkAndAccept, checkOnly, type ProofQuestion, type ProofResult } from './run-checks.ts'
 import type { Accepting } from './proof/service-checks.ts'
 import { mispaidOf } from './refund.ts'
 
@@ -11,10 +11,10 @@ import { mispaidOf } from './refund.ts'
 export type How = { kind: 'check'; askService: boolean } | { kind: 'accept'; accepting: Accepting }
 
 /** What was asked of a proof last, and what came of it. */
-export type ProofCheck = {
+export type ProofCheckState = {
   busy: How['kind'] | null
   asked: Expected | undefined
-  result: Result | undefined
+  result: ProofResult | undefined
   /** It came, in another amount than was asked for. */
   mispaid: Mispaid | undefined
   userError: string | undefined
@@ -23,10 +23,10 @@ export type ProofCheck = {
   forget: () => void
 }
 
-export function useProofCheck(): ProofCheck {
+export function useProofCheck(): ProofCheckState {
   const [busy, setBusy] = useState<How['kind'] | null>(null)
   const [asked, setAsked] = useState<Expected>()
-  const [found, setFound] = useState<{ result: Result; mispaid: Mispaid | undefined }>()
+  const [found, setFound] = useState<{ result: ProofResult; mispaid: Mispaid | undefined }>()
   const [userError, setUserError] = useState<string>()
 
   async function run(question: ProofQuestion, how: How) {

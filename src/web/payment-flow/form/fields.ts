@@ -9,7 +9,7 @@ import { numberLocale } from '../../locales/formats.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 
 /** The form's values, as typed. */
-export type Fields = {
+export type CheckoutFields = {
   network: string
   /** The address of an asset of the network. */
   asset: string
@@ -139,7 +139,7 @@ export function feeCapOf(
 
 /** The value of a custom fee, if it can be read. */
 export function customFeeAtomic(
-  fields: Pick<Fields, 'fee' | 'priorityFee'>,
+  fields: Pick<CheckoutFields, 'fee' | 'priorityFee'>,
   network: Network,
 ): bigint | undefined {
   if (fields.fee !== 'custom') return undefined

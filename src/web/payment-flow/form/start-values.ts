@@ -14,7 +14,7 @@ import {
   readAmount,
   readRecipient,
   writeAmount,
-  type Fields,
+  type CheckoutFields,
 } from './fields.ts'
 import type { OpenLink } from './open-link.ts'
 
@@ -60,7 +60,7 @@ export function startValues(
   previous: WalletPaymentIntent | undefined,
   asked: CheckoutPrefill,
   { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
-): Fields {
+): CheckoutFields {
   if (previous) return fieldsOf(previous, networks)
   const to = asked.to === undefined ? undefined : parseAddress(readRecipient(asked.to))
   const named = networks.find((each) => each.network === asked.network)
@@ -97,7 +97,7 @@ export function sellersOn(network: Network, sellerWallets: readonly string[]): s
  */
 export function recipientOn(
   networks: readonly Network[],
-  fields: Pick<Fields, 'network' | 'recipient'>,
+  fields: Pick<CheckoutFields, 'network' | 'recipient'>,
   { sellerWallets, own }: { sellerWallets: readonly string[]; own: string | undefined },
 ): string {
   const network = networks.find((each) => each.network === fields.network)
@@ -131,7 +131,7 @@ export type CheckoutForm = {
  * are taken from the link.
  */
 export function intentOf(
-  fields: Fields,
+  fields: CheckoutFields,
   { network, asset, account, priorityFeeAtomic, link, refundOf }: CheckoutForm,
 ): WalletPaymentIntent {
   const [recipient, amount] = [
@@ -172,7 +172,7 @@ function fieldsOf(
     reference = '',
   }: WalletPaymentIntent,
   networks: readonly Network[],
-): Fields {
+): CheckoutFields {
   const known = networks.find((each) => each.network === network)
   return {
     network,

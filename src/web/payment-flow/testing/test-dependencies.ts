@@ -1,7 +1,7 @@
 import type { Match } from '#chains/match.ts'
 import { familyOf, NATIVE_ETH, NATIVE_SOL } from '#contract/network.ts'
 import type {
-  Built,
+  CheckedTransaction,
   WalletPaymentIntent,
   Reading,
   Sent,
@@ -234,7 +234,7 @@ export class TestDependencies {
     if (!this.rpcUp) throw new Error('connection refused')
   }
 
-  #read(order: WalletPaymentIntent, built: Built, sent: Sent): Reading {
+  #read(order: WalletPaymentIntent, built: CheckedTransaction, sent: Sent): Reading {
     const at = this.now
     if (!this.rpcUp) return { kind: 'unavailable', at }
     const plan = decode(built.bytes)

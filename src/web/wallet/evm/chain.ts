@@ -10,7 +10,12 @@ import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import type { Built, WalletPaymentIntent, Reading, Sent } from '../../payment-order/intent.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+} from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import { readingOf } from './operations.ts'
@@ -59,7 +64,12 @@ export function evmChain(
   }
 }
 
-type Look = { client: PublicClient; network: Network; order: WalletPaymentIntent; built: Built }
+type Look = {
+  client: PublicClient
+  network: Network
+  order: WalletPaymentIntent
+  built: CheckedTransaction
+}
 
 async function readHead(
   client: PublicClient,

@@ -7,7 +7,7 @@ import {
 } from '#chains/evm/approval.ts'
 import { compareLanded } from '#chains/evm/compare.ts'
 import { decodeTransaction, readTransfer } from '#chains/evm/decode.ts'
-import type { LandedFacts } from '#chains/evm/landed.ts'
+import type { EvmLandedFacts } from '#chains/evm/landed.ts'
 import { matchTransaction } from '#chains/evm/match.ts'
 import { compareLandedNote, isNote, matchNote } from '#chains/evm/note.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
@@ -20,7 +20,7 @@ import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 type Reading = {
   match(intent: PaymentIntent, bytes: Uint8Array): Match
   describe(intent: PaymentIntent, bytes: Uint8Array): readonly Step[]
-  landed(intent: PaymentIntent, landed: LandedFacts): Match
+  landed(intent: PaymentIntent, landed: EvmLandedFacts): Match
   /** Whether a transaction of the sender asks for this; whether it did it, its receipt tells. */
   isMine(intent: PaymentIntent, call: { to: string; value: bigint; data: Hex }): boolean
 }

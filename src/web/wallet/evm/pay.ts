@@ -2,7 +2,7 @@ import { numberToHex, type EIP1193Provider } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { WalletResponse } from '../../payment-order/ports.ts'
 import {
   describeUserError,
@@ -34,7 +34,7 @@ export async function readAccounts(provider: EIP1193Provider): Promise<string[]>
 export async function payWithProvider(
   provider: EIP1193Provider,
   network: Network,
-  payment: { order: WalletPaymentIntent; built: Built },
+  payment: { order: WalletPaymentIntent; built: CheckedTransaction },
 ): Promise<WalletResponse> {
   const { order, built } = payment
   const decoded = decodeTransaction(built.bytes)

@@ -4,7 +4,12 @@ import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import type { Built, WalletPaymentIntent, Reading, Sent } from '../../payment-order/intent.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+} from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
@@ -64,7 +69,7 @@ export function solanaChain(
 
 async function read(
   rpc: Rpc,
-  { order, built }: { order: WalletPaymentIntent; built: Built },
+  { order, built }: { order: WalletPaymentIntent; built: CheckedTransaction },
   sent: Sent,
 ): Promise<Reading> {
   if (!sent.signature) return { kind: 'unavailable', at: serverNow() }

@@ -1,5 +1,5 @@
 import { compareLanded, compareSigned } from '#chains/solana/compare.ts'
-import type { LandedFacts } from '#chains/solana/landed.ts'
+import type { SolanaLandedFacts } from '#chains/solana/landed.ts'
 import { matchTransaction, type MatchOptions } from '#chains/solana/match.ts'
 import { compareLandedNote, compareSignedNote, matchNote } from '#chains/solana/note.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
@@ -10,7 +10,7 @@ import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 type Reading = {
   match(intent: PaymentIntent, bytes: Uint8Array, options: MatchOptions): Match
   signed(intent: PaymentIntent, reviewed: Uint8Array, signed: Uint8Array): Match
-  landed(intent: PaymentIntent, landed: LandedFacts): Match
+  landed(intent: PaymentIntent, landed: SolanaLandedFacts): Match
 }
 
 const payment: Reading = { match: matchTransaction, signed: compareSigned, landed: compareLanded }

@@ -16,7 +16,7 @@ import {
   solanaReviewed,
   solanaStranger,
 } from '#testing/chain-payments.ts'
-import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'
@@ -25,7 +25,7 @@ afterEach(() => void vi.useRealTimers())
 
 const { paymentId, maxFeeAtomic } = solanaIntent
 const order: WalletPaymentIntent = { ...solanaIntent, id: 'a', createdAt: 0, walletName: 'Phantom' }
-const built: Built = {
+const built: CheckedTransaction = {
   paymentId,
   bytes: solanaReviewed,
   lastValidBlockHeight: 1,

@@ -1,4 +1,4 @@
-import type { Built, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { WalletResponse } from '../../payment-order/ports.ts'
 import { describeUnsigned } from '../../errors/error-messages.ts'
 import { signalOf } from '../state/errors.ts'
@@ -8,7 +8,7 @@ import type { SolanaSigner } from './standard.ts'
 export async function signWithWallet(
   signer: SolanaSigner,
   order: WalletPaymentIntent,
-  built: Built,
+  built: CheckedTransaction,
 ): Promise<WalletResponse> {
   try {
     return {

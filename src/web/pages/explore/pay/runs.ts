@@ -1,7 +1,7 @@
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { familyOf, findAsset, type Network } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
-import { readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
+import { readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'

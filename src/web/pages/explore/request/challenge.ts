@@ -1,5 +1,5 @@
 import { JsonProblem, parseJson } from '#contract/json.ts'
-import { OrderProblem, readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
+import { ClientPaymentError, readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import { ResourceInfo } from '#x402/requirements.ts'
 import * as v from 'valibot'
@@ -152,7 +152,7 @@ function addOffer(
     if (known) known.entries[version] = entry
     else offers.push({ terms, entries: { [version]: entry } })
   } catch (error) {
-    if (!(error instanceof OrderProblem)) throw error
+    if (!(error instanceof ClientPaymentError)) throw error
     unreadable.push({ version, problem: error.message })
   }
 }

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
-import type { PaymentOrder as Terms } from '#x402/client/order.ts'
+import type { ClientPayment as Terms } from '#x402/client/order.ts'
 import {
   EIP3009_METHOD,
   methodsOf,

@@ -8,7 +8,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { openConnectDialog, useAccounts } from '../../../wallet/state/accounts.ts'
-import type { Facts } from '../proof/facts.ts'
+import type { ProofFacts } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
 import { settleKindOf, walletOf, type SettleKind } from './kinds.ts'
 import { KINDS } from './words.ts'
@@ -19,7 +19,7 @@ const SettleFlow = lazy(() =>
 
 export type SettleCardProps = {
   header: string
-  facts: Facts
+  facts: ProofFacts
   expected: Expected
   /** The payee has the money by now: only a receipt is left to be written. */
   settled: boolean

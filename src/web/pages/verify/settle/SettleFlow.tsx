@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
 import { explorerLink } from '#contract/network.ts'
-import { canRebuild, isPaid, type Outgoing } from '../../../payment-flow/machine.ts'
+import { canRebuild, isPaid, type OutgoingState } from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { useNetwork } from '../../../api/use-config.ts'
@@ -44,7 +44,7 @@ export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
   )
 }
 
-function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
+function Settled({ state, onLeave }: { state: OutgoingState; onLeave: () => void }) {
   const network = useNetwork(state.order.network)
   const { landed } = 'landed' in state ? state : { landed: null }
   return (

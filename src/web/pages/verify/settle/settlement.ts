@@ -5,12 +5,12 @@ import type {
   PaymentOperation,
   WalletPaymentIntent,
 } from '../../../payment-order/intent.ts'
-import { factsOf, type Facts } from '../proof/facts.ts'
+import { factsOf, type ProofFacts } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
 import type { SettleKind } from './kinds.ts'
 
 /** A proof that its payee settles alone, and what it is held against. */
-export type Settlement = { header: string; facts: Facts; expected: Expected }
+export type Settlement = { header: string; facts: ProofFacts; expected: Expected }
 
 export type SettleIntent = WalletPaymentIntent & { operation: Extract<PaymentOperation, ProofTask> }
 

@@ -1,7 +1,7 @@
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { setRefused, setSent } from '../db/hosted.ts'
 import type { HostedRow } from '../db/hosted.ts'
 import type { Visitor } from '../session/visitor.ts'
@@ -11,8 +11,8 @@ import { refuseHosted } from './refuse.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { HostedRule } from '../config/hosted-rules.ts'
 
-export type Outcome = { state: 'sent' | 'unknown'; paymentId: string | null }
-type Asking = { context: Context; visitor: Visitor; requestId: string }
+export type SendOutcome = { state: 'sent' | 'unknown'; paymentId: string | null }
+type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
 
 /** A request that was under way when the time for new ones was over has ended by then. */
 const SETTLED_AFTER_MS = 2 * 60_000
@@ -28,7 +28,11 @@ const BEFORE_KEPT = new Set([
 ])
 
 /** Has the service pay, for the first time. A refusal that comes before anything is kept is certain: nothing was sent. Any other answer is not. */
-export async function carryOut(asking: Asking, row: HostedRow, rule: HostedRule): Promise<Outcome> {
+export async function carryOut(
+  asking: Asking,
+  row: HostedRow,
+  rule: HostedRule,
+): Promise<SendOutcome> {
   const { context, requestId } = asking
   let asked = false
   try {
@@ -52,7 +56,7 @@ type Sending = { row: HostedRow; rule: HostedRule; onAsked?: () => void }
 async function send(
   { context, visitor, requestId }: Asking,
   { row, rule, onAsked }: Sending,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const request = {
     body: requestOf(row, rule),
     requestId,
@@ -72,7 +76,7 @@ async function send(
  * Finds out what became of a request whose answer got lost. While its time lasts it is asked again under the same key, and no refusal then says
  * anything about the first time; after that the payment is only looked for.
  */
-export async function reconcile(asking: Asking, row: HostedRow): Promise<Outcome> {
+export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOutcome> {
   const { context } = asking
   const now = context.now().getTime()
   const rule = findRule(context.config.hosted, row)
