@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { ProxyContext } from './context/context.ts'
 import { createId } from './session/random.ts'
-import { ForwardedProblem, OperatorProblem } from './upstream/problem.ts'
+import { ForwardedError, OperatorError } from './upstream/problem.ts'
 
 /** The part of `GET /wallets/payout` that is looked at. */
 const payoutList = {
@@ -25,8 +25,8 @@ export async function findUnowned({
     const owned = new Set(wallets.map(({ walletAddress }) => walletAddress))
     return config.sellerWallets.filter((wallet) => !owned.has(wallet))
   } catch (error) {
-    if (error instanceof OperatorProblem && error.reason === 'scope_missing') return undefined
-    if (error instanceof ForwardedProblem && error.code === 'NOT_FOUND') return undefined
+    if (error instanceof OperatorError && error.reason === 'scope_missing') return undefined
+    if (error instanceof ForwardedError && error.code === 'NOT_FOUND') return undefined
     throw error
   }
 }

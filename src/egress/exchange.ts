@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES = 16 * 1024
  * The same for every cause: what is behind an address is nobody's business. The cause is only for
  * our log.
  */
-export class EgressProblem extends Error {
+export class EgressError extends Error {
   override name = 'EgressProblem'
 
   constructor(cause: unknown) {
@@ -22,7 +22,7 @@ export class EgressProblem extends Error {
 }
 
 /** Our own rule refuses the address: no request was sent. */
-export class EgressRefusedError extends EgressProblem {
+export class EgressRefusedError extends EgressError {
   override name = 'EgressRefusedError'
 }
 
@@ -61,7 +61,7 @@ export async function exchange(
   try {
     return await ask(question, limits)
   } catch (error) {
-    throw new EgressProblem(error)
+    throw new EgressError(error)
   }
 }
 

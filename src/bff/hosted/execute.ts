@@ -6,7 +6,7 @@ import { setRefused, setSent } from '../db/hosted.ts'
 import type { HostedRow } from '../db/hosted.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { spender } from '../session/rule.ts'
-import { ForwardedProblem } from '../upstream/problem.ts'
+import { ForwardedError } from '../upstream/problem.ts'
 import { refuseHosted } from './refuse.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { HostedRule } from '../config/hosted-rules.ts'
@@ -38,7 +38,7 @@ export async function carryOut(
   try {
     return await send(asking, { row, rule, onAsked: () => (asked = true) })
   } catch (error) {
-    if (!asked || (error instanceof ForwardedProblem && BEFORE_KEPT.has(error.code))) {
+    if (!asked || (error instanceof ForwardedError && BEFORE_KEPT.has(error.code))) {
       await setRefused(context.db, row.id)
       throw error
     }

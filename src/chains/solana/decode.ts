@@ -8,7 +8,7 @@ import { describeOperation, readOperation, type Operation } from './operations.t
 import {
   readTransaction,
   writeMessage,
-  WireProblem,
+  WireError,
   writeTransaction,
   type WireMessage,
   type WireTransaction,
@@ -59,7 +59,7 @@ export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = 
       return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
     return { ok: true, ...readFacts(wire, tokens) }
   } catch (error) {
-    if (error instanceof WireProblem) return { ok: false, problem: error.message }
+    if (error instanceof WireError) return { ok: false, problem: error.message }
     throw error
   }
 }

@@ -7,7 +7,7 @@ import { insertTestPayment } from '#testing/service-app.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { consumeClaim, releaseClaim, takeClaim } from '../db/claims.ts'
 import { claim } from '../db/schema/proof.ts'
-import { VerificationReport, ProofRefused } from '../verification/verification-report.ts'
+import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
 import { Deadline } from '../verification/deadline.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 
@@ -80,6 +80,6 @@ describe.each(ENGINES)('on %s', (engine) => {
       deadline: new Deadline(1_000),
       report: new VerificationReport(),
     }
-    await expect(claimTransfer(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
+    await expect(claimTransfer(opened.context, other)).rejects.toBeInstanceOf(ProofRefusedError)
   })
 })

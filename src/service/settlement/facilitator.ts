@@ -9,8 +9,8 @@ import { formatNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
 import { chainOf } from '../context/network.ts'
-import { VerificationReport, ProofRefused } from '../verification/verification-report.ts'
-import { Deadline, Late } from '../verification/deadline.ts'
+import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
+import { Deadline, DeadlineExceededError } from '../verification/deadline.ts'
 import { verifyProof } from '../verification/verify-proof.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { readInput, type FacilitatorQuestion } from './facilitator-input.ts'
@@ -288,11 +288,11 @@ function explain(
   error: unknown,
   { terms }: FacilitatorQuestion,
 ): { reason: string; message: string } {
-  if (error instanceof ProofRefused || error instanceof NotValidNowError)
+  if (error instanceof ProofRefusedError || error instanceof NotValidNowError)
     return { reason: nameReason(error, familyOf(terms.network.network)), message: error.message }
   if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED)
     return { reason: PAYEE_NOT_OWNED, message: error.message }
-  if (error instanceof Late || isOpen(error))
+  if (error instanceof DeadlineExceededError || isOpen(error))
     return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }
   throw error
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../context/context.ts'
 import type { Claimant } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
-import { Late, type Deadline } from '../verification/deadline.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
 import type { ProofUnderCheck } from '../verification/validate-transfer.ts'
 
 /** Another party that verifies and settles before the chain is asked; both throw when it does not agree. `settle`: the transaction it names. */
@@ -67,7 +67,7 @@ export async function orUndecided<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof Late)
+    if (error instanceof DeadlineExceededError)
       throw undecided('The network did not answer in time. Nothing is decided.')
     throw error
   }
@@ -79,7 +79,7 @@ export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
     return await look
   } catch (error) {
     if (
-      error instanceof Late ||
+      error instanceof DeadlineExceededError ||
       (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')
     )
       return undefined
@@ -88,6 +88,6 @@ export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
 }
 
 /** The payee has settled this very question itself while it was looked at: nothing is refused, and the next look finds it. */
-export class Overtaken extends Error {
+export class ClaimSupersededError extends Error {
   override name = 'Overtaken'
 }

@@ -14,8 +14,12 @@ import {
   checkValidity,
   contractsOf,
 } from '../verification/check-authorization.ts'
-import { VerificationReport, ProofRefused, undecided } from '../verification/verification-report.ts'
-import { Late, type Deadline } from '../verification/deadline.ts'
+import {
+  VerificationReport,
+  ProofRefusedError,
+  undecided,
+} from '../verification/verification-report.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
 import { IN_SETTLEMENT } from './claim.ts'
 import {
@@ -64,7 +68,7 @@ export async function preview(context: Context, previewed: Preview): Promise<Pre
   try {
     return await previewFresh(context, previewed, { chain, verified })
   } catch (error) {
-    if (key === null || !(error instanceof ProofRefused)) throw error
+    if (key === null || !(error instanceof ProofRefusedError)) throw error
     // What looks used or underfunded by now may be this very payment, which has just landed.
     const began = await findSettling(
       context,
@@ -104,7 +108,7 @@ async function previewNamed(
   // A transaction for us to broadcast is looked up once; one that the payer has broadcast is waited
   // for.
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
-  if (!seen) throw new Late()
+  if (!seen) throw new DeadlineExceededError()
   const isPublic = keyless || (examined.bytes !== null && familyOf(chain.network.network) === 'evm')
   if (isPublic && seen.state !== 'not_found') refuseBroadcast(report, seen.state)
   if (examined.key === null && isCertain(seen) && seen.messageHash !== undefined) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { fact, type CheckFact } from '#contract/facts.ts'
-import { EgressProblem, EgressRefusedError } from '#egress/exchange.ts'
+import { EgressError, EgressRefusedError } from '#egress/exchange.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
@@ -62,7 +62,7 @@ export function openRemote(
       })
       return v.parse(schema, answer)
     } catch (error) {
-      if (!(error instanceof EgressProblem) && !v.isValiError(error)) throw error
+      if (!(error instanceof EgressError) && !v.isValiError(error)) throw error
       if (error instanceof EgressRefusedError) {
         context.log.warn(
           { err: error, facilitator: base },

@@ -22,7 +22,14 @@ import { undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
-import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from './outcome.ts'
+import {
+  orUndecided,
+  outcome,
+  ClaimSupersededError,
+  seenOr,
+  type Job,
+  type Settled,
+} from './outcome.ts'
 import { readProofTime } from '../verification/proof-time.ts'
 import { recordBroadcast } from './record.ts'
 
@@ -54,7 +61,7 @@ export async function settleAuthorization(
       fingerprint,
     }))
   )
-    throw new Overtaken()
+    throw new ClaimSupersededError()
   report.check('already_used', {
     name: 'fresh',
     source: 'chain',

@@ -26,7 +26,7 @@ import { broadcast } from '../hosted/broadcast.ts'
 import { monitorQuestion } from './monitor-self.ts'
 import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
-import { ProofRefused, undecided } from '../verification/verification-report.ts'
+import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 import { persistSettlement } from './persist-settlement.ts'
@@ -40,7 +40,7 @@ import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import {
   orUndecided,
   outcome,
-  Overtaken,
+  ClaimSupersededError,
   pending,
   seenOr,
   type Job,
@@ -103,7 +103,7 @@ async function untilDecided(context: Context, job: Job): Promise<Settled> {
     try {
       return await bringToOutcome(context, job)
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw error
+      if (!(error instanceof ClaimSupersededError)) throw error
       if (job.deadline.passed)
         throw undecided(
           'The payment is on the chain, and not confirmed yet. Send the same request again.',
@@ -142,7 +142,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     } catch (error) {
       // Or while this was under way: then what looks used is this very payment.
       const settled =
-        error instanceof ProofRefused ? await monitorQuestion(context, question) : undefined
+        error instanceof ProofRefusedError ? await monitorQuestion(context, question) : undefined
       if (!settled || settled.status === 'created') throw error
       const claim = await findClaim(context.db, { ...question, scope: job.claimant.scope })
       if (claim?.paymentId === settled.id) return repeat(context, job, claim)

@@ -1,5 +1,5 @@
 import type { Chain, Observation } from '../chains/chain.ts'
-import { Late, type Deadline } from '../verification/deadline.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
 import type { LandedObservation } from '../verification/validate-transfer.ts'
 
 const MIN_PAUSE_MS = 50
@@ -23,7 +23,7 @@ export async function watch(
     try {
       last = await deadline.within(chain.observe(signature))
     } catch (error) {
-      if (error instanceof Late) return last
+      if (error instanceof DeadlineExceededError) return last
       throw error
     }
     if (isCertain(last) || stop?.(last)) return last

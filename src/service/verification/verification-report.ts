@@ -20,7 +20,7 @@ export class VerificationReport {
   /** @throws ProofRefused when the check fails */
   check(reason: ProofReason, check: NewCheck): void {
     const told = this.record(check)
-    if (!told.ok) throw new ProofRefused(reason, told, this.checks)
+    if (!told.ok) throw new ProofRefusedError(reason, told, this.checks)
   }
 
   /**
@@ -88,7 +88,7 @@ function printableItem(fact: CheckItem): CheckItem {
 }
 
 /** The proof is permanently bad: sending it again cannot help. */
-export class ProofRefused extends ProblemError {
+export class ProofRefusedError extends ProblemError {
   override name = 'ProofRefused'
   readonly reason: ProofReason
   /** The name of the check that failed. */

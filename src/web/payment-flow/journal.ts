@@ -16,7 +16,7 @@ export type JournalEntry = {
 }
 
 /** Another tab wrote this payment first. */
-export class JournalConflict extends Error {
+export class JournalConflictError extends Error {
   override name = 'JournalConflict'
 }
 
@@ -106,7 +106,7 @@ async function writeEntry(database: IDBPDatabase<Schema>, entry: JournalEntry): 
   if ((stored?.revision ?? 0) !== entry.revision - 1) {
     transaction.abort()
     await transaction.done.catch(() => undefined)
-    throw new JournalConflict(`Payment ${entry.id} was moved on by another tab.`)
+    throw new JournalConflictError(`Payment ${entry.id} was moved on by another tab.`)
   }
   await transaction.store.put(entry)
   if (!stored) await prune(transaction.store)

@@ -12,7 +12,7 @@ import type {
   Simulation,
 } from '../payment-order/intent.ts'
 import type { PaymentChain } from '../payment-order/ports.ts'
-import { RpcProblem } from '../rpc/call.ts'
+import { RpcError } from '../rpc/call.ts'
 import {
   openNode,
   quantity,
@@ -161,7 +161,7 @@ async function simulate(
       args: [checksumAddress(recipient) as Hex, amountAtomic],
     })
     const moved = await node.view(asset.address, data, sender).catch((error: unknown) => {
-      if (error instanceof RpcProblem && error.refused) return undefined
+      if (error instanceof RpcError && error.refused) return undefined
       throw error
     })
     // Some old tokens return nothing where others return true.

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import { buildPayment, simulatePayment } from './build.ts'
-import { JournalConflict, journalEntry, type JournalEntry } from './journal.ts'
+import { JournalConflictError, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
 import {
   mayHaveLeft,
@@ -306,7 +306,8 @@ export class PaymentRun {
       await journal.write(entry)
     } catch (error) {
       // A tab that is gone may have written last: its entry is the payment's current state.
-      const stored = error instanceof JournalConflict ? await journal.read(entry.id) : undefined
+      const stored =
+        error instanceof JournalConflictError ? await journal.read(entry.id) : undefined
       if (stored) {
         this.#stand(stored, stored.state)
         this.#follow()

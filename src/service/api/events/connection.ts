@@ -3,7 +3,7 @@ import type { RawData, WebSocket } from 'ws'
 import { PLANS } from '#contract/api-key.ts'
 import { SocketRequest } from '#contract/event.ts'
 import { describe } from '#contract/fields.ts'
-import { JsonProblem, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../../context/context.ts'
 import { toProblem } from '../envelope.ts'
@@ -147,7 +147,7 @@ function readRequest(data: RawData, isBinary: boolean): SocketRequest {
   try {
     value = parseJson(String(data))
   } catch (error) {
-    if (error instanceof JsonProblem)
+    if (error instanceof JsonError)
       throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
     throw error
   }

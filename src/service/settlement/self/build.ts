@@ -8,7 +8,7 @@ import { chainOf, refuseParameters } from '../../context/network.ts'
 import { readPriorityFee } from '../../payments/read-intent.ts'
 import {
   VerificationReport,
-  ProofRefused,
+  ProofRefusedError,
   undecided,
 } from '../../verification/verification-report.ts'
 import { Deadline } from '../../verification/deadline.ts'
@@ -103,7 +103,7 @@ async function prepareUnlessLanded(
       fingerprint,
     }
     const settled =
-      error instanceof ProofRefused ? await monitorQuestion(context, question) : undefined
+      error instanceof ProofRefusedError ? await monitorQuestion(context, question) : undefined
     if (!settled || settled.status === 'created') throw error
     throw undecided(
       'The payment is on the chain, and not confirmed yet. Send the same request again.',

@@ -7,7 +7,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-order/match-facts.ts'
-import { RpcProblem } from '../../rpc/call.ts'
+import { RpcError } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Moved } from '../../rpc/read-landed.ts'
 
@@ -127,7 +127,7 @@ export async function verifyOnChain(
       }
     return { kind: same ? 'matches' : 'differs', rows }
   } catch (error) {
-    if (error instanceof RpcProblem) return { kind: 'unavailable', body: error.message }
+    if (error instanceof RpcError) return { kind: 'unavailable', body: error.message }
     if (error instanceof v.ValiError)
       return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
     throw error

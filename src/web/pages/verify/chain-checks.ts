@@ -6,7 +6,7 @@ import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contra
 import { familyOf, type Network } from '#contract/network.ts'
 import type { AnyCheckFact } from '../../payment-order/check-facts.ts'
 import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
 import type { ProofFacts } from './proof/facts.ts'
@@ -48,7 +48,7 @@ export async function readOnChain(facts: ProofFacts, expected: Expected): Promis
       memo: facts.memo,
     })
   } catch (error) {
-    if (error instanceof RpcProblem) return { ...NOTHING, undecided: error.message }
+    if (error instanceof RpcError) return { ...NOTHING, undecided: error.message }
     if (error instanceof v.ValiError)
       return { ...NOTHING, undecided: t`Your node answered something this page cannot read.` }
     throw error

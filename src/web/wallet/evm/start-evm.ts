@@ -1,7 +1,7 @@
 import { getPublicClient, signMessage } from 'wagmi/actions'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { bounded } from '../state/bounded.ts'
-import { walletProblem, WalletProblem } from '../state/errors.ts'
+import { walletProblem, WalletError } from '../state/errors.ts'
 import { readBalances } from './balances.ts'
 import { readBroadcast } from './broadcast.ts'
 import { evmChain } from './chain.ts'
@@ -35,7 +35,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     signMessage: async (account, message) => {
       const signer = await connection.readSigner()
       if (signer?.address !== account.address)
-        throw new WalletProblem('unauthorized', account.walletName)
+        throw new WalletError('unauthorized', account.walletName)
       try {
         return await bounded(
           signMessage(config, {
@@ -51,7 +51,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     },
     signTypedData: async (network, { address, walletName }, data) => {
       const signer = await connection.readSigner()
-      if (signer?.address !== address) throw new WalletProblem('unauthorized', walletName)
+      if (signer?.address !== address) throw new WalletError('unauthorized', walletName)
       return signTypedData(signer.provider, network, { address, walletName, data })
     },
     wallet: {

@@ -5,7 +5,7 @@ import { setAccount } from '../state/accounts.ts'
 import { bounded } from '../state/bounded.ts'
 import { ChosenAccount } from '../state/chosen.ts'
 import { safeIcon } from '../state/discover.ts'
-import { walletProblem, WalletProblem } from '../state/errors.ts'
+import { walletProblem, WalletError } from '../state/errors.ts'
 import { rememberedWallet, rememberWallet } from '../state/remembered.ts'
 import { adapterNamed, mountAdapterRoot, selectAdapter } from './adapter-root.tsx'
 import { readBalances } from './balances.ts'
@@ -88,7 +88,7 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletA
     signMessage: async (account, text) => {
       const adapter = connected()
       if (!adapter || publish() !== account.address)
-        throw new WalletProblem('unauthorized', account.walletName)
+        throw new WalletError('unauthorized', account.walletName)
       try {
         return bs58.encode(await standardSigner(adapter.wallet).signMessage(account.address, text))
       } catch (error) {
@@ -96,7 +96,7 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletA
       }
     },
     signTypedData: async (_network, { walletName }) => {
-      throw new WalletProblem('unsupported', walletName)
+      throw new WalletError('unsupported', walletName)
     },
     wallet: {
       signer: async () => publish() ?? null,

@@ -11,7 +11,7 @@ import { serverNow } from '../../../api/clock.ts'
 import type { WalletPaymentIntent, UserError } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
 import { describeUserError } from '../../../errors/error-messages.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
 
 /** How long a built transaction is offered for signing. */
 const VALID_MS = 60_000
@@ -64,11 +64,7 @@ export function buildHere(network: Network, memo: string | null): PaymentService
 /** A build error, in words. */
 export function explainHere(error: unknown): UserError {
   if (error instanceof NotBuilt) return error.userError
-  return describeUserError(
-    'rpc_silent',
-    '',
-    error instanceof RpcProblem ? error.message : undefined,
-  )
+  return describeUserError('rpc_silent', '', error instanceof RpcError ? error.message : undefined)
 }
 
 async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Reply> {
@@ -118,7 +114,7 @@ async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint
     const gas = (v.parse(quantity, await callRpc(url, 'eth_estimateGas', [transaction])) * 6n) / 5n
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
-    if (!(error instanceof RpcProblem)) throw error
+    if (!(error instanceof RpcError)) throw error
     throw new NotBuilt(describeUserError('payee_refuses', '', error.message))
   }
 }

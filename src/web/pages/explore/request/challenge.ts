@@ -1,4 +1,4 @@
-import { JsonProblem, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
 import { ClientPaymentError, readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import { ResourceInfo } from '#x402/requirements.ts'
@@ -118,7 +118,7 @@ function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
   try {
     value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof JsonProblem) return { problem: 'unreadable', detail: error.message }
+    if (error instanceof JsonError) return { problem: 'unreadable', detail: error.message }
     if (error instanceof TypeError) return { problem: 'unreadable', detail: 'not UTF-8' }
     throw error
   }

@@ -9,7 +9,7 @@ import { nativeAsset, type Network } from '#contract/network.ts'
 import type { Simulation } from '../../../payment-order/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type { PaymentChain, TransactionReader } from '../../../payment-order/ports.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
@@ -137,7 +137,7 @@ async function simulate(
     await callRpc(url, 'eth_call', [{ from: payee, to, data, value: numberToHex(0n) }, 'latest'])
     return { state: 'passed', changes: [] }
   } catch (error) {
-    if (error instanceof RpcProblem && error.refused)
+    if (error instanceof RpcError && error.refused)
       return {
         state: 'failed',
         reason: t`the token refuses it: the payer may hold too little, or has taken it back.`,
