@@ -28,7 +28,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
   'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,
   'hostedSend body': `{"nonce":"${'a'.repeat(32)}","signature":"y"}`,
-  'keyApproval body': `{"signer":"${EVM}","deed":{"kind":"create","terms":{"name":"till","scopes":["payment:read"]}}}`,
+  'keyApproval body': `{"signer":"${EVM}","operation":{"kind":"create","terms":{"name":"till","scopes":["payment:read"]}}}`,
   'noteRead body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
   'noteWrite body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
   'relay body': '{"method":"GET","url":"https://shop.example/a","headers":[]}',

@@ -145,7 +145,7 @@ export const BANS: readonly Ban[] = [
         '**/wallet/**',
         '!**/wallet/state/accounts.ts',
         '!**/wallet/state/remembered.ts',
-        '!**/wallet/stack.ts',
+        '!**/wallet/load-adapter.ts',
         '!**/wallet/dialog/ConnectDialog.tsx',
         'viem',
         'viem/**',

@@ -3,7 +3,7 @@ import type { MessageDescriptor } from '@lingui/core'
 /**
  * A row of the one table of errors: its texts, who can fix it, the action offered, and the retry
  * policy, so that no page decides that for itself. The table is split by source (codes.ts,
- * troubles.ts, refusals.ts, and one for each kind of reason), because the first page loads only the
+ * error-messages.ts, refusals.ts, and one for each kind of reason), because the first page loads only the
  * codes; table.test.ts reads them as one.
  */
 export type ErrorRow = {

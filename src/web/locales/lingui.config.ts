@@ -6,7 +6,7 @@ const PAYING = [
   'payment-flow/**',
   'payment-order/**',
   'wallet/**',
-  'errors/troubles.ts',
+  'errors/error-messages.ts',
   'errors/refusals.ts',
   'errors/*-reasons.ts',
 ].map((path) => `<rootDir>/src/web/${path}`)

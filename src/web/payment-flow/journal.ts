@@ -83,11 +83,16 @@ export function journalEntry(
 }
 
 async function openDatabase(name: string, forget: () => void): Promise<IDBPDatabase<Schema>> {
-  const database = await openDB<Schema>(name, 1, {
-    upgrade(upgraded) {
-      const store = upgraded.createObjectStore('payments', { keyPath: 'id' })
-      store.createIndex('open', 'open')
-      store.createIndex('updatedAt', 'updatedAt')
+  const database = await openDB<Schema>(name, 2, {
+    async upgrade(...[upgraded, from, , transaction]) {
+      if (from === 0) {
+        const store = upgraded.createObjectStore('payments', { keyPath: 'id' })
+        store.createIndex('open', 'open')
+        store.createIndex('updatedAt', 'updatedAt')
+        return
+      }
+      const store = transaction.objectStore('payments')
+      for (const entry of await store.getAll()) await store.put(renameFields(entry))
     },
     // A newer tab wants to upgrade: step aside, and open again on the next use.
     blocking: () => {
@@ -97,6 +102,34 @@ async function openDatabase(name: string, forget: () => void): Promise<IDBPDatab
     terminated: forget,
   })
   return database
+}
+
+/** Names of version 1 of this database, and what they are called since version 2. */
+const RENAMED: Record<string, string> = {
+  deed: 'operation',
+  sponsor: 'feePayer',
+  trouble: 'userError',
+  allow: 'approve',
+  carry_out: 'execute',
+}
+
+/** An entry of version 1 under the names of version 2. A payment under way must not be misread. */
+function renameFields<T>(entry: T): T {
+  const rename = (value: unknown, key = ''): unknown => {
+    if (Array.isArray(value)) return value.map((item) => rename(item))
+    if (typeof value === 'string')
+      return key === 'kind' || key === 'way' ? (RENAMED[value] ?? value) : value
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      Object.getPrototypeOf(value) !== Object.prototype
+    )
+      return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [RENAMED[name] ?? name, rename(item, name)]),
+    )
+  }
+  return rename(entry) as T
 }
 
 async function writeEntry(database: IDBPDatabase<Schema>, entry: JournalEntry): Promise<void> {

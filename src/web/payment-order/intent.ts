@@ -5,12 +5,12 @@ import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 /** What an order does if it is not a payment from its sender to its recipient. */
 export type PaymentOperation =
   /** Allows `recipient` to take this amount of a token from `sender` later. EVM. */
-  | { kind: 'allow' }
+  | { kind: 'approve' }
   /**
    * Collects for `recipient`, whose wallet is `sender`, what a payer's proof grants; with
    * `broadcast`, no signature is needed.
    */
-  | ({ kind: 'settle'; way: 'carry_out' | 'co_sign' | 'broadcast' } & ProofTask)
+  | ({ kind: 'settle'; way: 'execute' | 'co_sign' | 'broadcast' } & ProofTask)
   /** Records on the chain that `sender` received what a proof paid. It moves nothing. */
   | ({ kind: 'acknowledge' } & ProofTask)
 

@@ -15,7 +15,7 @@ const items: readonly {
   icon: IconName
   pages: readonly RouteName[]
   /** A phone's bar has no room for it: it stands in the menu at its end. */
-  fixture?: true
+  merchantOnly?: true
 }[] = [
   { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
   {
@@ -29,7 +29,7 @@ const items: readonly {
     label: msg`Payment links`,
     icon: 'link',
     pages: ['links'],
-    fixture: true,
+    merchantOnly: true,
   },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   {
@@ -37,28 +37,28 @@ const items: readonly {
     label: msg`Verify`,
     icon: 'shield',
     pages: ['verify'],
-    fixture: true,
+    merchantOnly: true,
   },
   {
     to: pathTo('explore', {}),
     label: msg`Explore`,
     icon: 'search',
     pages: ['explore'],
-    fixture: true,
+    merchantOnly: true,
   },
   {
     to: pathTo('developers', {}),
     label: msg`Developers`,
     icon: 'code',
     pages: ['developers'],
-    fixture: true,
+    merchantOnly: true,
   },
   {
     to: pathTo('settings', {}),
     label: msg`Settings`,
     icon: 'settings',
     pages: ['settings'],
-    fixture: true,
+    merchantOnly: true,
   },
 ]
 
@@ -87,7 +87,7 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
     <nav aria-label={t`Main`} className={nav}>
       <ul className={list}>
         {items
-          .filter(({ fixture }) => look === 'side' || !fixture)
+          .filter(({ merchantOnly }) => look === 'side' || !merchantOnly)
           .map(({ to, label, icon, pages }) => {
             const current = route !== undefined && pages.includes(route.name)
             return (
@@ -121,7 +121,7 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
 function More() {
   const route = useRoute()
   const { t } = useLingui()
-  const rest = items.filter(({ fixture }) => fixture)
+  const rest = items.filter(({ merchantOnly }) => merchantOnly)
   const here = route !== undefined && rest.some(({ pages }) => pages.includes(route.name))
   return (
     <li>

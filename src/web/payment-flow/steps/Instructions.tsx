@@ -60,7 +60,7 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
   const { t } = useLingui()
   const text = toBase64(bytes)
   const { length } = bytes
-  const deeds = steps.filter((step): step is Operation => !isFeeStep(step))
+  const operations = steps.filter((step): step is Operation => !isFeeStep(step))
   const feeSteps = steps.filter(isFeeStep)
   const most = fee && formatMatchFact(fee)
   const free = fee?.code === 'nothing'
@@ -70,7 +70,7 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
         <Trans>What the transaction does</Trans>
       </h3>
       <ol className="mt-3 space-y-3">
-        {deeds.map(({ kind, facts }, index) => (
+        {operations.map(({ kind, facts }, index) => (
           <Item icon={WORDS[kind].icon} key={`${kind} ${index}`} title={t(WORDS[kind].title)}>
             <FactList facts={facts} />
           </Item>

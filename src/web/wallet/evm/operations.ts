@@ -63,6 +63,6 @@ const note: Reading = {
 }
 
 export function readingOf({ operation }: WalletPaymentIntent): Reading {
-  if (operation?.kind === 'allow') return approval
+  if (operation?.kind === 'approve') return approval
   return operation?.kind === 'acknowledge' ? note : payment
 }

@@ -55,7 +55,7 @@ export async function simulate(
         data: decoded.data,
         gas: decoded.gas,
       })
-      return order.operation.kind === 'allow' && !reportsTransfer(data)
+      return order.operation.kind === 'approve' && !reportsTransfer(data)
         ? { state: 'failed', reason: t`the token refuses it.` }
         : { state: 'passed', changes: [fee] }
     }

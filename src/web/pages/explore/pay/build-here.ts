@@ -80,7 +80,7 @@ async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Repl
     ask(v.string(), 'eth_getCode', [order.recipient, 'latest']),
     ask(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
   ])
-  const allows = order.operation?.kind === 'allow'
+  const allows = order.operation?.kind === 'approve'
   const gas = code === '0x' && !allows ? MIN_GAS : await estimate(url, order)
   const input = {
     ...order,
@@ -104,7 +104,7 @@ async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint
   const { sender, recipient, amountAtomic, asset } = order
   try {
     const transaction =
-      order.operation?.kind === 'allow'
+      order.operation?.kind === 'approve'
         ? {
             from: sender,
             to: asset.address,

@@ -99,7 +99,7 @@ export async function openAllowance(
   const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
   const id = `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`
   return runs.begin(
-    { ...same, id, createdAt: serverNow(), recipient: PERMIT2, operation: { kind: 'allow' } },
+    { ...same, id, createdAt: serverNow(), recipient: PERMIT2, operation: { kind: 'approve' } },
     await reach(),
   )
 }

@@ -4,7 +4,7 @@ import type { ProofFacts } from '../proof/facts.ts'
 /** What a payee does to settle a proof alone. */
 export type SettleKind =
   /** Executes what the payer of a token signed as a message: a call by the payee. EVM. */
-  | 'carry_out'
+  | 'execute'
   /** Adds the fee payer's signature to what the payer signed. Solana. */
   | 'co_sign'
   /** Broadcasts what the payer fully signed: no signature is missing. */
@@ -25,7 +25,7 @@ export function settleKindOf(
   switch (body.kind) {
     case 'authorization':
     case 'permit':
-      return 'carry_out'
+      return 'execute'
     case 'evm':
       return 'broadcast'
     case 'txid':

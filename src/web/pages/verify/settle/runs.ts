@@ -72,7 +72,7 @@ async function behind(settlement: Settlement, kind: SettleKind): Promise<RunDepe
   const stack = await loadWalletAdapter(familyOf(settlement.expected.network.network))
   const service = settleService(settlement)
   switch (kind) {
-    case 'carry_out':
+    case 'execute':
       return { service, ...(await import('./carry-out.ts')).carryOut(settlement, stack) }
     case 'co_sign':
     case 'broadcast':

@@ -68,8 +68,8 @@ const begin = { header, facts, expected, walletName: 'W', id: 'one', now: 1 }
 const bodyOf = (body: unknown) => ({ body: body as Body })
 
 test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
-  ['an authorization', 'authorization', {}, 'carry_out'],
-  ['a permit', 'permit', {}, 'carry_out'],
+  ['an authorization', 'authorization', {}, 'execute'],
+  ['a permit', 'permit', {}, 'execute'],
   ['a signed transaction of EVM', 'evm', {}, 'broadcast'],
   ['a transfer on the chain', 'txid', {}, 'acknowledge'],
   ['a memo on the chain', 'memo', {}, 'acknowledge'],
@@ -97,13 +97,13 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
 })
 
 test('an order holds all that a reload needs to go on with it', () => {
-  const order = intentOf({ ...begin, kind: 'carry_out' })
+  const order = intentOf({ ...begin, kind: 'execute' })
   expect(order).toMatchObject({
     sender: PAYEE,
     recipient: PAYEE,
     amountAtomic: 7n,
     asset: WETH,
-    operation: { kind: 'settle', way: 'carry_out' },
+    operation: { kind: 'settle', way: 'execute' },
   })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
@@ -122,12 +122,12 @@ test('a receipt is told to the payer, moves nothing, and remembers what it is fo
 
 test('only what somebody else has signed wholly needs no wallet', () => {
   expect(needsWallet(intentOf({ ...begin, kind: 'broadcast' }))).toBe(false)
-  for (const kind of ['carry_out', 'co_sign', 'acknowledge'] as const)
+  for (const kind of ['execute', 'co_sign', 'acknowledge'] as const)
     expect(needsWallet(intentOf({ ...begin, kind }))).toBe(true)
 })
 
 test('the proof is kept while it is open, and no longer', () => {
-  const building = reduce(startPayment(intentOf({ ...begin, kind: 'carry_out' })), {
+  const building = reduce(startPayment(intentOf({ ...begin, kind: 'execute' })), {
     type: 'build',
   })
   const entry = journalEntry(undefined, building, 1)

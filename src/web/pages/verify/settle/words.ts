@@ -11,7 +11,7 @@ export const KINDS: Readonly<
     { title: MessageDescriptor; body: MessageDescriptor; button: MessageDescriptor }
   >
 > = {
-  carry_out: {
+  execute: {
     title: msg`Settle it myself`,
     body: msg`You send the payer’s authorization yourself and pay the network fee. It needs your wallet, and no facilitator.`,
     button: msg`Prepare the transaction`,
