@@ -7,13 +7,13 @@ import { Program } from '#devnet/program.ts'
 import { WebServer } from '#devnet/web/server.ts'
 import { randomUuid } from './random.ts'
 
-export type StandardDesk = { web: string; bff: string; [Symbol.asyncDispose](): Promise<void> }
+export type StandardFixture = { web: string; bff: string; [Symbol.asyncDispose](): Promise<void> }
 
 /**
  * Another dashboard in front of the same service and chains, with a key of the standard plan: 100
  * requests a minute.
  */
-export async function startStandardDesk(net: Devnet): Promise<StandardDesk> {
+export async function startStandardFixture(net: Devnet): Promise<StandardFixture> {
   await using stack = new AsyncDisposableStack()
   const [webPort, bffPort] = [await freePort(), await freePort()]
   const dir = await mkdtemp(join(tmpdir(), 'paydesk-standard-'))
@@ -56,7 +56,7 @@ export async function startStandardDesk(net: Devnet): Promise<StandardDesk> {
  * @returns once a request was refused for asking too often
  */
 export async function useUpActions(
-  desk: StandardDesk,
+  fixture: StandardFixture,
   net: Devnet,
 ): Promise<{ stop: () => Promise<void> }> {
   let going = true
@@ -72,12 +72,12 @@ export async function useUpActions(
   })
   const headers = {
     'content-type': 'application/json',
-    origin: desk.web,
+    origin: fixture.web,
     'x-requested-by': 'paydesk',
   }
   const taking = (async () => {
     while (going) {
-      const response = await fetch(`${desk.bff}/api/transaction/send`, {
+      const response = await fetch(`${fixture.bff}/api/transaction/send`, {
         method: 'POST',
         headers: { ...headers, 'idempotency-key': randomUuid() },
         body,
