@@ -6,14 +6,14 @@ import { startRelay, type Relay } from '#testing/walletconnect-relay.ts'
 import { fundEthereum, fundSolana, openChains, type Chains } from './chain.ts'
 import { randomKeypair, randomPrivateKey, startRandom } from './random.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
-import { SolanaWallet } from './wallets/solana.ts'
+import { SolanaTestWallet } from './wallets/solana.ts'
 
 /** A person with a separate browser, with both wallets installed. */
 export type Person = {
   context: BrowserContext
   page: Page
   ethereum: EthereumWallet
-  solana: SolanaWallet
+  solana: SolanaTestWallet
 }
 
 export type Funds = { ether?: string; sol?: number }
@@ -103,7 +103,7 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
         rpcUrl: net.evm.rpcUrl,
         chainId: net.evm.chainId,
       })
-      const solana = new SolanaWallet({ secretKeys })
+      const solana = new SolanaTestWallet({ secretKeys })
       await ethereum.install(context)
       await solana.install(context)
       return { context, page: await context.newPage(), ethereum, solana }

@@ -3,7 +3,7 @@ import { countSent } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { startStandardDesk, useUpActions } from './standard-desk.ts'
+import { startStandardFixture, useUpActions } from './standard-fixture.ts'
 import { text } from './text.ts'
 
 test('a desk that is asked too often pauses, counts down and goes on by itself; what was entered and what was paid is kept', async ({
@@ -14,15 +14,15 @@ test('a desk that is asked too often pauses, counts down and goes on by itself; 
 }) => {
   test.slow()
   expectError(/status of 429/)
-  await using desk = await startStandardDesk(net)
+  await using fixture = await startStandardFixture(net)
   const { page, ethereum } = await buyer({ ether: '1' })
-  await page.goto(`${desk.web}/pay?${new URLSearchParams(onEthereum(net, '0.01')).toString()}`)
+  await page.goto(`${fixture.web}/pay?${new URLSearchParams(onEthereum(net, '0.01')).toString()}`)
   await page.getByText(text('Description and reference')).click()
   await page.getByLabel(text('Description')).fill('One article')
   await page.getByLabel(text('Reference')).fill('order-429')
   await connectOnForm(page, 'MetaMask')
 
-  const others = await useUpActions(desk, net)
+  const others = await useUpActions(fixture, net)
   await page.getByRole('button', { name: text('Review payment') }).click()
   const countdown = page.getByText(/goes on by itself in [1-9]\d* s\.$/)
   await expect(countdown).toBeVisible()
@@ -41,7 +41,7 @@ test('a desk that is asked too often pauses, counts down and goes on by itself; 
   await expect(countdown).toHaveCount(0)
 
   // From here the chain is asked, not the proxy: a pause in the middle of a payment delays nothing.
-  const again = await useUpActions(desk, net)
+  const again = await useUpActions(fixture, net)
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
   await again.stop()

@@ -23,7 +23,7 @@ export const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA
  * A wallet with real keys that behaves like Phantom: signs without sending, may add its own guards
  * to what it signs, and reconnects silently only if it was connected before.
  */
-export class SolanaWallet extends StoryWallet<SolanaAccount> implements SolanaOwner {
+export class SolanaTestWallet extends StoryWallet<SolanaAccount> implements SolanaOwner {
   /** Changes what is signed without telling the page. */
   mutate: ((message: TransactionMessage) => TransactionMessage) | undefined
   /** Adds the balance guard that Phantom adds to what it signs. */

@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { EVENTS_PATH } from '#contract/desk-endpoints.ts'
+import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from './context/context.ts'
+import type { ProxyContext } from './context/context.ts'
 import { mountEvents } from './routes/mount-events.ts'
 import { mountHealth } from './health.ts'
 import { mountMethodRefusals } from './http/allow.ts'
-import type { Env, HttpContext } from './http/env.ts'
+import type { HonoEnv, HttpContext } from './http/env.ts'
 import { refusal } from './http/guard.ts'
 import { commonHeaders, preflightHeaders } from './http/headers.ts'
 import { mountEndpoint, mountOwnEndpoint } from './routes/mount-endpoint.ts'
@@ -19,8 +19,8 @@ import type { BrowserEndpointName } from './session/rule.ts'
 import { createId } from './session/random.ts'
 
 /** Everything a request passes, outermost first: its name and headers, its origin, its row of the table. */
-export function createApp(context: Context): Hono<Env> {
-  const app = new Hono<Env>()
+export function createApp(context: ProxyContext): Hono<HonoEnv> {
+  const app = new Hono<HonoEnv>()
   app.onError((error, c) => replyProblem(c, error, context))
   app.notFound((c) =>
     replyProblem(
@@ -95,7 +95,7 @@ function knownPaths(): { method: string; path: string }[] {
   ]
 }
 
-function logRequest(context: Context, c: HttpContext, startedAt: number): void {
+function logRequest(context: ProxyContext, c: HttpContext, startedAt: number): void {
   const line = {
     requestId: c.get('requestId'),
     method: c.req.method,

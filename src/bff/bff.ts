@@ -8,7 +8,7 @@ import { Budgets } from './budget/budgets.ts'
 import { Quota } from './budget/quota.ts'
 import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config/config.ts'
-import type { Context } from './context/context.ts'
+import type { ProxyContext } from './context/context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
@@ -26,7 +26,7 @@ const DRAIN_MS = 8000
 export type RunningBff = {
   url: string
   port: number
-  context: Context
+  context: ProxyContext
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     return new Map(rows.map((row) => [row.id, toOpenSession(row, config.operatorWallets)]))
   }
   const streams = new Streams({ hub, log, standing, beatMs: overrides.beatMs })
-  const context: Context = {
+  const context: ProxyContext = {
     config,
     db,
     log,
@@ -109,7 +109,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   }
 }
 
-async function clean(context: Context): Promise<void> {
+async function clean(context: ProxyContext): Promise<void> {
   try {
     await deleteExpiredChallenges(context.db, context.now())
     await deleteExpiredSessions(context.db, context.now())

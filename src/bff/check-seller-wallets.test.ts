@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, solanaWallet } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, solanaWallet } from '#testing/test-browser.ts'
 
 const [owned, unowned] = [evmWallet().address, solanaWallet().address]
-let desk: Desk
+let fixture: Fixture
 let service: Server
 let answer: { status: number; body: unknown }
 const asked: (string | undefined)[] = []
@@ -19,10 +19,10 @@ beforeAll(async () => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
-  desk = await Desk.open()
+  fixture = await Fixture.open()
 })
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   service?.close()
 })
 
@@ -39,14 +39,14 @@ const wallet = (walletAddress: string) => ({
 /** What a proxy logs of its seller wallets when it starts before this answer. */
 async function startedWith(told: typeof answer, sellerWallets: string[]): Promise<string[]> {
   answer = told
-  await desk.stopBff()
-  desk.log.splice(0)
+  await fixture.stopBff()
+  fixture.log.splice(0)
   asked.splice(0)
   const { port } = service.address() as AddressInfo
-  await desk.startBff({ serviceUrl: `http://127.0.0.1:${port}`, sellerWallets })
-  const lines = () => desk.log.filter((line) => line.includes('SELLER_WALLETS'))
+  await fixture.startBff({ serviceUrl: `http://127.0.0.1:${port}`, sellerWallets })
+  const lines = () => fixture.log.filter((line) => line.includes('SELLER_WALLETS'))
   await expect.poll(() => lines().length).toBe(1)
-  expect(asked).toEqual([`Bearer ${desk.key}`])
+  expect(asked).toEqual([`Bearer ${fixture.key}`])
   return lines()
 }
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Endpoint } from '#contract/endpoint.ts'
-import type { Context } from './context/context.ts'
+import type { ProxyContext } from './context/context.ts'
 import { createId } from './session/random.ts'
-import { ForwardedProblem, OperatorProblem } from './upstream/problem.ts'
+import { ForwardedError, OperatorError } from './upstream/problem.ts'
 
 /** The part of `GET /wallets/payout` that is looked at. */
 const payoutList = {
@@ -19,20 +19,20 @@ const payoutList = {
 export async function findUnowned({
   config,
   upstream,
-}: Pick<Context, 'config' | 'upstream'>): Promise<string[] | undefined> {
+}: Pick<ProxyContext, 'config' | 'upstream'>): Promise<string[] | undefined> {
   try {
     const { wallets } = await upstream.ask(payoutList, { requestId: createId('req') })
     const owned = new Set(wallets.map(({ walletAddress }) => walletAddress))
     return config.sellerWallets.filter((wallet) => !owned.has(wallet))
   } catch (error) {
-    if (error instanceof OperatorProblem && error.reason === 'scope_missing') return undefined
-    if (error instanceof ForwardedProblem && error.code === 'NOT_FOUND') return undefined
+    if (error instanceof OperatorError && error.reason === 'scope_missing') return undefined
+    if (error instanceof ForwardedError && error.code === 'NOT_FOUND') return undefined
     throw error
   }
 }
 
 /** At the start: warns once, by name, of seller wallets that the account does not own. Never throws. `stopping`: aborted when the program ends. */
-export async function warnOfUnowned(context: Context, stopping: AbortSignal): Promise<void> {
+export async function warnOfUnowned(context: ProxyContext, stopping: AbortSignal): Promise<void> {
   try {
     const unowned = await findUnowned(context)
     if (unowned === undefined) {

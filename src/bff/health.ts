@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Hono } from 'hono'
-import type { Context } from './context/context.ts'
-import type { Env } from './http/env.ts'
+import type { ProxyContext } from './context/context.ts'
+import type { HonoEnv } from './http/env.ts'
 
 const DATABASE_MS = 2000
 
@@ -9,7 +9,7 @@ const DATABASE_MS = 2000
  * `live`: the process answers. `ready`: it can serve. A service that is away for a moment does not make the proxy unready: pulling it out
  * would turn a clear error into none. A key that was never accepted does, because then nothing will ever work.
  */
-export function mountHealth(app: Hono<Env>, context: Context): void {
+export function mountHealth(app: Hono<HonoEnv>, context: ProxyContext): void {
   app.get('/health/live', (c) => {
     c.set('route', 'live')
     return c.json({ status: 'ok' })
@@ -29,7 +29,7 @@ export function mountHealth(app: Hono<Env>, context: Context): void {
   })
 }
 
-async function isDatabaseThere(context: Context): Promise<boolean> {
+async function isDatabaseThere(context: ProxyContext): Promise<boolean> {
   const late = new Promise<boolean>((resolve) =>
     setTimeout(() => resolve(false), DATABASE_MS).unref(),
   )

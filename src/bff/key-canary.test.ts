@@ -7,27 +7,27 @@ import { apiKeyHint, createApiKey } from '#contract/api-key.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { revokeKey } from '#service/keys/revoke-key.ts'
-import { Desk, ORIGIN } from '#testing/desk.ts'
-import { Browser, evmWallet, type TestWallet } from '#testing/desk-browser.ts'
+import { Fixture, ORIGIN } from '#testing/fixture.ts'
+import { TestBrowser, evmWallet, type TestWallet } from '#testing/test-browser.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const seller = evmWallet()
 const operator = evmWallet()
 
-let desk: Desk
+let fixture: Fixture
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { operatorWallets: [operator.address] } })
+  fixture = await Fixture.open({ bff: { operatorWallets: [operator.address] } })
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** The proxy as its own process, as it is run; everything it says is kept. */
-async function start(key: string, serviceUrl = desk.service.url) {
+async function start(key: string, serviceUrl = fixture.service.url) {
   const env = {
     PORT: '0',
     DATA_DIR: 'memory://',
     SERVICE_URL: serviceUrl,
     SERVICE_API_KEY: key,
-    NETWORKS: JSON.stringify(desk.networks),
+    NETWORKS: JSON.stringify(fixture.networks),
     ALLOWED_ORIGINS: ORIGIN,
     SELLER_WALLETS: seller.address,
     OPERATOR_WALLETS: operator.address,
@@ -72,7 +72,7 @@ function forms(key: string): string[] {
 
 /** Every route, right and wrong, as nobody and as the operator; every byte that came back. */
 async function drive(url: string, wallet: TestWallet): Promise<string> {
-  const browser = new Browser(() => url, ORIGIN)
+  const browser = new TestBrowser(() => url, ORIGIN)
   const received: string[] = []
   const keep = ({
     status,
@@ -144,18 +144,18 @@ function expectNoKey(text: string, key: string): void {
 }
 
 test('no byte of a working key leaves the proxy: in no answer, no event, no log line', async () => {
-  await desk.createPayment({})
-  const bff = await start(desk.key)
+  await fixture.createPayment({})
+  const bff = await start(fixture.key)
   const received = await drive(bff.url, operator)
   expect(received).toContain('event: payment')
   expect(await bff.stop()).toBe(0)
-  expectNoKey(received, desk.key)
-  expectNoKey(bff.output(), desk.key)
+  expectNoKey(received, fixture.key)
+  expectNoKey(bff.output(), fixture.key)
 })
 
 test.each([
   ['that never existed', 'key_refused', async () => createApiKey('test')],
-  ['that was revoked', 'key_refused', async () => desk.key],
+  ['that was revoked', 'key_refused', async () => fixture.key],
 ])(
   'a key %s is an error for the operator, in words, without the key',
   async (what, reason, makeKey) => {
@@ -204,6 +204,6 @@ test('a service that answers with the key, or with nonsense, is not passed on', 
 })
 
 async function revoke(): Promise<void> {
-  const [row] = await desk.service.context.db.select().from(apiKey)
-  await revokeKey(desk.service.context.db, row?.id ?? '', new Date())
+  const [row] = await fixture.service.context.db.select().from(apiKey)
+  await revokeKey(fixture.service.context.db, row?.id ?? '', new Date())
 }

@@ -1,5 +1,5 @@
 import { createBff } from './bff.ts'
-import { ConfigError, readEnv, toConfig } from './config/config.ts'
+import { ProxyConfigError, readEnv, toConfig } from './config/config.ts'
 
 /** Starts the proxy from the environment; SIGTERM and SIGINT end it in order. */
 async function main(): Promise<void> {
@@ -24,7 +24,7 @@ try {
   await main()
 } catch (error) {
   process.stderr.write(
-    `${error instanceof ConfigError || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}\n`,
+    `${error instanceof ProxyConfigError || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}\n`,
   )
   process.exitCode = 1
 }

@@ -4,7 +4,7 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
-import type { Browser } from '#testing/desk-browser.ts'
+import type { TestBrowser } from '#testing/test-browser.ts'
 import {
   Cells,
   madeBy,
@@ -84,8 +84,8 @@ const CONFIRMED = { ...OPERATOR, operator: undefined }
 let t: Tenants
 let proxy: TenantProxy
 let facts: Facts
-let buyer: Browser
-let operator: Browser
+let buyer: TestBrowser
+let operator: TestBrowser
 const buyerAccount = privateKeyToAccount(generatePrivateKey())
 
 const seller = () => t.a.payout.evm.address
@@ -200,7 +200,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
         path: '/api-keys/approval',
         body: {
           signer: proxy.operator.address,
-          deed: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } },
+          operation: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } },
         },
       }),
     },
@@ -493,7 +493,7 @@ test.each(CELLS.filter(({ operator: may }) => may !== undefined))(
 const SECRET = 'the buyer’s own reference'
 
 async function ask(
-  browser: Browser,
+  browser: TestBrowser,
   { endpoint, request }: Pick<Cell, 'request'> & { endpoint: string },
 ): Promise<ApiReply> {
   const { path, body } = request(facts)

@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, classOf, listAt, succeed } from '#testing/api-client.ts'
-import type { Browser } from '#testing/desk-browser.ts'
+import type { TestBrowser } from '#testing/test-browser.ts'
 import {
   EVENTS,
   playScenarios,
@@ -18,7 +18,7 @@ import {
   readStatus,
   takersOf,
   type Baseline,
-  type View,
+  type LedgerView,
 } from '#testing/tenant-ledger.ts'
 import {
   payOrder,
@@ -27,7 +27,7 @@ import {
   untilPaid,
   untilStatus,
   WALLET_FEES,
-  type Order,
+  type TenantOrder,
   type OrderTerms,
 } from '#testing/tenant-orders.ts'
 import { atFacilitator, payPlain, proveSent, receive } from '#testing/tenant-proofs.ts'
@@ -52,8 +52,8 @@ const SIGNED_IN: readonly Scenario[] = [...EVENTS.slice(0, 8), ...races(2)].map(
 
 let t: Tenants
 let proxy: TenantProxy
-let thief: Browser
-let operator: Browser
+let thief: TestBrowser
+let operator: TestBrowser
 let before: Baseline
 
 beforeAll(async () => {
@@ -77,20 +77,23 @@ const bodyOf = ({ from, to, amount, asset, reference }: OrderTerms) => ({
   ...(reference !== undefined && { metadata: { referenceId: reference } }),
 })
 
-async function order(browser: Browser, terms: OrderTerms): Promise<Order> {
+async function order(browser: TestBrowser, terms: OrderTerms): Promise<TenantOrder> {
   return toOrder(succeed(asReply(await browser.post('/api/transaction/send', bodyOf(terms)))).body)
 }
 
 const report = (
-  browser: Browser,
-  { paymentId }: Pick<Order, 'paymentId'>,
+  browser: TestBrowser,
+  { paymentId }: Pick<TenantOrder, 'paymentId'>,
   signature: string,
   more: object = {},
 ) => browser.post('/api/transaction/submitted', { paymentId, signature, ...more }).then(asReply)
 
 /** One browser for each buyer. */
-function visitors(buyerOf: (payer: PrivateKeyAccount) => Promise<Browser>, thief: Browser): Actors {
-  const buyers = new Map<PrivateKeyAccount, Browser>()
+function visitors(
+  buyerOf: (payer: PrivateKeyAccount) => Promise<TestBrowser>,
+  thief: TestBrowser,
+): Actors {
+  const buyers = new Map<PrivateKeyAccount, TestBrowser>()
   const browserOf = async (payer: PrivateKeyAccount) => {
     const browser = buyers.get(payer) ?? (await buyerOf(payer))
     buyers.set(payer, browser)
@@ -121,7 +124,7 @@ describe.each([
       ),
   ],
 ] as const)('%s', (_, scenarios, makeActors) => {
-  let view: View
+  let view: LedgerView
   let playOf: (scenario: Scenario) => Played
 
   beforeAll(async () => {
@@ -234,7 +237,7 @@ test('a link is not used up by a thief’s order: the buyer’s payment is the o
   const made = succeed(asReply(await operator.post('/api/links', wanted)))
   const link = at(made.body, 'link.link')
   const payer = await t.payer()
-  const pay = async (browser: Browser) =>
+  const pay = async (browser: TestBrowser) =>
     toOrder(
       succeed(asReply(await browser.post('/api/link/pay', { link, walletAddress: payer.address })))
         .body,

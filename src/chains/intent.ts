@@ -19,7 +19,7 @@ export type PaymentIntent = {
    * Solana: the account that pays the network fee for the sender, and signs too. It takes no other
    * part.
    */
-  sponsor?: string
+  feePayer?: string
   recipient: string
   amountAtomic: bigint
   /**

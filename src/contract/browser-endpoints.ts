@@ -1,4 +1,4 @@
-import { deskEndpoints, type BrowserEndpoint } from './desk-endpoints.ts'
+import { dashboardEndpoints, type BrowserEndpoint } from './dashboard-endpoints.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
 import { keyApprovalEndpoints } from './key-approval.ts'
 import { linkEndpoints } from './link-endpoints.ts'
@@ -11,7 +11,7 @@ import { sessionEndpoints } from './session-endpoints.ts'
  * A state change needs `Content-Type: application/json`, `X-Requested-By: paydesk` and an allowed `Origin`.
  */
 export const browserEndpoints = {
-  ...deskEndpoints,
+  ...dashboardEndpoints,
   ...linkEndpoints,
   ...hostedEndpoints,
   ...keyApprovalEndpoints,

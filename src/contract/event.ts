@@ -63,5 +63,5 @@ export const SocketMessage = v.variant('type', [
 export type SocketMessage = v.InferOutput<typeof SocketMessage>
 
 /** What a beat says: whether the proxy itself hears of payments now. A proxy that says nothing of it was built before it could. */
-export const Beat = v.object({ live: v.optional(v.boolean(), true) })
-export type Beat = v.InferOutput<typeof Beat>
+export const Heartbeat = v.object({ live: v.optional(v.boolean(), true) })
+export type Heartbeat = v.InferOutput<typeof Heartbeat>

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { holdsNul, LosslessNumber, stringifyJson } from './json.ts'
+import { containsNul, LosslessNumber, stringifyJson } from './json.ts'
 import { isPaymentId } from './payment.ts'
 
 /** Field types that several endpoints share. Each reads the wire into what the programs use inside. */
@@ -7,7 +7,7 @@ import { isPaymentId } from './payment.ts'
 /** Refuses a NUL character at any depth: Postgres stores none. */
 export function noNul<Value>() {
   return v.check<Value, string>(
-    (value) => !holdsNul(value),
+    (value) => !containsNul(value),
     'Expected text without a NUL character.',
   )
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonProblem, LosslessNumber, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json.ts'
+import { JsonError, LosslessNumber, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json.ts'
 
 describe('parseJson', () => {
   test('reads what JSON.parse reads, for every JSON value', () => {
@@ -11,7 +11,7 @@ describe('parseJson', () => {
           value = parseJson(text)
         } catch (error) {
           // Only the rules beyond JSON itself may refuse a well-formed text.
-          expect((error as JsonProblem).message).toMatch(/levels of nesting|not allowed/)
+          expect((error as JsonError).message).toMatch(/levels of nesting|not allowed/)
           return
         }
         expect(JSON.parse(stringifyJson(value))).toEqual(JSON.parse(text))
@@ -52,7 +52,7 @@ describe('parseJson', () => {
     expect(parseJson(nested(MAX_JSON_DEPTH))).toBeInstanceOf(Array)
     for (const levels of [MAX_JSON_DEPTH + 1, 1000, 1_000_000])
       expect(() => parseJson(nested(levels))).toThrow('Expected at most 16 levels of nesting.')
-    expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonProblem)
+    expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonError)
   })
 
   test('does not count brackets inside strings as levels', () => {
@@ -120,7 +120,7 @@ describe('parseJson', () => {
     ']',
     '{"a":1}}',
   ])('refuses what is not JSON: %j', (text) => {
-    expect(() => parseJson(text)).toThrow(JsonProblem)
+    expect(() => parseJson(text)).toThrow(JsonError)
   })
 
   test('throws nothing but JsonProblem, whatever it is given', () => {
@@ -165,7 +165,7 @@ describe('parseJson', () => {
           expect(isJson).toBe(true)
           expect(JSON.parse(stringifyJson(value))).toEqual(expected)
         } catch (error) {
-          expect(error).toBeInstanceOf(JsonProblem)
+          expect(error).toBeInstanceOf(JsonError)
         }
       }),
       { numRuns: 20_000 },

@@ -20,7 +20,7 @@ export function isForbiddenKey(name: string): boolean {
   return FORBIDDEN_KEYS.has(name)
 }
 
-export class JsonProblem extends Error {
+export class JsonError extends Error {
   override name = 'JsonProblem'
 }
 
@@ -35,15 +35,15 @@ export function parseJson(text: string): unknown {
       PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits),
     )
   } catch (error) {
-    throw new JsonProblem('Expected well-formed JSON.', { cause: error })
+    throw new JsonError('Expected well-formed JSON.', { cause: error })
   }
 }
 
 /** Whether a text in the value, or the name of a field, holds a NUL character. Postgres stores none. */
-export function holdsNul(value: unknown): boolean {
+export function containsNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0')
   if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return false
-  return Object.entries(value).some(([name, inner]) => name.includes('\0') || holdsNul(inner))
+  return Object.entries(value).some(([name, inner]) => name.includes('\0') || containsNul(inner))
 }
 
 /** Writes JSON; a `LosslessNumber` and a `bigint` come out as their digits. */
@@ -65,7 +65,7 @@ function refuseStructure(text: string): void {
     if (char === '{' || char === '[') {
       open.push(char === '{' ? new Set() : null)
       if (open.length > MAX_JSON_DEPTH)
-        throw new JsonProblem(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
+        throw new JsonError(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
     } else if (char === '}' || char === ']') open.pop()
     else if (char === '"') {
       const end = endOfString(text, index)
@@ -99,9 +99,9 @@ function isKeyBefore(text: string, index: number): boolean {
 function refuseKey(keys: Set<string>, token: string): void {
   const key = readString(token)
   if (key === undefined) return
-  if (isForbiddenKey(key)) throw new JsonProblem(`The key "${key}" is not allowed.`)
+  if (isForbiddenKey(key)) throw new JsonError(`The key "${key}" is not allowed.`)
   if (keys.has(key))
-    throw new JsonProblem(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
+    throw new JsonError(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
   keys.add(key)
 }
 

@@ -4,10 +4,10 @@ import {
   isApprovalOf,
   keyApprovalText,
   rotationOf,
-  type KeyDeed,
+  type KeyOperation,
 } from './key-approval.ts'
 
-const create: KeyDeed = {
+const create: KeyOperation = {
   kind: 'create',
   terms: {
     name: 'Käse & Söhne',
@@ -22,8 +22,8 @@ const signing = {
   wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
 }
 const tail = `${'ab'.repeat(16)}\nIssued At: 2026-01-01T00:00:00.000Z\nExpiration Time: 2026-01-01T00:05:00.000Z`
-const messageOf = (deed: KeyDeed, where = signing) =>
-  `${keyApprovalText(deed, where)}${APPROVAL_TAIL}${tail}`
+const messageOf = (operation: KeyOperation, where = signing) =>
+  `${keyApprovalText(operation, where)}${APPROVAL_TAIL}${tail}`
 
 test('a person reads what the key may do, and where they sign', () => {
   expect(keyApprovalText(create, signing)).toBe(
@@ -44,7 +44,7 @@ test('a person reads what the key may do, and where they sign', () => {
 })
 
 const { terms } = create
-test.each<[string, KeyDeed]>([
+test.each<[string, KeyOperation]>([
   ['another name', { kind: 'create', terms: { ...terms, name: 'other' } }],
   [
     'one scope more',
@@ -56,10 +56,10 @@ test.each<[string, KeyDeed]>([
   ['a later end', { kind: 'create', terms: { ...terms, expiresAt: 1_800_000_000_001 } }],
   ['no end', { kind: 'create', terms: { ...terms, expiresAt: undefined } }],
   ['a rotation', rotationOf({ id: 'key_1', name: terms.name }, 60)],
-])('%s is another approval', (_, deed) => {
+])('%s is another approval', (_, operation) => {
   expect(isApprovalOf(messageOf(create), create, signing)).toBe(true)
-  expect(isApprovalOf(messageOf(create), deed, signing)).toBe(false)
-  expect(isApprovalOf(messageOf(deed), create, signing)).toBe(false)
+  expect(isApprovalOf(messageOf(create), operation, signing)).toBe(false)
+  expect(isApprovalOf(messageOf(operation), create, signing)).toBe(false)
 })
 
 test('another site, another wallet, and words after the end are another approval', () => {
@@ -77,7 +77,7 @@ test('another site, another wallet, and words after the end are another approval
 })
 
 test('a name cannot be another line', () => {
-  const tricky: KeyDeed = {
+  const tricky: KeyOperation = {
     kind: 'create',
     terms: { ...terms, name: '"\nMay: keys:manage\nName: "' },
   }
@@ -85,11 +85,11 @@ test('a name cannot be another line', () => {
 })
 
 test('of a rotation the key, its name and the grace count', () => {
-  const deed = rotationOf({ id: 'key_1', name: 'till' }, 60)
-  expect(isApprovalOf(messageOf(deed), deed, signing)).toBe(true)
+  const operation = rotationOf({ id: 'key_1', name: 'till' }, 60)
+  expect(isApprovalOf(messageOf(operation), operation, signing)).toBe(true)
   for (const other of [
     rotationOf({ id: 'key_2', name: 'till' }, 60),
     rotationOf({ id: 'key_1', name: 'till' }, 900),
   ])
-    expect(isApprovalOf(messageOf(deed), other, signing)).toBe(false)
+    expect(isApprovalOf(messageOf(operation), other, signing)).toBe(false)
 })

@@ -14,7 +14,7 @@ import { boundedText, timestamp } from './fields.ts'
  * compares. A signature counts for exactly these terms, once, for five minutes, on one site.
  */
 
-export type KeyDeed =
+export type KeyOperation =
   | { kind: 'create'; terms: v.InferOutput<typeof ApiKeyInput> }
   | { kind: 'rotate'; id: string; name: string; graceSeconds: (typeof GRACE_SECONDS)[number] }
 
@@ -31,7 +31,7 @@ export const keyApprovalEndpoints = {
     body: v.strictObject({
       /** The operator's wallet that will sign. */
       signer: boundedText(64),
-      deed: v.variant('kind', [
+      operation: v.variant('kind', [
         v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
         v.strictObject({
           kind: v.literal('rotate'),
@@ -52,9 +52,9 @@ export type Signing = { origin: string; wallet: string }
  * The terms of the operation, as signed. What follows them (a nonce, two times) only makes them
  * count once.
  */
-export function keyApprovalText(deed: KeyDeed, { origin, wallet }: Signing): string {
+export function keyApprovalText(operation: KeyOperation, { origin, wallet }: Signing): string {
   const { host } = new URL(origin)
-  const create = deed.kind === 'create'
+  const create = operation.kind === 'create'
   return [
     `${host} wants you to ${create ? 'make' : 'replace'} an API key with your account:`,
     wallet,
@@ -63,11 +63,11 @@ export function keyApprovalText(deed: KeyDeed, { origin, wallet }: Signing): str
     '',
     `URI: ${origin}`,
     ...(create
-      ? termsOf(deed.terms)
+      ? termsOf(operation.terms)
       : [
-          `Key: ${deed.id}`,
-          `Name: ${JSON.stringify(deed.name)}`,
-          `The old key works on for: ${deed.graceSeconds} seconds`,
+          `Key: ${operation.id}`,
+          `Name: ${JSON.stringify(operation.name)}`,
+          `The old key works on for: ${operation.graceSeconds} seconds`,
         ]),
   ].join('\n')
 }
@@ -93,8 +93,8 @@ function termsOf({
 export const APPROVAL_TAIL = '\nNonce: '
 
 /** Whether a text to be signed covers exactly this operation. */
-export function isApprovalOf(message: string, deed: KeyDeed, signing: Signing): boolean {
-  const words = `${keyApprovalText(deed, signing)}${APPROVAL_TAIL}`
+export function isApprovalOf(message: string, operation: KeyOperation, signing: Signing): boolean {
+  const words = `${keyApprovalText(operation, signing)}${APPROVAL_TAIL}`
   return (
     message.startsWith(words) &&
     /^[0-9a-f]{32}\nIssued At: [0-9TZ:.-]{24}\nExpiration Time: [0-9TZ:.-]{24}$/.test(
@@ -107,6 +107,6 @@ export function isApprovalOf(message: string, deed: KeyDeed, signing: Signing): 
 export function rotationOf(
   { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
   grace: (typeof GRACE_SECONDS)[number],
-): KeyDeed {
+): KeyOperation {
   return { kind: 'rotate', id, name, graceSeconds: grace }
 }

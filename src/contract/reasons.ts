@@ -22,8 +22,8 @@ const gas = v.pipe(v.number(), v.integer(), v.minValue(0))
 const family = v.picklist(['evm', 'solana'])
 
 /** What a contract or a cluster answered. A third party chose this text. */
-export const MAX_ANSWER_LENGTH = 200
-const answer = v.pipe(v.string(), v.maxLength(MAX_ANSWER_LENGTH))
+export const MAX_RESPONSE_LENGTH = 200
+const answer = v.pipe(v.string(), v.maxLength(MAX_RESPONSE_LENGTH))
 
 /** An amount with everything needed to display it. `asset` is an address. */
 export const ReasonAmount = v.object({

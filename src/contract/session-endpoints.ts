@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { BrowserEndpoint } from './desk-endpoints.ts'
+import type { BrowserEndpoint } from './dashboard-endpoints.ts'
 import { timestamp } from './fields.ts'
 
 /**

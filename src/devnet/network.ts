@@ -19,7 +19,7 @@ import { devnetWallets, seedPayers, type Wallets } from './nodes/wallets.ts'
 import { ensureBuilt } from './web/build.ts'
 import { WebServer } from './web/server.ts'
 
-export type Ports = {
+export type NodePorts = {
   web: number
   bff: number
   service: number
@@ -35,7 +35,7 @@ export type DevnetOptions = {
   /** Forgets what `dir` holds. */
   reset?: boolean
   /** Free ones otherwise. */
-  ports?: Partial<Ports>
+  ports?: Partial<NodePorts>
   /** Which programs run; all by default. The bff and the seller need the service, the web the bff. The seller runs where the web does, unless it is named. */
   programs?: { service?: boolean; bff?: boolean; web?: boolean; seller?: boolean }
   /** Sixty days of history at the first start; true by default. */
@@ -211,7 +211,7 @@ export class Devnet implements AsyncDisposable {
 const blockTime = (options: DevnetOptions) => options.evmBlockTimeSeconds ?? 1
 const slotTime = (options: DevnetOptions) => options.slotTimeMs ?? 400
 
-async function choosePorts(chosen: Partial<Ports> = {}): Promise<Ports> {
+async function choosePorts(chosen: Partial<NodePorts> = {}): Promise<NodePorts> {
   const free = {
     web: await freePort(),
     bff: await freePort(),
@@ -229,7 +229,7 @@ type Starting = DevnetOptions & { say: (line: string) => void }
 async function startChains(
   stack: AsyncDisposableStack,
   folder: Folder,
-  options: Starting & { ports: Ports },
+  options: Starting & { ports: NodePorts },
 ): Promise<Chains> {
   const { ports, say, seed = true } = options
   const starting = Promise.allSettled([

@@ -1,6 +1,6 @@
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
 import { EVM_CHAIN_ID } from './nodes/evm.ts'
-import { GENESIS_HASH } from './nodes/solana/answers.ts'
+import { GENESIS_HASH } from './nodes/solana/method-overrides.ts'
 import { EVM_TOKENS } from './tokens/evm.ts'
 import { SOLANA_TOKENS } from './tokens/solana.ts'
 

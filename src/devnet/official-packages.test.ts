@@ -21,7 +21,7 @@ import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import { createEvmClient } from '#x402/client/evm.ts'
-import type { PaymentOrder } from '#x402/client/order.ts'
+import type { ClientPayment } from '#x402/client/order.ts'
 import { createSolanaClient } from '#x402/client/solana.ts'
 import { ExactServer } from '#x402/server/exact-server.ts'
 import { Devnet } from './network.ts'
@@ -154,7 +154,7 @@ async function approve(token: string): Promise<void> {
 
 /** The buyer with the official client and our schemes. `sent` counts what native currency it has sent. */
 function buyer() {
-  const sent: PaymentOrder[] = []
+  const sent: ClientPayment[] = []
   const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const keypair = solanaKeypair(net.wallets.buyer.solana)
   const evm = createEvmClient({

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { NamedPort } from './ports.ts'
-import type { Ports } from './network.ts'
+import type { NodePorts } from './network.ts'
 
-export type StartOptions = { ports: Ports; named: NamedPort[]; dir: string; reset: boolean }
+export type StartOptions = { ports: NodePorts; named: NamedPort[]; dir: string; reset: boolean }
 
 const PORTS = {
   web: { variable: 'PORT_WEB', what: 'web app', default: 4173 },
@@ -12,7 +12,7 @@ const PORTS = {
   evm: { variable: 'PORT_EVM', what: 'EVM node', default: 8545 },
   solana: { variable: 'PORT_SOLANA', what: 'Solana node', default: 8899 },
   solanaWs: { variable: 'PORT_SOLANA_WS', what: 'Solana subscriptions', default: 8900 },
-} as const satisfies Record<keyof Ports, { variable: string; what: string; default: number }>
+} as const satisfies Record<keyof NodePorts, { variable: string; what: string; default: number }>
 
 const port = v.pipe(
   v.string(),
@@ -58,7 +58,7 @@ export function readOptions(
     }
   })
   if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${USAGE}`)
-  const of = (name: keyof Ports) =>
+  const of = (name: keyof NodePorts) =>
     entries.find((entry) => entry.name === name)?.named.port ?? PORTS[name].default
   return {
     ports: {

@@ -2,7 +2,7 @@ import { SOLANA_DEVNET } from '#contract/network.ts'
 import { EVM_CHAIN_ID } from './nodes/evm.ts'
 import type { Folder } from './folder.ts'
 import type { Keys } from './keys.ts'
-import type { Ports } from './network.ts'
+import type { NodePorts } from './network.ts'
 import { Program } from './program.ts'
 import { SHOWN } from './seller/catalog.ts'
 import { devnetWallets } from './nodes/wallets.ts'
@@ -11,7 +11,7 @@ import { devnetWallets } from './nodes/wallets.ts'
 
 type Setting = {
   folder: Folder
-  ports: Ports
+  ports: NodePorts
   keys: Keys
   databaseUrl: string | undefined
   relayUrl: string | undefined
@@ -22,10 +22,10 @@ type Setting = {
 export const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key')
 
 /** Where buyers reach the demo shop; spelled as the relay of the proxy allows it. */
-export const shopUrl = (ports: Ports) => `http://127.0.0.1:${ports.seller}`
+export const shopUrl = (ports: NodePorts) => `http://127.0.0.1:${ports.seller}`
 
 /** Where callers other than the proxy reach the service. */
-const serviceUrl = (ports: Ports) => `http://localhost:${ports.service}`
+const serviceUrl = (ports: NodePorts) => `http://localhost:${ports.service}`
 
 export function startService({ folder, ports, keys, databaseUrl, say }: Setting): Promise<Program> {
   const { facilitator, seller } = devnetWallets()

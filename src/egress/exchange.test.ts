@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { EgressProblem, exchange, type Answer } from './exchange.ts'
+import { EgressError, exchange, type ExternalResponse } from './exchange.ts'
 import { isPublicAddress } from './public-address.ts'
 import { refuseUrl } from './refuse-url.ts'
 
@@ -87,10 +87,10 @@ test('loopback is asked only where that is allowed, and only by its address', ()
 
 test('a name that leads to this machine is not connected to', async () => {
   const failure: unknown = await exchange(LOCAL, LIMITS).catch((error: unknown) => error)
-  expect(String((failure as EgressProblem).cause)).toContain('not public')
+  expect(String((failure as EgressError).cause)).toContain('not public')
 })
 
-async function ask(listener: RequestListener): Promise<Answer> {
+async function ask(listener: RequestListener): Promise<ExternalResponse> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
@@ -136,5 +136,5 @@ test.each<[string, RequestListener]>([
     (_, response) => response.writeHead(200, { big: 'x'.repeat(20_000) }).end(),
   ],
 ])('%s is one and the same problem', async (_, listener) => {
-  await expect(ask(listener)).rejects.toThrow(new EgressProblem(undefined))
+  await expect(ask(listener)).rejects.toThrow(new EgressError(undefined))
 })

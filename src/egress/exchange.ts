@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES = 16 * 1024
  * The same for every cause: what is behind an address is nobody's business. The cause is only for
  * our log.
  */
-export class EgressProblem extends Error {
+export class EgressError extends Error {
   override name = 'EgressProblem'
 
   constructor(cause: unknown) {
@@ -22,18 +22,18 @@ export class EgressProblem extends Error {
 }
 
 /** Our own rule refuses the address: no request was sent. */
-export class EgressRefusedError extends EgressProblem {
+export class EgressRefusedError extends EgressError {
   override name = 'EgressRefusedError'
 }
 
-export type Question = {
+export type ExternalRequest = {
   method: string
   url: URL
   headers: Readonly<Record<string, string>>
   body?: Uint8Array
 }
 
-export type Limits = {
+export type ExchangeLimits = {
   /** From the DNS lookup to the last byte. */
   timeoutMs: number
   maxBytes: number
@@ -41,7 +41,7 @@ export type Limits = {
   loopback: boolean
 }
 
-export type Answer = {
+export type ExternalResponse = {
   status: number
   headers: readonly (readonly [name: string, value: string])[]
   body: Uint8Array
@@ -52,20 +52,23 @@ export type Answer = {
  * address is checked as written, as resolved, and as connected.
  * @throws EgressProblem
  */
-export async function exchange(question: Question, limits: Limits): Promise<Answer> {
+export async function exchange(
+  question: ExternalRequest,
+  limits: ExchangeLimits,
+): Promise<ExternalResponse> {
   const refused = refuseUrl(question.url, limits.loopback)
   if (refused) throw new EgressRefusedError(refused)
   try {
     return await ask(question, limits)
   } catch (error) {
-    throw new EgressProblem(error)
+    throw new EgressError(error)
   }
 }
 
 function ask(
-  { method, url, headers, body }: Question,
-  { timeoutMs, maxBytes, loopback }: Limits,
-): Promise<Answer> {
+  { method, url, headers, body }: ExternalRequest,
+  { timeoutMs, maxBytes, loopback }: ExchangeLimits,
+): Promise<ExternalResponse> {
   const plain = url.protocol === 'http:'
   const allowed = (address: string) =>
     isPublicAddress(address) || (loopback && address === '127.0.0.1')
@@ -111,7 +114,7 @@ function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
   }
 }
 
-async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<ExternalResponse> {
   const { statusCode = 0, rawHeaders, headers } = response
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw new Error('Expected an answer without compression.')

@@ -11,13 +11,13 @@ export type ConnectionCaps = { total: number; perAddress: number }
 /** No client of ours pipelines requests. One that sends more of them ahead than this is cut. */
 const MAX_PIPELINED = 32
 
-export type Exchange = { request: IncomingMessage; response: ServerResponse; start: () => void }
+export type HttpExchange = { request: IncomingMessage; response: ServerResponse; start: () => void }
 
-export type Connection = {
+export type HttpConnection = {
   socket: Socket
   address: AddressConnections
   /** Requests that are not answered yet. Where a client pipelines, the first is being answered and the others wait for it. */
-  exchanges: Set<Exchange>
+  exchanges: Set<HttpExchange>
   /** Whether a request was answered. */
   served: boolean
   upgraded: boolean
@@ -33,7 +33,7 @@ type AddressConnections = {
   key: string
   open: number
   /** Those that may wait for their client, in the order in which they began to. */
-  waiting: Set<Connection>
+  waiting: Set<HttpConnection>
 }
 
 /**
@@ -42,7 +42,7 @@ type AddressConnections = {
  */
 export class Connections {
   readonly #caps: ConnectionCaps
-  readonly #all = new Map<Duplex, Connection>()
+  readonly #all = new Map<Duplex, HttpConnection>()
   readonly #addresses = new Map<string, AddressConnections>()
 
   constructor(caps: ConnectionCaps) {
@@ -55,7 +55,7 @@ export class Connections {
     const address = this.#addresses.get(key) ?? { key, open: 0, waiting: new Set() }
     if (address.open >= this.#caps.perAddress && !this.#evictFrom(address)) return 'address'
     if (this.#all.size >= this.#caps.total && !this.#evict()) return 'total'
-    const connection: Connection = {
+    const connection: HttpConnection = {
       socket,
       address,
       exchanges: new Set(),
@@ -73,12 +73,12 @@ export class Connections {
     return undefined
   }
 
-  get(socket: Duplex): Connection | undefined {
+  get(socket: Duplex): HttpConnection | undefined {
     return this.#all.get(socket)
   }
 
   /** A request arrived, its body perhaps not yet. It starts when those before it on the connection are answered: one connection gets no more work done than another. */
-  begin(exchange: Exchange): void {
+  begin(exchange: HttpExchange): void {
     const { request, response, start } = exchange
     const connection = this.#all.get(request.socket)
     if (!connection) return
@@ -145,7 +145,7 @@ export class Connections {
     return false
   }
 
-  #remove(connection: Connection): void {
+  #remove(connection: HttpConnection): void {
     if (!this.#all.delete(connection.socket)) return
     const { address } = connection
     address.open--
@@ -155,6 +155,6 @@ export class Connections {
 }
 
 /** Whether a connection waits for its client: to send a request or the rest of it, to read an answer, or to close. */
-function isWaiting({ closing, stuck, upgraded, exchanges }: Connection): boolean {
+function isWaiting({ closing, stuck, upgraded, exchanges }: HttpConnection): boolean {
   return closing || stuck || (!upgraded && [...exchanges].every(({ request }) => !request.complete))
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { DEAF_NETWORKS, ORIGIN } from '#testing/desk.ts'
+import { DEAF_NETWORKS, ORIGIN } from '#testing/fixture.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import {

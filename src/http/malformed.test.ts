@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Desk, ORIGIN } from '#testing/desk.ts'
+import { Fixture, ORIGIN } from '#testing/fixture.ts'
 import { sendRaw } from '#testing/raw-request.ts'
 
-let desk: Desk
+let fixture: Fixture
 beforeAll(async () => {
-  desk = await Desk.open()
+  fixture = await Fixture.open()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const PROGRAMS = ['service', 'proxy'] as const
 const portOf = (program: (typeof PROGRAMS)[number]) =>
-  program === 'service' ? desk.service.port : desk.bff.port
+  program === 'service' ? fixture.service.port : fixture.bff.port
 
 const INVALID = 'INVALID_PARAMETERS'
 const HOST = 'Host: a\r\n'
@@ -107,7 +107,7 @@ describe.each(PROGRAMS)('the %s', (program) => {
   test('answers a chunk that is none in the error envelope', async () => {
     const [path, facts] =
       program === 'service'
-        ? ['/transaction/send', `Authorization: Bearer ${desk.key}`]
+        ? ['/transaction/send', `Authorization: Bearer ${fixture.key}`]
         : ['/api/session', `Origin: ${ORIGIN}`]
     const head = `POST ${path} HTTP/1.1\r\n${HOST}${facts}\r\nX-Requested-By: paydesk\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
     const reply = await sendRaw(portOf(program), `${head}zz\r\n{}\r\n0\r\n\r\n`)
@@ -128,7 +128,7 @@ describe.each(PROGRAMS)('the %s', (program) => {
 
 test('the service answers a WebSocket handshake that is not valid in the error envelope', async () => {
   const reply = await sendRaw(
-    desk.service.port,
+    fixture.service.port,
     `GET /ws HTTP/1.1\r\n${HOST}${UPGRADE.replace('13', '12')}\r\n`,
   )
   expect(reply).toMatchObject({ status: 400, headers: { 'content-type': 'application/json' } })

@@ -3,8 +3,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ProblemError } from '#contract/problem.ts'
-import { Connections, type Connection, type ConnectionCaps } from './connections.ts'
-import { endWith, rawAnswer, rawText, refuseUpgrade, type RawAnswer } from './raw-answer.ts'
+import { Connections, type HttpConnection, type ConnectionCaps } from './connections.ts'
+import { endWith, rawResponse, rawText, refuseUpgrade, type RawResponse } from './raw-response.ts'
 
 export type HttpServer = {
   port: number
@@ -70,7 +70,7 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
     (request, response) => {
       const start = () => {
         const reason = refusal(request)
-        if (reason) respond(response, rawAnswer(invalid(reason), now()))
+        if (reason) respond(response, rawResponse(invalid(reason), now()))
         else void listener(request, response)
       }
       connections.begin({ request, response, start })
@@ -87,7 +87,7 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
     const start = () =>
       respond(
         response,
-        rawAnswer(invalid('Expected 100-continue as the only expectation.'), now(), 417),
+        rawResponse(invalid('Expected 100-continue as the only expectation.'), now(), 417),
       )
     connections.begin({ request, response, start })
   })
@@ -143,7 +143,7 @@ function respond(
   response: {
     writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown }
   },
-  answer: RawAnswer,
+  answer: RawResponse,
 ): void {
   response.writeHead(answer.status, answer.headers).end(answer.body)
 }
@@ -178,7 +178,7 @@ function admit(connections: Connections, socket: Socket, now: () => Date): void 
     retryAfter: 1,
   })
   // The answer leaves with this call or not at all; the descriptor is free at once.
-  socket.write(rawText(rawAnswer(problem, now())))
+  socket.write(rawText(rawResponse(problem, now())))
   socket.destroy()
 }
 
@@ -189,7 +189,7 @@ const BROKEN: Readonly<Record<string, { status: number; message: string }>> = {
 }
 
 function answerBrokenRequest(
-  connection: Connection | undefined,
+  connection: HttpConnection | undefined,
   error: NodeJS.ErrnoException,
   now: () => Date,
 ): void {
@@ -211,12 +211,12 @@ function answerBrokenRequest(
       status: 400,
       message: 'The request is not valid HTTP/1.1.',
     }
-    endWith(socket, rawAnswer(invalid(message), now(), status))
+    endWith(socket, rawResponse(invalid(message), now(), status))
   }
 }
 
 /** Nothing went over this connection for a while: it is idle after an answer, its client does not read, or the application is at work. */
-function cutIdle(connection: Connection | undefined): void {
+function cutIdle(connection: HttpConnection | undefined): void {
   if (!connection || connection.upgraded) return
   const { socket, exchanges, served } = connection
   // A first request that does not arrive is left to the deadline of its headers, which is answered.
@@ -230,7 +230,7 @@ function unhandled(error: unknown, { now, onError }: Options): Response {
   const problem = isInvalid
     ? invalid('Expected a Host header and a request target that make a URL.')
     : new ProblemError('INTERNAL')
-  const { status, headers, body } = rawAnswer(problem, now())
+  const { status, headers, body } = rawResponse(problem, now())
   return new Response(body, { status, headers })
 }
 

@@ -10,7 +10,7 @@ import { createTestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import { eventually } from '#testing/service-context.ts'
 import { startServiceProcess } from '#testing/service-process.ts'
-import { deployTokens, evmPayer, payBill, type EvmTokens } from '#testing/token-payers.ts'
+import { deployTokens, evmPayer, payInvoice, type EvmTokens } from '#testing/token-payers.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { payment } from './db/schema/payment.ts'
 import { createWallet } from './wallets/create-wallet.ts'
@@ -78,7 +78,7 @@ test.each([['nothing'], ['eth_sendRawTransaction']])(
   async (refused) => {
     const [payer, payee] = await Promise.all([evm.wallet(10n ** 18n), evm.wallet(0n)])
     await tokens.fund(payer.address)
-    const paymentProof = await payBill(evmPayer(evm, payer), {
+    const paymentProof = await payInvoice(evmPayer(evm, payer), {
       scheme: 'exact',
       network: tokens.network.network,
       amount: AMOUNT.toString(),

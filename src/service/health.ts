@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
-import { countStopped } from './db/wallet-books.ts'
+import { countStopped } from './db/wallet-ledger.ts'
 import { readDatabaseClock } from './verification/proof-time.ts'
 
 /** `note`: what an operator should know of a part that works. */
-export type Check = { name: string; ok: boolean; note?: 'chain behind' }
+export type HealthCheck = { name: string; ok: boolean; note?: 'chain behind' }
 /** `stoppedWallets`: wallets that an operator must look at; they keep the service from nothing else. Null when that is not known. */
-type Readiness = { checks: Check[]; stoppedWallets: number | null }
+type Readiness = { checks: HealthCheck[]; stoppedWallets: number | null }
 
 /** Probes come from several sides at once and each costs a call to every chain. */
 const FRESH_MS = 1_000
@@ -69,7 +69,7 @@ async function look(context: Context): Promise<Readiness> {
   return { checks, stoppedWallets }
 }
 
-function runChecks(context: Context): Promise<Check[]> {
+function runChecks(context: Context): Promise<HealthCheck[]> {
   const chains = [...context.chains].map(([network, chain]) =>
     check(network, async () => {
       await chain.check()
@@ -82,7 +82,7 @@ function runChecks(context: Context): Promise<Check[]> {
     ...chains,
   ])
 
-  async function check(name: string, run: () => Promise<unknown>): Promise<Check> {
+  async function check(name: string, run: () => Promise<unknown>): Promise<HealthCheck> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise((_, reject) => {
       timer = setTimeout(

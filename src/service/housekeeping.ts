@@ -7,7 +7,7 @@ import { removeOldIdentifiers } from './db/payment-identifiers.ts'
 import { eraseDraftTexts } from './db/payments.ts'
 import { removeEndedReservations } from './db/reservations.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
-import { KEPT_DAYS } from './idempotency/claim.ts'
+import { RETENTION_DAYS } from './idempotency/claim.ts'
 
 const EVERY_MS = 3_600_000
 /** Callers from many addresses leave a row each, for two minutes at most. */
@@ -18,7 +18,7 @@ export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<v
   await sweepLimits(db)
   await db
     .delete(idempotency)
-    .where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
+    .where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${RETENTION_DAYS})`))
   for (const [period, { keptDays }] of Object.entries(USAGE_PERIODS) as [
     UsagePeriod,
     { keptDays: number },

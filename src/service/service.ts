@@ -20,7 +20,7 @@ import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './context/usage-log.ts'
 import { openVault } from './wallets/open-vault.ts'
 import { registerConfiguredWallets } from './wallets/register-configured.ts'
-import { startBooks } from './reconciliation/start-books.ts'
+import { startReconciliation } from './reconciliation/schedule.ts'
 import { startWatchers } from './monitor/start.ts'
 
 export type RunningService = {
@@ -78,7 +78,7 @@ export async function createService(
 
   const watchers = startWatchers(context)
   stack.defer(() => watchers.stop())
-  stack.defer(startBooks(context, metrics))
+  stack.defer(startReconciliation(context, metrics))
   stack.defer(startHousekeeping(context))
   const events = await startEventStream(context, {
     listen: database.listen,

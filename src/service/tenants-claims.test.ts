@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, classOf, succeed } from '#testing/api-client.ts'
 import {
   expectLedger,
-  isPaidRow,
+  isConfirmedRow,
   readHoldings,
   readRows,
   readStatus,
@@ -16,7 +16,7 @@ import {
   untilPaid,
   untilUnmatched,
   WALLET_FEES,
-  type Order,
+  type TenantOrder,
 } from '#testing/tenant-orders.ts'
 import {
   atFacilitator,
@@ -51,7 +51,7 @@ type Bare = {
   hash: string
   proofFor: (resource: string) => Promise<Presented>
 }
-type Sent = Bare & { order: Order }
+type Sent = Bare & { order: TenantOrder }
 
 const AMOUNT = { whole: 0.01, atomic: 10n ** 16n }
 
@@ -160,7 +160,7 @@ describe.each(doors(PROOF_DOORS))('a payment that bought a resource at %s', (_, 
     )
     await settleOrders()
     for (const { sent, granted } of rounds) {
-      const paid = isPaidRow({
+      const paid = isConfirmedRow({
         status: String(at((await readStatus(t.a, sent.order.paymentId)).body, 'status')),
       })
       expect(
@@ -193,5 +193,5 @@ async function settleOrders(): Promise<void> {
 }
 
 async function paidRows(hash: string): Promise<number> {
-  return (await readRows(t.a)).filter((row) => row.signature === hash && isPaidRow(row)).length
+  return (await readRows(t.a)).filter((row) => row.signature === hash && isConfirmedRow(row)).length
 }

@@ -6,7 +6,7 @@ import {
   readStatus,
   takersOf,
   type Baseline,
-  type View,
+  type LedgerView,
 } from '#testing/tenant-ledger.ts'
 import { report, requestOrder, untilDecided, untilStatus } from '#testing/tenant-orders.ts'
 import { openTenants, type Tenant, type Tenants } from '#testing/two-tenants.ts'
@@ -49,7 +49,7 @@ const SCENARIOS: readonly Scenario[] = ROUNDS.flatMap((round) =>
 
 let t: Tenants
 let before: Baseline
-let view: View
+let view: LedgerView
 const played = new Map<Scenario, Played>()
 
 beforeAll(async () => {

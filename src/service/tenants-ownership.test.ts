@@ -2,14 +2,14 @@ import { Keypair } from '@solana/web3.js'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { at, classOf, listAt, succeed, textAt } from '#testing/api-client.ts'
-import { isPaidRow, readRows } from '#testing/tenant-ledger.ts'
+import { isConfirmedRow, readRows } from '#testing/tenant-ledger.ts'
 import {
   atFacilitator,
   EVM_METHODS,
   makeProof,
   receive,
   SOLANA_METHODS,
-  type Method,
+  type ProofMethod,
   type Presented,
 } from '#testing/tenant-proofs.ts'
 import {
@@ -37,13 +37,13 @@ afterAll(async () => {
   await t?.[Symbol.asyncDispose]()
 })
 
-const familyOf = (method: Method) => (method.startsWith('evm') ? 'evm' : 'solana')
+const familyOf = (method: ProofMethod) => (method.startsWith('evm') ? 'evm' : 'solana')
 const newSigner = (family: 'evm' | 'solana'): Signer =>
   family === 'evm'
     ? evmSigner(privateKeyToAccount(generatePrivateKey()))
     : solanaSigner(Keypair.generate())
 /** One that can be paid by the method: a token of Solana wants an account that is open. */
-async function newPayee(method: Method): Promise<Signer> {
+async function newPayee(method: ProofMethod): Promise<Signer> {
   return familyOf(method) === 'evm' ? newSigner('evm') : solanaSigner(await t.solana.payer())
 }
 const release = ({ api }: { api: Tenants['keyless'] }, { address }: Signer) =>
@@ -142,7 +142,7 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])(
       for (const tenant of namesItsPayment ? [t.a, t.c] : [t.c]) {
         expect(
           (await readRows(tenant)).filter(
-            (row) => row.recipient === wallet.address && isPaidRow(row),
+            (row) => row.recipient === wallet.address && isConfirmedRow(row),
           ),
         ).toHaveLength(1)
       }
@@ -165,7 +165,7 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])(
   },
 )
 
-test.each(['evm txid', 'solana txid'] as const satisfies readonly Method[])(
+test.each(['evm txid', 'solana txid'] as const satisfies readonly ProofMethod[])(
   'a caller without a key settles nothing by a public reference (%s)',
   async (method) => {
     const wallet = await newPayee(method)
@@ -177,7 +177,7 @@ test.each(['evm txid', 'solana txid'] as const satisfies readonly Method[])(
   },
 )
 
-test.each(['evm eip3009', 'solana token'] as const satisfies readonly Method[])(
+test.each(['evm eip3009', 'solana token'] as const satisfies readonly ProofMethod[])(
   'a caller without a key settles what it presents itself to a payee that nobody owns (%s)',
   async (method) => {
     const wallet = await newPayee(method)

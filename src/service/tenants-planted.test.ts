@@ -14,7 +14,7 @@ import {
   readStatus,
   takersOf,
   type Baseline,
-  type View,
+  type LedgerView,
 } from '#testing/tenant-ledger.ts'
 import {
   buildOrder,
@@ -39,7 +39,7 @@ const SCENARIOS: readonly Scenario[] = (['ETH', 'USDC'] as const).flatMap((asset
 
 let t: Tenants
 const before = new Map<string, Baseline>()
-let view: View
+let view: LedgerView
 let playOf: (scenario: Scenario) => Played
 
 beforeAll(async () => {

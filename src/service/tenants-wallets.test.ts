@@ -23,7 +23,7 @@ import {
   untilStatus,
   untilUnmatched,
   WALLET_FEES,
-  type Order,
+  type TenantOrder,
 } from '#testing/tenant-orders.ts'
 import { payPlain } from '#testing/tenant-proofs.ts'
 import { openTenants, type Tenants } from '#testing/two-tenants.ts'
@@ -42,7 +42,7 @@ afterAll(() => t?.[Symbol.asyncDispose]())
 
 const UNPAID = ['created', 'pending', 'expired']
 
-type Made = { payer: PrivateKeyAccount; order: Order }
+type Made = { payer: PrivateKeyAccount; order: TenantOrder }
 
 async function make(asset: 'ETH' | 'USDC' = 'ETH', more: object = {}): Promise<Made> {
   const payer = await t.payer()
@@ -52,12 +52,12 @@ async function make(asset: 'ETH' | 'USDC' = 'ETH', more: object = {}): Promise<M
 const buildFor = (payer: PrivateKeyAccount, asset: 'ETH' | 'USDC' = 'ETH', more: object = {}) =>
   buildOrder(t.a, { from: payer.address, to: t.a.payout.evm.address, amount: 0.01, asset }, more)
 
-async function attributionOf(order: Order): Promise<unknown> {
+async function attributionOf(order: TenantOrder): Promise<unknown> {
   return at((await readStatus(t.a, order.paymentId)).body, 'attribution')
 }
 
 /** What the service says of the order once its monitor has read everything on the chain. */
-async function statusAfterMonitoring(order: Order): Promise<string> {
+async function statusAfterMonitoring(order: TenantOrder): Promise<string> {
   await untilMonitored(t)
   return String(at((await readStatus(t.a, order.paymentId)).body, 'status'))
 }

@@ -168,7 +168,7 @@ export function revertsWith(data: Hex): Hex {
 }
 
 /** Runtime code that tells its caller to look up the answer at a URL (EIP-3668). */
-export function looksUpAt(contract: Hex, url: string): Hex {
+export function lookupAt(contract: Hex, url: string): Hex {
   const abi = parseAbi([
     'error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)',
   ])

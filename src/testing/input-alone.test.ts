@@ -1,44 +1,44 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { EVENTS_PATH, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
+import { EVENTS_PATH, type BrowserEndpoint } from '#contract/dashboard-endpoints.ts'
 import type { Endpoint, Schema } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { VALID_REQUESTS } from '#contract/valid-requests.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { createTestKey } from './service-app.ts'
-import { Desk } from './desk.ts'
-import { evmWallet, type Browser } from './desk-browser.ts'
+import { Fixture } from './fixture.ts'
+import { evmWallet, type TestBrowser } from './test-browser.ts'
 
 /** No input alone makes a 5xx: NUL characters and long texts in every field, path parameter and query parameter of every endpoint of both programs. */
 
 const operator = evmWallet()
-let desk: Desk
+let fixture: Fixture
 let key: string
-const browsers: Record<'nobody' | 'operator', Browser> = {} as never
+const browsers: Record<'nobody' | 'operator', TestBrowser> = {} as never
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: {
       operatorWallets: [operator.address],
       sellerWallets: [operator.address],
       trustedProxyHops: 1,
     },
   })
-  const wide = await createTestKey(desk.service.context.db)
-  await desk.service.context.db
+  const wide = await createTestKey(fixture.service.context.db)
+  await fixture.service.context.db
     .update(apiKey)
     .set({ requestsPerMinute: 100_000 })
     .where(eq(apiKey.id, wide.id))
   key = wide.key
-  browsers.nobody = desk.browser()
-  browsers.operator = desk.browser()
+  browsers.nobody = fixture.browser()
+  browsers.operator = fixture.browser()
   await browsers.operator.signIn(operator)
   // The cookie of a browser that asked for a message to sign: without it, a sign-in is refused before its id is looked up.
   await browsers.nobody.challenge(operator)
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const LONG = 'a'.repeat(10_000)
 const BAD = ['\0', 'a\0b', 'http://a.example/\0', LONG, `http://a.example/${LONG}`, `${LONG}\0`]
@@ -125,7 +125,7 @@ describe.each(serviceRows)('%s of the service', (name, row) => {
     const wrong: unknown[] = []
     for (const one of casesOf(name, row).filter((found) => !needsChain(found))) {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-      const response = await fetch(desk.service.url + one.path, {
+      const response = await fetch(fixture.service.url + one.path, {
         method: one.method,
         headers,
         body: one.body,

@@ -117,9 +117,9 @@ const RENT = { mint: 1_461_600n, account: 2_039_280n } as const
 export type MintOptions = {
   decimals?: number
   program?: PublicKey
-  /** Behind the mint, as Token-2022 writes them. */ extensions?: readonly Extension[]
+  /** Behind the mint, as Token-2022 writes them. */ extensions?: readonly TestExtension[]
 }
-export type Extension = { type: number; value: Uint8Array }
+export type TestExtension = { type: number; value: Uint8Array }
 
 /** A mint of our own under either token program, put onto the local chain as it is. */
 export async function createMint(
@@ -150,14 +150,14 @@ function mintData(decimals: number): Buffer {
   return data
 }
 
-function writeExtension({ type, value }: Extension): Buffer {
+function writeExtension({ type, value }: TestExtension): Buffer {
   const head = Buffer.alloc(4)
   head.writeUInt16LE(type, 0)
   head.writeUInt16LE(value.length, 2)
   return Buffer.concat([head, value])
 }
 
-export type Holding = {
+export type MintedHolding = {
   owner: PublicKey
   amount: bigint
   program?: PublicKey
@@ -165,14 +165,14 @@ export type Holding = {
   state?: 1 | 2
   /** Whose the account says it is, when it was given away. */
   given?: PublicKey
-  extensions?: readonly Extension[]
+  extensions?: readonly TestExtension[]
 }
 
 /** Puts tokens into an owner's associated account. */
 export async function give(
   solana: SolanaFixture,
   asset: Asset,
-  { owner, amount, program = TOKEN, state = 1, given = owner, extensions = [] }: Holding,
+  { owner, amount, program = TOKEN, state = 1, given = owner, extensions = [] }: MintedHolding,
 ): Promise<PublicKey> {
   const mint = new PublicKey(asset.address)
   const account = accountOf(owner, mint, program)

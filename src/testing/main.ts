@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { addReports, listSlowest, readReport, type Report } from './report.ts'
-import { steps, verifySteps, type Step } from './steps.ts'
+import { addReports, listSlowest, readReport, type TestReport } from './report.ts'
+import { steps, verifySteps, type TestStep } from './steps.ts'
 
 /** Runs all steps, or those named as arguments (`verify` stands for the fast ones), and ends with each test that failed and one line that sums them up. */
 const named = process.argv.slice(2).flatMap((name) => (name === 'verify' ? verifySteps : [name]))
@@ -15,7 +15,7 @@ if (unknown.length > 0) {
 
 // The pinned Node comes first, so that every tool and every program a test starts runs on it.
 const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env.PATH}` }
-let total: Report = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
+let total: TestReport = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
 const lines: string[] = []
 const slowest: string[] = []
 const SLOW_STEP_MS = 60_000
@@ -40,7 +40,7 @@ console.log(
 )
 process.exitCode = total.failed > 0 ? 1 : 0
 
-async function run(step: Step): Promise<Report> {
+async function run(step: TestStep): Promise<TestReport> {
   if (step.report) await rm(step.report, { force: true })
   const [program, ...args] = step.command
   const child = spawn(program, args, { stdio: 'inherit', env })

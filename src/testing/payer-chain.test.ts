@@ -5,7 +5,7 @@ import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, PaymentOrder } from '#web/payment-order/order.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-order/intent.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
@@ -16,7 +16,7 @@ import { startEvm, startGate, startSolana, type EvmFixture } from './local-chain
 
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-function orderFor(network: Network, sender: string, recipient: string): PaymentOrder {
+function orderFor(network: Network, sender: string, recipient: string): WalletPaymentIntent {
   const [asset] = network.assets
   if (!asset) throw new Error('The network has no currency.')
   return {
@@ -31,7 +31,7 @@ function orderFor(network: Network, sender: string, recipient: string): PaymentO
   }
 }
 
-function builtOf(bytes: Uint8Array, facts: Partial<Built>): Built {
+function builtOf(bytes: Uint8Array, facts: Partial<CheckedTransaction>): CheckedTransaction {
   return {
     paymentId: createPaymentId(),
     bytes,

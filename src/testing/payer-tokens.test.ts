@@ -6,7 +6,7 @@ import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
-import type { Built, PaymentOrder } from '#web/payment-order/order.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-order/intent.ts'
 import { readBalances as readEvmBalances } from '#web/wallet/evm/balances.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
 import { evmReader } from '#web/wallet/evm/reader.ts'
@@ -34,7 +34,7 @@ function orderFor(
   network: Network,
   asset: Asset,
   parties: { sender: string; recipient: string },
-): PaymentOrder {
+): WalletPaymentIntent {
   return {
     id: crypto.randomUUID(),
     createdAt: Date.now(),
@@ -46,7 +46,7 @@ function orderFor(
   }
 }
 
-function builtOf(bytes: Uint8Array, facts: Partial<Built>): Built {
+function builtOf(bytes: Uint8Array, facts: Partial<CheckedTransaction>): CheckedTransaction {
   return {
     paymentId: createPaymentId(),
     bytes,

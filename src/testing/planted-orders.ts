@@ -1,11 +1,11 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { ApiReply } from './api-client.ts'
-import type { View } from './tenant-ledger.ts'
+import type { LedgerView } from './tenant-ledger.ts'
 import {
   payOrder,
   untilDecided,
   WALLET_FEES,
-  type Order,
+  type TenantOrder,
   type OrderTerms,
 } from './tenant-orders.ts'
 import type { Tenants } from './two-tenants.ts'
@@ -30,21 +30,21 @@ export type Scenario = {
 
 export type Played = {
   payer: PrivateKeyAccount
-  orders: Partial<Record<Who, Order>>
+  orders: Partial<Record<Who, TenantOrder>>
   hash: string
   reports: Map<Who, ApiReply>
 }
 
 /** How the two reach the service: with keys of two accounts, or as two visitors of one checkout. */
 export type Actors = {
-  order: (who: Who, terms: OrderTerms, payer: PrivateKeyAccount) => Promise<Order>
+  order: (who: Who, terms: OrderTerms, payer: PrivateKeyAccount) => Promise<TenantOrder>
   report: (
     who: Who,
-    order: Order,
+    order: TenantOrder,
     at: { hash: string; payer: PrivateKeyAccount },
   ) => Promise<ApiReply>
   /** Makes blocks until the service has given up a thief's order. */
-  untilExpired: (order: Order) => Promise<unknown>
+  untilExpired: (order: TenantOrder) => Promise<unknown>
 }
 
 type Events = Pick<Scenario, 'name' | 'expired' | 'before' | 'after'>
@@ -120,7 +120,7 @@ export async function playScenarios(
   t: Tenants,
   scenarios: readonly Scenario[],
   actors: Actors,
-): Promise<{ view: View; playOf: (scenario: Scenario) => Played }> {
+): Promise<{ view: LedgerView; playOf: (scenario: Scenario) => Played }> {
   const played = new Map<Scenario, Played>()
   for (const scenario of scenarios)
     played.set(scenario, { payer: await t.payer(), orders: {}, hash: '', reports: new Map() })

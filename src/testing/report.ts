@@ -15,7 +15,7 @@ const StoredReport = v.object({
  * The results of a step's tests. `failures`: each that failed, as `file › name: the first lines of
  * why`. `durations`: of each test that ran.
  */
-export type Report = v.InferOutput<typeof StoredReport>
+export type TestReport = v.InferOutput<typeof StoredReport>
 export type TestDuration = v.InferOutput<typeof TestDuration>
 
 const PlaywrightResult = v.object({
@@ -41,7 +41,7 @@ const PlaywrightReport = v.object({
 const LINES_OF_WHY = 16
 const LINES_OF_PAGE = 60
 
-export function addReports(one: Report, other: Report): Report {
+export function addReports(one: TestReport, other: TestReport): TestReport {
   return {
     passed: one.passed + other.passed,
     failed: one.failed + other.failed,
@@ -76,7 +76,7 @@ function formatSlowest(entries: readonly (readonly [name: string, ms: number])[]
 export async function readReport(
   { name, report }: { name: string; report?: string | undefined },
   succeeded: boolean,
-): Promise<Report> {
+): Promise<TestReport> {
   const told = report
     ? await parseReport(report)
     : { passed: succeeded ? 1 : 0, failed: 0, skipped: 0, failures: [], durations: [] }
@@ -88,7 +88,7 @@ export async function readReport(
   }
 }
 
-async function parseReport(path: string): Promise<Report> {
+async function parseReport(path: string): Promise<TestReport> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined)
     return {

@@ -23,7 +23,7 @@ import { createVault } from '#service/wallets/file-vault.ts'
 import type { Routes } from '#service/api/handler.ts'
 import { startFlushing } from '#service/usage/start-flushing.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
-import { createAnswerCheck, type Answered } from './described-answers.ts'
+import { createResponseCheck, type ReceivedResponse } from './described-responses.ts'
 
 /** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
 export const exampleRoutes: Routes = {
@@ -119,9 +119,9 @@ export async function startTestApp({
     now,
   }
   stack.defer(startFlushing(context))
-  const answers: Answered[] = []
+  const answers: ReceivedResponse[] = []
   stack.defer(() => {
-    const check = createAnswerCheck()
+    const check = createResponseCheck()
     const wrong = new Set(answers.flatMap(check))
     if (wrong.size > 0)
       throw new Error(`Answers that are not as described:\n${[...wrong].join('\n')}`)
@@ -152,7 +152,7 @@ export async function startTestApp({
 type Fetch = Parameters<typeof startHttpServer>[1]['fetch']
 
 /** Passes answers on and keeps those that the description of the API is about. */
-function recorded(fetch: Fetch, answers: Answered[]): Fetch {
+function recorded(fetch: Fetch, answers: ReceivedResponse[]): Fetch {
   return async (request, env) => {
     const response = (await fetch(request, env)) as Response
     const { pathname } = new URL(request.url)

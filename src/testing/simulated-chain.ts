@@ -3,7 +3,7 @@ import { buildPayment } from '#chains/evm/build.ts'
 import {
   addFingerprint,
   randomBelow,
-  spellFingerprint,
+  formatFingerprint,
   type FeesPerGas,
 } from '#chains/evm/fee-fingerprint.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
@@ -12,8 +12,8 @@ import type {
   ChainClock,
   Head,
   Observation,
-  Transfer,
-  Wanted,
+  ObservedTransfer,
+  MonitoredTransaction,
 } from '#service/chains/chain.ts'
 
 /**
@@ -36,7 +36,7 @@ const TIP = 10n ** 9n
 const FINAL_AFTER = 3
 const GAS = 21_000n
 
-type Sent = { hash: Hex; transfer: Transfer; height: number | null }
+type Sent = { hash: Hex; transfer: ObservedTransfer; height: number | null }
 export type Sending = {
   sender: string
   recipient: string
@@ -64,7 +64,7 @@ export class SimulatedChain implements Chain {
       amountAtomic,
       memo: null,
       nonce,
-      fingerprint: spellFingerprint(fees),
+      fingerprint: formatFingerprint(fees),
     }
     this.#sent = this.#sent.filter(
       (other) =>
@@ -164,7 +164,7 @@ export class SimulatedChain implements Chain {
 
   findByMessage: Chain['findByMessage'] = () => Promise.resolve(undefined)
   isGone: Chain['isGone'] = () => Promise.resolve(false)
-  rehearse: Chain['rehearse'] = () => Promise.resolve({ ok: true })
+  simulateSigned: Chain['simulateSigned'] = () => Promise.resolve({ ok: true })
   broadcast: Chain['broadcast'] = () =>
     Promise.resolve({ accepted: false, reason: 'Nothing is broadcast here.' })
   funds: Chain['funds'] = () => Promise.reject(new Error('There are no managed wallets here.'))
@@ -197,7 +197,7 @@ export class SimulatedChain implements Chain {
   }
 }
 
-function isOf(wanted: Wanted, transfer: Transfer): boolean {
+function isOf(wanted: MonitoredTransaction, transfer: ObservedTransfer): boolean {
   return (
     wanted.sender === transfer.sender &&
     wanted.recipient === transfer.recipient &&

@@ -1,18 +1,18 @@
-export type Step = {
+export type TestStep = {
   name: string
   command: readonly [program: string, ...args: string[]]
   /** Where the step's own tests are counted; a step without one counts as one test. */
   report?: string
 }
 
-const vitest = (project: string, ...more: string[]): Step => ({
+const vitest = (project: string, ...more: string[]): TestStep => ({
   name: project,
   command: ['vitest', 'run', '-c', 'src/testing/vitest.config.ts', '--project', project, ...more],
   report: `test-results/${project}.json`,
 })
 
 /** Everything `npm test` runs, cheapest first. */
-export const steps: readonly Step[] = [
+export const steps: readonly TestStep[] = [
   { name: 'fmt', command: ['oxfmt', '--check'] },
   { name: 'lint', command: ['oxlint', '--deny-warnings', 'src', 'e2e', 'vite.config.ts'] },
   { name: 'types', command: ['tsc', '-b'] },

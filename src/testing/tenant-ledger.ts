@@ -17,7 +17,7 @@ export type LedgerRow = {
 }
 
 /** A transfer to an owned wallet that belongs to no order yet. */
-export type UnmatchedTransfer = {
+export type UnmatchedRow = {
   transferId: string
   network: string
   signature: string
@@ -28,7 +28,7 @@ export type UnmatchedTransfer = {
 
 const PAID = ['confirmed', 'finalized']
 
-export const isPaidRow = ({ status }: { status: string }) => PAID.includes(status)
+export const isConfirmedRow = ({ status }: { status: string }) => PAID.includes(status)
 
 /** @param query for example `status=incomplete` */
 export async function readRows({ api }: Pick<Tenant, 'api'>, query = ''): Promise<LedgerRow[]> {
@@ -37,7 +37,7 @@ export async function readRows({ api }: Pick<Tenant, 'api'>, query = ''): Promis
 }
 
 /** None where the service knows no such list. */
-export async function readUnmatched({ api }: Pick<Tenant, 'api'>): Promise<UnmatchedTransfer[]> {
+export async function readUnmatched({ api }: Pick<Tenant, 'api'>): Promise<UnmatchedRow[]> {
   const reply = await api.get('/unmatched?limit=500')
   if (reply.status === 404) return []
   return listAt(succeed(reply).body, 'transfers').map((transfer) => ({
@@ -55,10 +55,10 @@ export function readStatus({ api }: Pick<Tenant, 'api'>, paymentId: string): Pro
 }
 
 /** What every account says of the transfers of a chain: which of its payments each of them paid, and which wait for an order. */
-export type View = { rows: Map<string, LedgerRow[]>; unmatched: Map<string, UnmatchedTransfer[]> }
+export type LedgerView = { rows: Map<string, LedgerRow[]>; unmatched: Map<string, UnmatchedRow[]> }
 
-export async function readView(tenants: readonly Tenant[]): Promise<View> {
-  const view: View = { rows: new Map(), unmatched: new Map() }
+export async function readView(tenants: readonly Tenant[]): Promise<LedgerView> {
+  const view: LedgerView = { rows: new Map(), unmatched: new Map() }
   await Promise.all(
     tenants.map(async (tenant) => {
       const [rows, unmatched] = await Promise.all([readRows(tenant), readUnmatched(tenant)])
@@ -70,10 +70,10 @@ export async function readView(tenants: readonly Tenant[]): Promise<View> {
 }
 
 /** The payments that a transfer paid, as `A pay_…`, and `A unmatched` where it waits for an order. */
-export function takersOf(view: View, signature: string): string[] {
+export function takersOf(view: LedgerView, signature: string): string[] {
   const paid = [...view.rows].flatMap(([name, rows]) =>
     rows
-      .filter((row) => row.signature === signature && isPaidRow(row))
+      .filter((row) => row.signature === signature && isConfirmedRow(row))
       .map((row) => `${name} ${row.paymentId}`),
   )
   const waiting = [...view.unmatched].flatMap(([name, list]) =>
@@ -111,7 +111,7 @@ export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline)
     tenant.api.get('/payments/summary').then(succeed),
     readHoldings(t, tenant),
   ])
-  const paid = rows.filter(isPaidRow)
+  const paid = rows.filter(isConfirmedRow)
   for (const { network, assets } of t.networks) {
     for (const asset of assets) {
       const own = paid.filter((row) => row.network === network && row.asset === asset.address)

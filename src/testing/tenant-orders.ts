@@ -8,13 +8,13 @@ import {
   readUnmatched,
   readView,
   takersOf,
-  type UnmatchedTransfer,
-  type View,
+  type UnmatchedRow,
+  type LedgerView,
 } from './tenant-ledger.ts'
 import type { Tenant, Tenants } from './two-tenants.ts'
 
 /** An order as its merchant had it built, and what its payer was given to sign. */
-export type Order = { paymentId: string; transaction: string; reply: unknown }
+export type TenantOrder = { paymentId: string; transaction: string; reply: unknown }
 
 export type OrderTerms = {
   from: string
@@ -60,18 +60,18 @@ export async function buildOrder(
   tenant: Pick<Tenant, 'api'>,
   terms: OrderTerms,
   more: object = {},
-): Promise<Order> {
+): Promise<TenantOrder> {
   return toOrder(succeed(await requestOrder(tenant, terms, more)).body)
 }
 
-export function toOrder(reply: unknown): Order {
+export function toOrder(reply: unknown): TenantOrder {
   return { paymentId: textAt(reply, 'paymentId'), transaction: textAt(reply, 'transaction'), reply }
 }
 
 /** Signs an order's transaction as a wallet does: as it was built, or with fees or a nonce of the wallet's own. */
 export function signOrder(
   payer: PrivateKeyAccount,
-  order: Pick<Order, 'transaction'>,
+  order: Pick<TenantOrder, 'transaction'>,
   changes: Changes = {},
 ): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
@@ -91,7 +91,7 @@ export function signOrder(
   })
 }
 
-export function nonceOf(order: Pick<Order, 'transaction'>): number {
+export function nonceOf(order: Pick<TenantOrder, 'transaction'>): number {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
   if (!decoded.ok) throw new Error(decoded.problem)
   return decoded.nonce
@@ -101,7 +101,7 @@ export function nonceOf(order: Pick<Order, 'transaction'>): number {
 export async function payOrder(
   t: Pick<Tenants, 'evm'>,
   payer: PrivateKeyAccount,
-  order: Pick<Order, 'transaction'>,
+  order: Pick<TenantOrder, 'transaction'>,
   changes: Changes = {},
 ): Promise<Hex> {
   return t.evm.client.sendRawTransaction({
@@ -113,7 +113,7 @@ export async function payOrder(
 export function paySolanaOrder(
   t: Pick<Tenants, 'solana'>,
   payer: Keypair,
-  order: Pick<Order, 'transaction'>,
+  order: Pick<TenantOrder, 'transaction'>,
 ): Promise<string> {
   const transaction = VersionedTransaction.deserialize(Buffer.from(order.transaction, 'base64'))
   transaction.sign([payer])
@@ -122,7 +122,7 @@ export function paySolanaOrder(
 
 export function report(
   tenant: Pick<Tenant, 'api'>,
-  order: Pick<Order, 'paymentId'>,
+  order: Pick<TenantOrder, 'paymentId'>,
   signature: string,
   more: object = {},
 ): Promise<ApiReply> {
@@ -146,15 +146,18 @@ export async function untilStatus(
   return body
 }
 
-export const untilPaid = (t: Tenants, tenant: Tenant, { paymentId }: Pick<Order, 'paymentId'>) =>
-  untilStatus(t, { tenant, paymentId }, ['confirmed', 'finalized'])
+export const untilPaid = (
+  t: Tenants,
+  tenant: Tenant,
+  { paymentId }: Pick<TenantOrder, 'paymentId'>,
+) => untilStatus(t, { tenant, paymentId }, ['confirmed', 'finalized'])
 
 /** Makes blocks until a merchant's money that belongs to no order is listed with this transfer. @throws Error where the service has no such list */
 export async function untilUnmatched(
   t: Tenants,
   tenant: Tenant,
   signature: string,
-): Promise<UnmatchedTransfer> {
+): Promise<UnmatchedRow> {
   succeed(await tenant.api.get('/unmatched'))
   const transfers = await t.until(
     () => readUnmatched(tenant),
@@ -170,7 +173,7 @@ export async function untilDecided(
   t: Tenants,
   signatures: readonly string[],
   tenants: readonly Tenant[] = [t.a, t.b, t.c],
-): Promise<View> {
+): Promise<LedgerView> {
   // More than the blocks for which equal candidates may wait for a report.
   await t.evm.mine(40)
   await t.until(

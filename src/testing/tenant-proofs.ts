@@ -14,12 +14,12 @@ import type { Requirements } from '#x402/requirements.ts'
 import type { ApiReply } from './api-client.ts'
 import { WALLET_FEES } from './tenant-orders.ts'
 import { proveMemo, proveTransfer, proveTxid } from './proofs.ts'
-import { evmPayer, payBill, solanaPayer } from './token-payers.ts'
+import { evmPayer, payInvoice, solanaPayer } from './token-payers.ts'
 import type { Tenant, Tenants } from './two-tenants.ts'
 
 /** A payment proof with all that a merchant says about it at either door. */
 export type Presented = {
-  method: Method
+  method: ProofMethod
   header: string
   payTo: string
   asset: Asset
@@ -35,20 +35,20 @@ export type Presented = {
 /** Every way to prove a payment: broadcast by the payer, or signed by the payer and broadcast by the service. */
 export const EVM_METHODS = ['evm txid', 'evm signed-transaction', 'evm eip3009'] as const
 export const SOLANA_METHODS = ['solana txid', 'solana native-transfer', 'solana token'] as const
-export type Method = (typeof EVM_METHODS)[number] | (typeof SOLANA_METHODS)[number]
+export type ProofMethod = (typeof EVM_METHODS)[number] | (typeof SOLANA_METHODS)[number]
 
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 const RESOURCE = 'https://shop.example/article'
 
 /** Where a method's money goes. */
-export function payeeOf({ payout }: Pick<Tenant, 'payout'>, method: Method): string {
+export function payeeOf({ payout }: Pick<Tenant, 'payout'>, method: ProofMethod): string {
   return method.startsWith('evm') ? payout.evm.address : payout.solana.publicKey.toBase58()
 }
 
 /** A new payer pays, and proves it. */
 export async function makeProof(
   t: Tenants,
-  { method, payTo, resource = RESOURCE }: { method: Method; payTo: string; resource?: string },
+  { method, payTo, resource = RESOURCE }: { method: ProofMethod; payTo: string; resource?: string },
 ): Promise<Presented> {
   const terms = { method, payTo, resource }
   if (method === 'evm txid') return proveSent(t, terms)
@@ -145,7 +145,7 @@ export async function proveSent(
   }
 }
 
-type Terms = { method: Method; payTo: string; resource: string }
+type Terms = { method: ProofMethod; payTo: string; resource: string }
 
 async function proveSigned(t: Tenants, terms: Terms): Promise<Presented> {
   const atomic = 10n ** 16n
@@ -181,7 +181,7 @@ async function proveAuthorized(t: Tenants, terms: Terms): Promise<Presented> {
   }
   return {
     ...proof,
-    header: await payBill(evmPayer(t.evm, await t.payer()), requirementsOf(proof), {
+    header: await payInvoice(evmPayer(t.evm, await t.payer()), requirementsOf(proof), {
       url: terms.resource,
     }),
   }
@@ -202,7 +202,7 @@ async function proveTokens(t: Tenants, terms: Terms): Promise<Presented> {
   }
   return {
     ...proof,
-    header: await payBill(solanaPayer(t.solana, await t.solana.payer()), requirementsOf(proof), {
+    header: await payInvoice(solanaPayer(t.solana, await t.solana.payer()), requirementsOf(proof), {
       url: terms.resource,
     }),
   }

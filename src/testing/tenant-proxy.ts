@@ -3,7 +3,7 @@ import { createBff, type RunningBff } from '#bff/bff.ts'
 import { toConfig } from '#bff/config/config.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { ApiReply } from './api-client.ts'
-import { Browser, type Answer } from './desk-browser.ts'
+import { TestBrowser, type BrowserResponse } from './test-browser.ts'
 import { createTestDatabase } from './postgres.ts'
 import { evmSigner, type Signer, type Tenants } from './two-tenants.ts'
 
@@ -41,9 +41,9 @@ export async function openProxy(t: Tenants) {
     operator,
     /** What one address may ask in a minute is not what is tried. */
     passMinute: () => void (aheadMs += 61_000),
-    browser: () => new Browser(() => bff.url, ORIGIN),
-    async signedIn(...wallets: Signer[]): Promise<Browser> {
-      const browser = new Browser(() => bff.url, ORIGIN)
+    browser: () => new TestBrowser(() => bff.url, ORIGIN),
+    async signedIn(...wallets: Signer[]): Promise<TestBrowser> {
+      const browser = new TestBrowser(() => bff.url, ORIGIN)
       for (const wallet of wallets) {
         const answer = await browser.signIn(wallet)
         if (answer.status !== 200) throw new Error(answer.text)
@@ -55,6 +55,6 @@ export async function openProxy(t: Tenants) {
 }
 
 /** An answer to a browser, as other clients read theirs. */
-export function asReply({ json, ...answer }: Answer): ApiReply {
+export function asReply({ json, ...answer }: BrowserResponse): ApiReply {
   return { ...answer, body: json }
 }

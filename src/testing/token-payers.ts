@@ -176,7 +176,7 @@ export async function withFacilitator(
 }
 
 /** The header value with which the official client answers a bill, in either version. */
-export async function payBill(
+export async function payInvoice(
   client: x402Client,
   requirements: Requirements,
   { version = 2, url = 'https://shop.example/a' }: { version?: 1 | 2; url?: string } = {},

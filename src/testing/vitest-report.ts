@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
-import { describeFailure, type Report } from './report.ts'
+import { describeFailure, type TestReport } from './report.ts'
 
 /** Writes what became of a project's tests to `test-results/<project>.json`. A file or a group whose setup failed counts as a failure, with its reason. */
 export class VitestReport implements Reporter {
@@ -10,7 +10,7 @@ export class VitestReport implements Reporter {
   ): Promise<void> {
     const project = modules[0]?.project.name
     if (project === undefined) return
-    const report: Report = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
+    const report: TestReport = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
     const fail = (name: string, error: SerializedError | undefined) => {
       report.failed++
       report.failures.push(

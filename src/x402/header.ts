@@ -1,4 +1,4 @@
-import { holdsNul, JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { containsNul, JsonError, parseJson, stringifyJson } from '#contract/json.ts'
 
 /** The header values of x402: standard base64 of JSON, in both directions. */
 
@@ -23,11 +23,11 @@ export function decodeHeader(text: string): DecodedHeader {
     const value = parseJson(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
     )
-    return holdsNul(value)
+    return containsNul(value)
       ? { ok: false, problem: 'The proof holds a NUL character.' }
       : { ok: true, value }
   } catch (error) {
-    if (error instanceof JsonProblem)
+    if (error instanceof JsonError)
       return { ok: false, problem: `The proof is not readable: ${error.message}` }
     if (error instanceof TypeError) return { ok: false, problem: 'The proof is not valid UTF-8.' }
     throw error

@@ -29,6 +29,6 @@ export function readNetwork(name: string, version: 1 | 2): NetworkId | undefined
 }
 
 /** How v1 spells a network: its name, or CAIP-2 where it has none. */
-export function spellNetworkV1(network: NetworkId): string {
+export function formatNetworkV1(network: NetworkId): string {
   return Object.keys(V1_NAMES).find((name) => V1_NAMES[name] === network) ?? network
 }

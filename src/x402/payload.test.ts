@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { encodeHeader } from './header.ts'
-import { readNetwork, spellNetworkV1 } from './networks.ts'
+import { readNetwork, formatNetworkV1 } from './networks.ts'
 import { decodePayload, methodOf, networkNameOf, schemeOf } from './payload.ts'
 import { fromV1, toV1, writeChallenge, type Requirements } from './requirements.ts'
 import { encodeSettlement } from './settlement.ts'
@@ -105,8 +105,8 @@ describe('networks', () => {
   })
 
   test('a network without a v1 name is spelled by CAIP-2', () => {
-    expect(spellNetworkV1('eip155:8453')).toBe('base')
-    expect(spellNetworkV1('eip155:31337')).toBe('eip155:31337')
+    expect(formatNetworkV1('eip155:8453')).toBe('base')
+    expect(formatNetworkV1('eip155:31337')).toBe('eip155:31337')
   })
 })
 

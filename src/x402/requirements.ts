@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { atomic } from '#contract/fields.ts'
 import { encodeHeader } from './header.ts'
-import { spellNetworkV1 } from './networks.ts'
+import { formatNetworkV1 } from './networks.ts'
 
 /** What a seller asks for, in both versions. */
 
@@ -61,7 +61,7 @@ export function toV1(
 ): RequirementsV1 {
   return {
     ...entry,
-    network: spellNetworkV1(network),
+    network: formatNetworkV1(network),
     maxAmountRequired: amount,
     resource: resource.url,
     description: resource.description ?? '',

@@ -18,7 +18,7 @@ const SIGN_INS_PER_MINUTE = 60
 /** Readings and writings of notes an address may make in a minute; they cost the plan nothing. */
 const NOTES_PER_MINUTE = 600
 /** Requests an address may have relayed in a minute, and all addresses together. */
-const RELAYS_PER_MINUTE = { address: 30, desk: 300 }
+const RELAYS_PER_MINUTE = { address: 30, fixture: 300 }
 
 type Spender = { sessionId: string | undefined; address: string }
 
@@ -76,7 +76,7 @@ export class Budgets {
     const now = this.#now().getTime()
     const wait = this.#buckets.take(`relay ${address}`, RELAYS_PER_MINUTE.address, now)
     if (wait > 0) throw tooMany('relay', 'address', wait)
-    const deskWait = this.#buckets.take('relay', RELAYS_PER_MINUTE.desk, now)
+    const deskWait = this.#buckets.take('relay', RELAYS_PER_MINUTE.fixture, now)
     if (deskWait === 0) return
     this.#buckets.giveBack(`relay ${address}`, RELAYS_PER_MINUTE.address)
     throw tooMany('relay', 'desk', deskWait)

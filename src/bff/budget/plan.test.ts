@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
-let desk: Desk
+let fixture: Fixture
 /** Where set, the proxy's clock stands still. */
 let still: Date | undefined
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     plan: 'standard',
     bff: { trustedProxyHops: 1 },
     overrides: { now: () => still ?? new Date() },
@@ -15,12 +15,12 @@ beforeAll(async () => {
 afterEach(() => {
   still = undefined
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const from = (address: string) => ({ 'X-Forwarded-For': `6.6.6.6, ${address}` })
 
-async function signedIn(): Promise<Browser> {
-  const browser = desk.browser()
+async function signedIn(): Promise<TestBrowser> {
+  const browser = fixture.browser()
   await browser.signIn(evmWallet())
   return browser
 }
@@ -28,15 +28,15 @@ async function signedIn(): Promise<Browser> {
 test('identical reads at the same time ask the service once', async () => {
   const browser = await signedIn()
   // Where the events begin, what was read before is asked again.
-  await expect.poll(() => desk.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+  await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
   still = new Date()
-  const before = desk.bff.context.budgets.quota.remaining(Date.now())
+  const before = fixture.bff.context.budgets.quota.remaining(Date.now())
   const answers = await Promise.all(
     Array.from({ length: 25 }, () => browser.get('/api/payments?limit=7', from('10.0.0.1'))),
   )
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   expect(new Set(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).size).toBe(1)
-  expect(before - desk.bff.context.budgets.quota.remaining(Date.now())).toBeLessThan(10)
+  expect(before - fixture.bff.context.budgets.quota.remaining(Date.now())).toBeLessThan(10)
 })
 
 test('one visitor who asks without end is told when to come back, and everybody else is served', async () => {
@@ -54,9 +54,9 @@ test('one visitor who asks without end is told when to come back, and everybody 
 
 test('a 429 of the service reaches the browser with its Retry-After, and the proxy then waits by itself', async () => {
   const browser = await signedIn()
-  const direct = { headers: { Authorization: `Bearer ${desk.key}` } }
+  const direct = { headers: { Authorization: `Bearer ${fixture.key}` } }
   let response
-  do response = await fetch(`${desk.service.url}/payments?limit=1`, direct)
+  do response = await fetch(`${fixture.service.url}/payments?limit=1`, direct)
   while (response.status !== 429)
   const answer = await browser.get(
     '/api/token/info/11111111111111111111111111111111',

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DEAF_NETWORKS } from '#testing/desk.ts'
-import { ConfigError, readEnv, toConfig } from './config.ts'
+import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { ProxyConfigError, readEnv, toConfig } from './config.ts'
 
 const KEY = 'pk_test_abcdefghijklmnopqrstuvwxyz0123456789abcdefghij'
 const good = {
@@ -19,7 +19,7 @@ function problemsOf(env: Record<string, string | undefined>): string[] {
     toConfig(env)
     return []
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
+    if (!(error instanceof ProxyConfigError)) throw error
     return error.message.split('\n').slice(1)
   }
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
-import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-offer.ts'
+import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-option.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules } from './hosted-rules.ts'
 import type { HostedRule } from './hosted-rules.ts'
@@ -48,9 +48,9 @@ export type BffConfig = {
   logLevel: (typeof LOG_LEVELS)[number]
 }
 
-export type Env = Readonly<Record<string, string | undefined>>
+export type ProxyEnv = Readonly<Record<string, string | undefined>>
 
-export class ConfigError extends Error {
+export class ProxyConfigError extends Error {
   override name = 'ConfigError'
 }
 
@@ -64,7 +64,7 @@ const FILES = [
  * name.
  * @throws ConfigError that names every file that cannot be read
  */
-export function readEnv(env: Env): Env {
+export function readEnv(env: ProxyEnv): ProxyEnv {
   const read: Record<string, string | undefined> = { ...env }
   const problems: string[] = []
   for (const [name, fileName] of FILES) {
@@ -79,7 +79,7 @@ export function readEnv(env: Env): Env {
     }
   }
   if (problems.length > 0)
-    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+    throw new ProxyConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
   return read
 }
 
@@ -263,7 +263,7 @@ type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variable
  * Reads the proxy's configuration from its environment.
  * @throws ConfigError that names every problem at once; values that may be secret are not repeated
  */
-export function toConfig(env: Env): BffConfig {
+export function toConfig(env: ProxyEnv): BffConfig {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, { schema, expected, example }] of Object.entries(variables)) {
@@ -281,11 +281,11 @@ export function toConfig(env: Env): BffConfig {
     problems.push(`${name}: expected ${expected}${why} Example: ${name}=${example}`)
   }
   if (problems.length > 0)
-    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+    throw new ProxyConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
   const read = values as Variables
   const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
   if (hosted.problems.length > 0)
-    throw new ConfigError(
+    throw new ProxyConfigError(
       `The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`,
     )
   return fromVariables(read, hosted.rules)

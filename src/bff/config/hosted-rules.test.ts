@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DEAF_NETWORKS } from '#testing/desk.ts'
+import { DEAF_NETWORKS } from '#testing/fixture.ts'
 import { readRules, type HostedRuleText } from './hosted-rules.ts'
 
 const good: HostedRuleText = {

@@ -7,7 +7,7 @@ import type { Streams } from '../events/streams.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
 /** The parts of a running proxy. */
-export type Context = {
+export type ProxyContext = {
   config: BffConfig
   db: Database
   log: Logger

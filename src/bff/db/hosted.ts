@@ -17,7 +17,7 @@ export async function findIntent(db: Database, id: string): Promise<HostedRow | 
 export type Spender = Pick<HostedRow, 'sender' | 'network' | 'asset'>
 
 /** What left a wallet in the last 24 hours, or may have left it. */
-export async function spentToday(
+export async function outflowToday(
   db: Pick<Database, 'select'>,
   { sender, network, asset }: Spender,
   now: Date,
@@ -55,7 +55,7 @@ export async function takeIntent(
     await tx.execute(
       sql`select pg_advisory_xact_lock(hashtext(${`hosted ${intent.network} ${intent.sender} ${intent.asset}`}))`,
     )
-    const spent = await spentToday(tx, intent, by.now)
+    const spent = await outflowToday(tx, intent, by.now)
     if (spent + intent.amount > by.maxPerDay) return { kind: 'over_day', spent }
     const rows = await tx
       .update(hostedIntent)

@@ -116,7 +116,7 @@ export async function setPaymentStatus(db: Database, id: string, status: string)
 }
 
 /** The `id` of the place, and the payer who takes it. */
-export type NewPlace = {
+export type NewLinkUse = {
   id: string
   sessionId: string | undefined
   requestKey: string | undefined
@@ -124,10 +124,10 @@ export type NewPlace = {
 }
 
 /** The place that an earlier request of the same session took under the same key. */
-export async function findPlace(
+export async function findLinkUse(
   db: Database,
   linkId: string,
-  { sessionId, requestKey }: Pick<NewPlace, 'sessionId' | 'requestKey'>,
+  { sessionId, requestKey }: Pick<NewLinkUse, 'sessionId' | 'requestKey'>,
 ): Promise<LinkPaymentRow | undefined> {
   if (requestKey === undefined) return undefined
   const own =
@@ -146,10 +146,10 @@ export async function findPlace(
  * @returns nothing when all places are taken by payments that landed, are on their way, or are
  * being made by others
  */
-export async function takePlace(
+export async function allocateLinkUse(
   db: Database,
   link: LinkRow,
-  place: NewPlace,
+  place: NewLinkUse,
 ): Promise<LinkPaymentRow | undefined> {
   return db.transaction(async (tx) => {
     await tx
@@ -178,7 +178,7 @@ export async function takePlace(
 async function takenPlaces(
   db: Pick<Database, 'select'>,
   linkId: string,
-  { sessionId, now }: NewPlace,
+  { sessionId, now }: NewLinkUse,
 ): Promise<number> {
   const others =
     sessionId === undefined
@@ -208,7 +208,11 @@ export type Filling = { id: string; sessionId: string; paymentId: string; now: D
  * answer that carried it: both are payments of the link, and the later one gets a row with the id
  * of `made`.
  */
-export async function fillPlace(db: Database, place: LinkPaymentRow, made: Filling): Promise<void> {
+export async function fillLinkUse(
+  db: Database,
+  place: LinkPaymentRow,
+  made: Filling,
+): Promise<void> {
   const { id, sessionId, paymentId, now } = made
   const filled = await db
     .update(linkPayment)
@@ -229,6 +233,6 @@ export async function fillPlace(db: Database, place: LinkPaymentRow, made: Filli
 }
 
 /** Frees a place in which nothing was built. */
-export async function leavePlace(db: Database, id: string): Promise<void> {
+export async function releaseLinkUse(db: Database, id: string): Promise<void> {
   await db.delete(linkPayment).where(and(eq(linkPayment.id, id), isNull(linkPayment.paymentId)))
 }

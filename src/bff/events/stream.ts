@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Beat } from '#contract/event.ts'
+import type { Heartbeat } from '#contract/event.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import type { EventHub } from './hub.ts'
 import type { RingEvent } from './ring.ts'
@@ -124,7 +124,7 @@ export class Stream {
    */
   #sayWhere(): void {
     this.#told = this.#live
-    const beat: Beat = { live: this.#live }
+    const beat: Heartbeat = { live: this.#live }
     const at = this.#position === undefined || this.#reaching ? '' : `id: ${this.#position}\n`
     this.#write(`${at}event: beat\ndata: ${JSON.stringify(beat)}\n\n`)
   }

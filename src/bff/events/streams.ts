@@ -8,7 +8,7 @@ import { Stream } from './stream.ts'
 const MAX_PER_SESSION = 5
 const MAX_PER_ADDRESS = 20
 const MAX_TOTAL = 2000
-export const BEAT_MS = 15_000
+export const HEARTBEAT_MS = 15_000
 
 export type StreamsParts = {
   hub: EventHub
@@ -31,7 +31,7 @@ export class Streams {
     this.#forget = parts.hub.onChange(() => {
       for (const stream of this.#streams) stream.pump()
     })
-    this.#timer = setInterval(() => void this.#beat(), parts.beatMs ?? BEAT_MS)
+    this.#timer = setInterval(() => void this.#beat(), parts.beatMs ?? HEARTBEAT_MS)
   }
 
   get size(): number {

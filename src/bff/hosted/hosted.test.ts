@@ -1,13 +1,13 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { evmWallet } from '#testing/desk-browser.ts'
-import { ETH, HostedDesk, hostedJson, reasonOf } from '#testing/hosted-desk.ts'
+import { evmWallet } from '#testing/test-browser.ts'
+import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
 
 const stranger = evmWallet()
-let hosted: HostedDesk
+let hosted: HostedFixture
 
 beforeAll(async () => {
-  hosted = await HostedDesk.open()
+  hosted = await HostedFixture.open()
 })
 beforeEach(() => hosted.openTill())
 afterAll(() => hosted?.[Symbol.asyncDispose]())
@@ -52,7 +52,7 @@ test.each(['\0', 'x', 'a'.repeat(10_000)])(
 
 test('a payment from a managed wallet is off unless it is configured', async () => {
   const intent = await hosted.prepared()
-  hosted.desk.bff.context.config.hosted = []
+  hosted.fixture.bff.context.config.hosted = []
   expect(hostedJson(await hosted.browser.get('/api/hosted')).wallets).toEqual([])
   expect(reasonOf(await hosted.prepare())).toBe('hosted_off')
   expect(reasonOf(await hosted.send(intent.nonce, await hosted.sign(intent)))).toBe('hosted_off')
@@ -63,7 +63,7 @@ test.each([
   ['a stranger', stranger, 403],
 ] as const)('a payment from a managed wallet is not for %s', async (_, wallet, status) => {
   const intent = await hosted.prepared()
-  const browser = hosted.desk.browser()
+  const browser = hosted.fixture.browser()
   if (wallet) await browser.signIn(wallet)
   expect((await browser.get('/api/hosted')).status).toBe(status)
   expect((await hosted.prepare({}, browser)).status).toBe(status)
@@ -112,7 +112,7 @@ test('a payment from a managed wallet is not made again by another signature ove
 
 test('a payment from a managed wallet is not made when its signer runs the desk no more, though another wallet of the session does', async () => {
   const intent = await hosted.prepared()
-  const { config } = hosted.desk.bff.context
+  const { config } = hosted.fixture.bff.context
   const before = config.operatorWallets
   await hosted.browser.signIn(stranger)
   config.operatorWallets = [stranger.address]
@@ -124,7 +124,7 @@ test('a payment from a managed wallet is not made when its signer runs the desk 
 
 test('a payment from a managed wallet is of one session: another one of the same operator cannot use what was prepared there', async () => {
   const intent = await hosted.prepared()
-  const thief = hosted.desk.browser()
+  const thief = hosted.fixture.browser()
   await thief.signIn(hosted.operator)
   expect(reasonOf(await hosted.send(intent.nonce, await hosted.sign(intent), thief))).toBe(
     'hosted_intent',
@@ -134,10 +134,10 @@ test('a payment from a managed wallet is of one session: another one of the same
 test('a payment from a managed wallet is not made after its five minutes', async () => {
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
-  const expiresAt = hosted.desk.bff.context.now
-  Object.assign(hosted.desk.bff.context, { now: () => new Date(intent.expiresAt * 1000) })
+  const expiresAt = hosted.fixture.bff.context.now
+  Object.assign(hosted.fixture.bff.context, { now: () => new Date(intent.expiresAt * 1000) })
   const answer = await hosted.send(intent.nonce, signature)
-  Object.assign(hosted.desk.bff.context, { now: expiresAt })
+  Object.assign(hosted.fixture.bff.context, { now: expiresAt })
   expect(reasonOf(answer)).toBe('hosted_expired')
   expect(await hosted.paidOut()).toBe(0)
 })

@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { intentText, type HostedIntent } from '#contract/hosted-intent.ts'
 import { SOLANA_DEVNET } from '#contract/network.ts'
-import { evmWallet, solanaWallet } from '#testing/desk-browser.ts'
+import { evmWallet, solanaWallet } from '#testing/test-browser.ts'
 import { typedData } from '#testing/typed-data.ts'
 import { intentHash, isIntentSigned } from './is-signed.ts'
 

@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import { ProblemError } from '#contract/problem.ts'
-import type { Env } from './env.ts'
+import type { HonoEnv } from './env.ts'
 
 /** Every known path answers a method it does not take with 405 and those it takes. Mounted after the routes. */
 export function mountMethodRefusals(
-  app: Hono<Env>,
+  app: Hono<HonoEnv>,
   known: readonly { method: string; path: string }[],
 ): void {
   const methods = new Map<string, string[]>()

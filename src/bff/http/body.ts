@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { JsonProblem, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
+import { JsonError, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 
 /** One spelling of one type: anything looser is how a body slips past a check. */
@@ -15,7 +15,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    const message = error instanceof JsonProblem ? error.message : 'Expected UTF-8.'
+    const message = error instanceof JsonError ? error.message : 'Expected UTF-8.'
     throw new ProblemError(
       'INVALID_PARAMETERS',
       { message, details: { body: message } },

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context as HonoContext } from 'hono'
 
 /** What a request carries through the app. */
-export type Env = {
+export type HonoEnv = {
   Bindings: HttpBindings
   Variables: {
     requestId: string
@@ -13,4 +13,4 @@ export type Env = {
   }
 }
 
-export type HttpContext = HonoContext<Env>
+export type HttpContext = HonoContext<HonoEnv>

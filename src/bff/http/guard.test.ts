@@ -1,15 +1,15 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Desk, ORIGIN } from '#testing/desk.ts'
+import { Fixture, ORIGIN } from '#testing/fixture.ts'
 
 const ALLOWED = [ORIGIN, 'https://pay.example.com']
 
-let desk: Desk
+let fixture: Fixture
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { allowedOrigins: ALLOWED } })
+  fixture = await Fixture.open({ bff: { allowedOrigins: ALLOWED } })
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Sent = { status: number; headers: Record<string, string | string[] | undefined> }
 
@@ -21,7 +21,7 @@ function send(
   body?: string,
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
-    const sent = request(desk.bff.url + path, { method, headers, agent: false }, (response) => {
+    const sent = request(fixture.bff.url + path, { method, headers, agent: false }, (response) => {
       response.resume()
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers }),
@@ -243,7 +243,7 @@ test.each([
   ],
 ])('a request with %s is refused', async (_, text) => {
   const answer = await new Promise<string>((resolve, reject) => {
-    const socket = connect(desk.bff.port, '127.0.0.1', () => socket.end(text))
+    const socket = connect(fixture.bff.port, '127.0.0.1', () => socket.end(text))
     let received = ''
     socket.on('data', (chunk) => (received += String(chunk)))
     socket.on('close', () => resolve(received))
@@ -285,12 +285,12 @@ test.each([
 ])(
   'a client that leaves in the middle of a body with %s is no error of ours in the log',
   async (_, rest) => {
-    desk.log.length = 0
-    const socket = connect(desk.bff.port, '127.0.0.1')
+    fixture.log.length = 0
+    const socket = connect(fixture.bff.port, '127.0.0.1')
     const head = `POST /api/session HTTP/1.1\r\nHost: a\r\nOrigin: ${ORIGIN}\r\nX-Requested-By: paydesk\r\nContent-Type: application/json\r\n`
     socket.write(head + rest, () => void socket.destroy())
-    await expect.poll(() => desk.log.length).toBe(1)
-    expect(JSON.parse(desk.log[0] ?? '')).toMatchObject({
+    await expect.poll(() => fixture.log.length).toBe(1)
+    expect(JSON.parse(fixture.log[0] ?? '')).toMatchObject({
       msg: 'request',
       route: 'sessionCreate',
       level: 'info',

@@ -1,4 +1,4 @@
-import { REQUESTED_BY } from '#contract/desk-endpoints.ts'
+import { REQUESTED_BY } from '#contract/dashboard-endpoints.ts'
 
 /** What a browser says of where a request comes from. Pages cannot write these headers themselves. */
 export type RequestFacts = {

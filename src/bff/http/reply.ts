@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { stringifyJson } from '#contract/json.ts'
 import { errorBody, ProblemError, problems } from '#contract/problem.ts'
 import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
-import { ForwardedProblem } from '../upstream/problem.ts'
+import { ForwardedError } from '../upstream/problem.ts'
 import type { HttpContext } from './env.ts'
 
 export function replyJson(
@@ -24,7 +24,7 @@ export function replyProblem(
   if (problem.code === 'INTERNAL')
     parts.log.error({ err: error, requestId, route: c.get('route') }, 'a request failed')
   const headers: Record<string, string> = { 'Content-Type': 'application/json' }
-  if (problem instanceof ForwardedProblem) Object.assign(headers, problem.headers)
+  if (problem instanceof ForwardedError) Object.assign(headers, problem.headers)
   const { retryAfter } = problem.facts
   if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)))
   return c.body(

@@ -7,17 +7,17 @@ import { familyOf, findAsset } from '#contract/network.ts'
 import { linkPayload } from '#contract/payment-link.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertLink } from '../db/links.ts'
 import type { LinkRow } from '../db/links.ts'
 import { macOf, signingKey } from './keys.ts'
 
-export type LinkWish = v.InferOutput<(typeof linkEndpoints)['linkCreate']['body']>
+export type LinkRequest = v.InferOutput<(typeof linkEndpoints)['linkCreate']['body']>
 
 /** Makes and keeps a link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
 export async function createLink(
-  context: Context,
-  wish: LinkWish,
+  context: ProxyContext,
+  wish: LinkRequest,
   createdBy: string,
 ): Promise<LinkRow> {
   const terms = readTerms(context, wish)
@@ -37,7 +37,7 @@ export async function createLink(
   return row
 }
 
-function readTerms({ config, now }: Context, wish: LinkWish): LinkTerms {
+function readTerms({ config, now }: ProxyContext, wish: LinkRequest): LinkTerms {
   const details: Record<string, string> = {}
   const network = config.networks.find((known) => known.network === wish.network)
   if (!network)

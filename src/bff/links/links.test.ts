@@ -4,26 +4,26 @@ import type { LinkBody } from '#contract/link-endpoints.ts'
 import { readLink } from '#contract/payment-link.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 import { linkKey, linkPayment, paymentLink } from '../db/schema.ts'
 
 const seller = evmWallet()
 const DAY = 24 * 3_600_000
 let evm: EvmFixture
-let desk: Desk
-let shop: Browser
+let fixture: Fixture
+let shop: TestBrowser
 let buyerAddress = ''
 let offset = 0
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     networks: [evm.network],
     bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
     overrides: { now: () => new Date(Date.now() + offset) },
   })
-  shop = desk.browser()
+  shop = fixture.browser()
   await shop.signIn(seller)
   buyerAddress = (await evm.wallet(10n ** 20n)).address
 })
@@ -31,12 +31,12 @@ beforeEach(() => {
   offset = 0
 })
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
 
-const linkOf = (answer: Answer) => (answer.json as unknown as { link: LinkBody }).link
-const linksOf = (answer: Answer) => (answer.json as unknown as { links: LinkBody[] }).links
+const linkOf = (answer: BrowserResponse) => (answer.json as unknown as { link: LinkBody }).link
+const linksOf = (answer: BrowserResponse) => (answer.json as unknown as { links: LinkBody[] }).links
 
 async function create(wish: Record<string, unknown> = {}): Promise<LinkBody> {
   const answer = await shop.post('/api/links', {
@@ -49,8 +49,8 @@ async function create(wish: Record<string, unknown> = {}): Promise<LinkBody> {
   return linkOf(answer)
 }
 
-const read = (link: string, browser = desk.browser()) => browser.post('/api/link/read', { link })
-const pay = (link: string, more: Record<string, unknown> = {}, browser = desk.browser()) =>
+const read = (link: string, browser = fixture.browser()) => browser.post('/api/link/read', { link })
+const pay = (link: string, more: Record<string, unknown> = {}, browser = fixture.browser()) =>
   browser.post(
     '/api/link/pay',
     { link, walletAddress: buyerAddress, ...more },
@@ -82,7 +82,7 @@ describe('a link', () => {
     ['someone without a session', 401],
     ['someone who is not the operator', 403],
   ])('is not made, listed or withdrawn by %s', async (who, status) => {
-    const browser = desk.browser()
+    const browser = fixture.browser()
     if (status === 403) await browser.signIn(evmWallet())
     const made = await create()
     const wish = { network: evm.network.network, recipient: seller.address }
@@ -147,13 +147,13 @@ describe('a link', () => {
 
   test('that is genuine but has no row is not known', async () => {
     const { link, terms } = await create()
-    await desk.bff.context.db.delete(paymentLink).where(eq(paymentLink.id, terms.id))
+    await fixture.bff.context.db.delete(paymentLink).where(eq(paymentLink.id, terms.id))
     expect((await read(link)).json.error.details).toMatchObject({ reason: 'link_unknown' })
   })
 
   test('outlives the key that signed it, and its successors have another', async () => {
     const before = await create()
-    await desk.bff.context.db.update(linkKey).set({ createdAt: new Date(Date.now() - 91 * DAY) })
+    await fixture.bff.context.db.update(linkKey).set({ createdAt: new Date(Date.now() - 91 * DAY) })
     const after = await create()
     expect(readLink(after.link)?.keyId).not.toBe(readLink(before.link)?.keyId)
     expect((await read(before.link)).status).toBe(200)
@@ -162,7 +162,7 @@ describe('a link', () => {
 
   test('that pays a wallet its seller gave up is refused', async () => {
     const { link } = await create()
-    const { sellerWallets } = desk.bff.context.config
+    const { sellerWallets } = fixture.bff.context.config
     const kept = sellerWallets.splice(0, 1, evmWallet().address)
     const answer = await read(link)
     sellerWallets.splice(0, 1, ...kept)
@@ -177,7 +177,7 @@ describe('paying a link', () => {
       reference: 'INV-8',
       resource: 'https://shop.example/tea',
     })
-    const buyer = desk.browser()
+    const buyer = fixture.browser()
     const built = await pay(link, {}, buyer)
     expect(built).toMatchObject({
       status: 200,
@@ -233,11 +233,11 @@ describe('paying a link', () => {
     expect(
       answers.filter(({ json }) => json.error?.details?.['reason'] === 'link_busy'),
     ).toHaveLength(9)
-    await desk.service.context.db
+    await fixture.service.context.db
       .update(payment)
       .set({ status: 'confirmed' })
       .where(eq(payment.id, built?.json.paymentId ?? ''))
-    desk.bff.context.upstream.forgetReads()
+    fixture.bff.context.upstream.forgetReads()
     expect((await read(link)).json).toMatchObject({ state: 'used' })
     expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_used' })
     expect(
@@ -247,12 +247,14 @@ describe('paying a link', () => {
 
   test('of a link for one payment again by the same buyer, whose first transaction was never signed', async () => {
     const { link } = await create({ maxPayments: 1 })
-    const buyer = desk.browser()
+    const buyer = fixture.browser()
     expect((await pay(link, {}, buyer)).status).toBe(200)
     expect((await pay(link, {}, buyer)).status).toBe(200)
     expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_busy' })
     // A payer who only has transactions built blocks others no longer than one of them is valid.
-    await desk.bff.context.db.update(linkPayment).set({ createdAt: new Date(Date.now() - 121_000) })
+    await fixture.bff.context.db
+      .update(linkPayment)
+      .set({ createdAt: new Date(Date.now() - 121_000) })
     expect((await pay(link)).status).toBe(200)
   })
 
@@ -260,7 +262,7 @@ describe('paying a link', () => {
     const { link } = await create({ maxPayments: 1 })
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const body = { link, walletAddress: buyerAddress }
-    const buyer = desk.browser()
+    const buyer = fixture.browser()
     const lost = await buyer.post('/api/link/pay', body, headers)
     const again = await buyer.post('/api/link/pay', body, headers)
     expect(again.json.paymentId).toBe(lost.json.paymentId)
@@ -270,10 +272,10 @@ describe('paying a link', () => {
     const { link } = await create({ maxPayments: 1 })
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const body = { link, walletAddress: buyerAddress }
-    const lost = await desk.browser().post('/api/link/pay', body, headers)
+    const lost = await fixture.browser().post('/api/link/pay', body, headers)
     expect(lost.status).toBe(200)
     // The key alone proves nothing: otherwise anyone could reopen a used-up link with it.
-    const again = await desk.browser().post('/api/link/pay', body, headers)
+    const again = await fixture.browser().post('/api/link/pay', body, headers)
     expect(again.json.error.details).toMatchObject({ reason: 'link_busy' })
   })
 

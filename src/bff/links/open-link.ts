@@ -1,7 +1,7 @@
 import { readLink } from '#contract/payment-link.ts'
 import type { LinkState, LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { countPayments, findLink } from '../db/links.ts'
 import type { LinkCounts, LinkRow } from '../db/links.ts'
 import { isGenuine } from './keys.ts'
@@ -35,7 +35,7 @@ export type OpenedLink = { row: LinkRow; terms: LinkTerms }
  * here.
  * @throws ProblemError `INVALID_PARAMETERS` with `details.reason`
  */
-export async function openLink({ db, config }: Context, text: string): Promise<OpenedLink> {
+export async function openLink({ db, config }: ProxyContext, text: string): Promise<OpenedLink> {
   const read = readLink(text)
   if (!read || !(await isGenuine(db, read))) throw refuseLink('link_changed')
   const row = await findLink(db, read.terms.id)
@@ -51,6 +51,6 @@ export function stateOf(row: LinkRow, counts: Pick<LinkCounts, 'taken'>, now: Da
   return row.expiresAt && row.expiresAt <= now ? 'expired' : 'open'
 }
 
-export async function countsOf(context: Context, id: string): Promise<LinkCounts> {
+export async function countsOf(context: ProxyContext, id: string): Promise<LinkCounts> {
   return (await countPayments(context.db, [id])).get(id) ?? { paid: 0, pending: 0, taken: 0 }
 }

@@ -1,4 +1,4 @@
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { setPaymentStatus, unsettledPayments } from '../db/links.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
@@ -8,7 +8,7 @@ const MOST = 50
 
 /** Asks the service what became of the payments of these links that were not settled. What cannot be asked now stays as it was. */
 export async function refreshPayments(
-  context: Context,
+  context: ProxyContext,
   linkIds: readonly string[],
   asking: { visitor: Visitor; requestId: string },
 ): Promise<void> {

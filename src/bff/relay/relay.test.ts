@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallet = evmWallet()
-let desk: Desk
+let fixture: Fixture
 let site: Server
 let base: string
 let listener: RequestListener
@@ -18,7 +18,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   base = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
-  desk = await Desk.open()
+  fixture = await Fixture.open()
 })
 
 beforeEach(() => {
@@ -34,22 +34,22 @@ beforeEach(() => {
 })
 
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await new Promise((resolve) => site.close(resolve))
 })
 
 type Relayed = { answered: boolean; status: number; headers: [string, string][]; body: string }
 
-function relayed(answer: Answer): Relayed {
+function relayed(answer: BrowserResponse): Relayed {
   return answer.json as unknown as Relayed
 }
 
-function ask(browser: Browser, body: Record<string, unknown>): Promise<Answer> {
+function ask(browser: TestBrowser, body: Record<string, unknown>): Promise<BrowserResponse> {
   return browser.post('/api/relay', { method: 'GET', headers: [], ...body })
 }
 
 test('an answer comes back as data: status, headers without cookies, bytes', async () => {
-  const answer = await ask(desk.browser(), {
+  const answer = await ask(fixture.browser(), {
     method: 'POST',
     url: `${base}/a?b=c`,
     headers: [['X-PAYMENT', 'proof']],
@@ -65,7 +65,7 @@ test('an answer comes back as data: status, headers without cookies, bytes', asy
 })
 
 test('nothing of the visitor or of the proxy goes along', async () => {
-  const browser = desk.browser()
+  const browser = fixture.browser()
   await browser.signIn(wallet)
   await ask(browser, { url: base, headers: [['Accept', 'text/html']] })
   expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual([
@@ -76,7 +76,7 @@ test('nothing of the visitor or of the proxy goes along', async () => {
     'user-agent',
   ])
   expect(seen[0]?.headers['user-agent']).toBe('paydesk')
-  expect(JSON.stringify(seen[0]?.rawHeaders)).not.toContain(desk.key)
+  expect(JSON.stringify(seen[0]?.rawHeaders)).not.toContain(fixture.key)
 })
 
 test.each([
@@ -89,7 +89,7 @@ test.each([
   'Proxy-Authorization',
   'Connection',
 ])('the header %s is refused, and named', async (name) => {
-  const answer = await ask(desk.browser(), { url: base, headers: [[name, '1']] })
+  const answer = await ask(fixture.browser(), { url: base, headers: [[name, '1']] })
   expect(answer.status).toBe(400)
   expect(answer.json.error.details?.['headers.0']).toContain(name)
   expect(seen).toEqual([])
@@ -111,7 +111,7 @@ test.each([
   ['no address', { url: 'nowhere' }],
   ['a field nobody knows', { cookies: true }],
 ])('%s is refused', async (_, change) => {
-  const answer = await ask(desk.browser(), { url: base, ...change })
+  const answer = await ask(fixture.browser(), { url: base, ...change })
   expect(answer.status).toBe(400)
   expect(seen).toEqual([])
 })
@@ -125,29 +125,29 @@ test.each([
   'file:///etc/passwd',
   'https://user:secret@example.org/',
 ])('%s is not asked, and the answer does not say why', async (url) => {
-  const answer = await ask(desk.browser(), { url })
+  const answer = await ask(fixture.browser(), { url })
   expect(answer.json).toEqual({ answered: false })
 })
 
 test('what answers too much is not passed on', async () => {
   listener = (_, response) => response.end('x'.repeat(512 * 1024 + 1))
-  expect((await ask(desk.browser(), { url: base })).json).toEqual({ answered: false })
+  expect((await ask(fixture.browser(), { url: base })).json).toEqual({ answered: false })
 })
 
 test('a redirect is passed on, not followed', async () => {
   listener = (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
-  expect(relayed(await ask(desk.browser(), { url: base })).status).toBe(302)
+  expect(relayed(await ask(fixture.browser(), { url: base })).status).toBe(302)
   expect(seen).toHaveLength(1)
 })
 
 test('neither a payment nor an address gets into the log', async () => {
-  await ask(desk.browser(), {
+  await ask(fixture.browser(), {
     url: `${base}/secret-path`,
     headers: [['X-PAYMENT', 'secret-proof']],
     method: 'POST',
     body: 'secret-body',
   })
-  expect(desk.log.join('\n')).not.toMatch(/secret-/)
+  expect(fixture.log.join('\n')).not.toMatch(/secret-/)
 })
 
 test('one host has four requests at a time', async () => {
@@ -157,9 +157,9 @@ test('one host has four requests at a time', async () => {
     open.push(() => response.end('late'))
     if (open.length === 4) arrived.resolve()
   }
-  const four = Array.from({ length: 4 }, () => ask(desk.browser(), { url: base }))
+  const four = Array.from({ length: 4 }, () => ask(fixture.browser(), { url: base }))
   await arrived.promise
-  expect((await ask(desk.browser(), { url: base })).status).toBe(429)
+  expect((await ask(fixture.browser(), { url: base })).status).toBe(429)
   for (const end of open) end()
   expect((await Promise.all(four)).map((answer) => relayed(answer).answered)).toEqual([
     true,
@@ -170,7 +170,9 @@ test('one host has four requests at a time', async () => {
 })
 
 test('who may have requests relayed is the operator’s choice', async () => {
-  await using strict = await Desk.open({ bff: { relay: { audience: 'wallets', loopback: true } } })
+  await using strict = await Fixture.open({
+    bff: { relay: { audience: 'wallets', loopback: true } },
+  })
   const browser = strict.browser()
   expect((await ask(browser, { url: base })).status).toBe(401)
   await browser.signIn(evmWallet())

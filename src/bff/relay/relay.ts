@@ -1,7 +1,7 @@
 import type { RelayInput } from '#contract/relay.ts'
 import { MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { EgressProblem, exchange } from '#egress/exchange.ts'
+import { EgressError, exchange } from '#egress/exchange.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { requireWallet } from '../session/rule.ts'
 import { isWithheld, refuseHeader } from './own-headers.ts'
@@ -50,7 +50,7 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
       },
     }
   } catch (error) {
-    if (error instanceof EgressProblem) return { value: { answered: false as const } }
+    if (error instanceof EgressError) return { value: { answered: false as const } }
     throw error
   }
 }

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, solanaWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import {
+  evmWallet,
+  solanaWallet,
+  type BrowserResponse,
+  type TestBrowser,
+} from '#testing/test-browser.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
 
 const wallets = {
@@ -12,43 +17,43 @@ const wallets = {
   operator: solanaWallet(),
 }
 
-let desk: Desk
+let fixture: Fixture
 let payment: string
 let foreign: string
 const people: Record<
   'nobody' | 'anonymous' | 'buyer' | 'seller' | 'stranger' | 'operator',
-  Browser
+  TestBrowser
 > = {} as never
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] },
   })
-  payment = await desk.createPayment({
+  payment = await fixture.createPayment({
     sender: wallets.buyer.address,
     recipient: wallets.seller.address,
   })
-  foreign = await desk.createPayment({
+  foreign = await fixture.createPayment({
     sender: wallets.stranger.address,
     recipient: evmWallet().address,
   })
   for (const name of ['nobody', 'anonymous', 'buyer', 'seller', 'stranger', 'operator'] as const)
-    people[name] = desk.browser()
+    people[name] = fixture.browser()
   for (const name of ['buyer', 'seller', 'stranger', 'operator'] as const)
     await people[name].signIn(wallets[name])
   await people.buyer.signIn(wallets.solana)
   await becomeAnonymous(people.anonymous)
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** The session that a first payment would open, without a chain to build one on. */
-async function becomeAnonymous(browser: Browser): Promise<void> {
-  const started = await startAnonymousSession(desk.bff.context, 'same-site')
+async function becomeAnonymous(browser: TestBrowser): Promise<void> {
+  const started = await startAnonymousSession(fixture.bff.context, 'same-site')
   browser.cookies.set('__Host-paydesk', /=([^;]+)/.exec(started.setCookie)?.[1] ?? '')
 }
 
 /** What differs from one answer to the next by itself. */
-function sameness({ status, json }: Answer): unknown {
+function sameness({ status, json }: BrowserResponse): unknown {
   return { status, error: { ...json.error, requestId: '' } }
 }
 

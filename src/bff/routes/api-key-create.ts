@@ -10,7 +10,7 @@ export const apiKeyCreate: Rule<'apiKeyCreate'> = async (call) => {
   requireConfirmation(call.confirmation, input.body.name)
   await requireKeyApproval(context, visitor, {
     approval,
-    deed: { kind: 'create', terms: input.body },
+    operation: { kind: 'create', terms: input.body },
   })
   return context.upstream.write('apiKeyCreate', onward(call), () =>
     context.budgets.spend(spender(visitor), 'action'),

@@ -9,7 +9,7 @@ export const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
   const key = await readConfirmedKey(call, input.params.id)
   await requireKeyApproval(context, visitor, {
     approval,
-    deed: rotationOf(key, input.body.graceSeconds),
+    operation: rotationOf(key, input.body.graceSeconds),
   })
   return context.upstream.write('apiKeyRotate', onward(call), () =>
     context.budgets.spend(spender(visitor), 'action'),

@@ -7,22 +7,27 @@ import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { LinkBody } from '#contract/link-endpoints.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser, type TestWallet } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import {
+  evmWallet,
+  type BrowserResponse,
+  type TestBrowser,
+  type TestWallet,
+} from '#testing/test-browser.ts'
 
 const seller = evmWallet()
 let evm: EvmFixture
-let desk: Desk
+let fixture: Fixture
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     networks: [evm.network],
     bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
   })
 })
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
 
@@ -40,8 +45,8 @@ type StatusAnswer = {
     request: PayerEvidenceRequest | null
   }
 }
-const builtOf = (answer: Answer) => answer.json as unknown as BuiltAnswer
-const statusOf = async (browser: Browser, paymentId: string) =>
+const builtOf = (answer: BrowserResponse) => answer.json as unknown as BuiltAnswer
+const statusOf = async (browser: TestBrowser, paymentId: string) =>
   (await browser.get(`/api/payment/status/${paymentId}`)).json as unknown as StatusAnswer
 const key = () => ({ 'Idempotency-Key': crypto.randomUUID() })
 
@@ -57,7 +62,7 @@ function orderOf(account: PrivateKeyAccount, more: Record<string, unknown> = {})
   return { walletAddress: account.address, recipientAddress: seller.address, amount: 0.01, ...more }
 }
 
-async function build(browser: Browser, account: PrivateKeyAccount): Promise<BuiltAnswer> {
+async function build(browser: TestBrowser, account: PrivateKeyAccount): Promise<BuiltAnswer> {
   const answer = await browser.post('/api/transaction/send', orderOf(account), key())
   if (answer.status !== 200) throw new Error(answer.text)
   return builtOf(answer)
@@ -85,12 +90,12 @@ async function sendWithOtherFees(
 }
 
 const rowOf = async (id: string) =>
-  (await desk.service.context.db.select().from(payment).where(eq(payment.id, id)))[0]
+  (await fixture.service.context.db.select().from(payment).where(eq(payment.id, id)))[0]
 
 describe('the sender of an order is verified', () => {
   test('where the session has proven it, and nowhere else', async () => {
     const account = await evm.wallet(10n ** 18n)
-    const [own, other, anonymous] = [desk.browser(), desk.browser(), desk.browser()]
+    const [own, other, anonymous] = [fixture.browser(), fixture.browser(), fixture.browser()]
     await own.signIn(walletOf(account))
     await other.signIn(evmWallet())
     expect(await rowOf((await build(own, account)).paymentId)).toMatchObject({
@@ -109,9 +114,9 @@ describe('the sender of an order is verified', () => {
 
   test('never by word of a browser: its senderVerified is refused by name', async () => {
     const account = await evm.wallet(10n ** 18n)
-    const browser = desk.browser()
+    const browser = fixture.browser()
     const { paymentId } = await build(browser, account)
-    const shop = desk.browser()
+    const shop = fixture.browser()
     await shop.signIn(seller)
     const made = (
       await shop.post('/api/links', {
@@ -149,7 +154,7 @@ describe('the sender of an order is verified', () => {
 
   test('by a sign-in after the report: the order that waited for it is confirmed', async () => {
     const account = await evm.wallet(10n ** 18n)
-    const buyer = desk.browser()
+    const buyer = fixture.browser()
     const { paymentId, transaction } = await build(buyer, account)
     const signature = await sendWithOtherFees(account, transaction)
     await evm.mine(1)
@@ -170,7 +175,7 @@ describe('the sender of an order is verified', () => {
 
   test('where the tab was closed before the report: once the signed-in payer looks at the order again', async () => {
     const account = await evm.wallet(10n ** 18n)
-    const buyer = desk.browser()
+    const buyer = fixture.browser()
     const { paymentId, transaction } = await build(buyer, account)
     await buyer.signIn(walletOf(account))
     await sendWithOtherFees(account, transaction)
@@ -186,7 +191,7 @@ describe('the sender of an order is verified', () => {
 
   test("by no session but the one that made the order: a payer who looks at a stranger's order does not confirm it", async () => {
     const account = await evm.wallet(10n ** 18n)
-    const [thief, buyer] = [desk.browser(), desk.browser()]
+    const [thief, buyer] = [fixture.browser(), fixture.browser()]
     const planted = await build(thief, account)
     await buyer.signIn(walletOf(account))
     await sendWithOtherFees(account, planted.transaction)
@@ -203,7 +208,7 @@ describe('the sender of an order is verified', () => {
 
 test('the signature of a payer passes through, and confirms the order whose fees the wallet replaced', async () => {
   const account = await evm.wallet(10n ** 18n)
-  const buyer = desk.browser()
+  const buyer = fixture.browser()
   const { paymentId, transaction, evidence } = await build(buyer, account)
   const signature = await sendWithOtherFees(account, transaction)
   await evm.mine(4)
@@ -242,7 +247,7 @@ describe('one idempotency key of two visitors', () => {
     async (who) => {
       const account = await evm.wallet(10n ** 18n)
       const headers = key()
-      const [one, other] = [desk.browser(), desk.browser()]
+      const [one, other] = [fixture.browser(), fixture.browser()]
       if (who === 'signed in') for (const browser of [one, other]) await browser.signIn(evmWallet())
       const first = builtOf(await one.post('/api/transaction/send', orderOf(account), headers))
       const second = builtOf(await other.post('/api/transaction/send', orderOf(account), headers))
@@ -256,7 +261,7 @@ describe('one idempotency key of two visitors', () => {
 
   test('builds two payments of a link, and both are counted as its payments', async () => {
     const account = await evm.wallet(10n ** 18n)
-    const shop = desk.browser()
+    const shop = fixture.browser()
     await shop.signIn(seller)
     const made = (
       await shop.post('/api/links', {
@@ -268,8 +273,8 @@ describe('one idempotency key of two visitors', () => {
       link: LinkBody
     }
     const headers = key()
-    const [one, other] = [desk.browser(), desk.browser()]
-    const pay = (browser: Browser) =>
+    const [one, other] = [fixture.browser(), fixture.browser()]
+    const pay = (browser: TestBrowser) =>
       browser.post(
         '/api/link/pay',
         { link: made.link.link, walletAddress: account.address },
@@ -279,8 +284,8 @@ describe('one idempotency key of two visitors', () => {
     expect(second.paymentId).not.toBe(first.paymentId)
     expect((await other.get(`/api/payment/status/${first.paymentId}`)).status).toBe(404)
     expect(builtOf(await pay(one)).paymentId).toBe(first.paymentId)
-    for (const { paymentId } of [first, second]) await desk.move(paymentId, 'confirmed')
-    desk.bff.context.upstream.forgetReads()
+    for (const { paymentId } of [first, second]) await fixture.move(paymentId, 'confirmed')
+    fixture.bff.context.upstream.forgetReads()
     const links = (await shop.get('/api/links')).json as unknown as { links: LinkBody[] }
     expect(links.links.find(({ terms }) => terms.id === made.link.terms.id)).toMatchObject({
       paid: 2,

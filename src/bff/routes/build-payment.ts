@@ -1,4 +1,4 @@
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertSessionPayment } from '../db/sessions.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
@@ -7,7 +7,7 @@ import type { UpstreamReply, UpstreamRequest } from '../upstream/upstream.ts'
 import { spender } from '../session/rule.ts'
 
 type Wanted = {
-  context: Context
+  context: ProxyContext
   visitor: Visitor
   requestId: string
   idempotencyKey: string | undefined

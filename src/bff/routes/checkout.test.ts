@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet } from '#testing/test-browser.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 
 const seller = evmWallet()
 let evm: EvmFixture
-let desk: Desk
+let fixture: Fixture
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
@@ -19,19 +19,19 @@ beforeAll(async () => {
     confirmations: 1,
     assets: [NATIVE_SOL],
   }
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     networks: [evm.network, solana],
     bff: { sellerWallets: [seller.address] },
   })
 })
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
 
 test('a buyer without a session pays the seller: builds, reads, reports and hears of that one payment, and of nothing else', async () => {
   const account = await evm.wallet(10n ** 18n)
-  const buyer = desk.browser()
+  const buyer = fixture.browser()
   const order = {
     walletAddress: account.address,
     recipientAddress: seller.address,
@@ -62,7 +62,7 @@ test('a buyer without a session pays the seller: builds, reads, reports and hear
     paymentId,
     status: 'created',
   })
-  const other = await desk.createPayment({})
+  const other = await fixture.createPayment({})
   expect((await buyer.get(`/api/payment/status/${other}`)).status).toBe(404)
 
   const { transaction } = built.json as unknown as { transaction: string }
@@ -78,7 +78,7 @@ test('a buyer without a session pays the seller: builds, reads, reports and hear
   expect(new Set(events.told.map((line) => line.split(' ')[0]))).toEqual(new Set([paymentId]))
   events.close()
 
-  const stranger = desk.browser()
+  const stranger = fixture.browser()
   expect((await stranger.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(
     401,
   )
@@ -88,7 +88,7 @@ test('an answer that was lost is given again to the same session: the same key b
   const account = await evm.wallet(10n ** 18n)
   const key = crypto.randomUUID()
   const order = { walletAddress: account.address, recipientAddress: seller.address, amount: 0.02 }
-  const buyer = desk.browser()
+  const buyer = fixture.browser()
   const lost = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': key })
   const again = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': key })
   expect(again.headers.get('idempotent-replayed')).toBe('true')
@@ -106,7 +106,7 @@ test('an answer that was lost is given again to the same session: the same key b
 
 test("the service's reason why a payment cannot be made reaches the buyer with its figures", async () => {
   const account = await evm.wallet(10n ** 15n)
-  const answer = await desk.browser().post('/api/transaction/send', {
+  const answer = await fixture.browser().post('/api/transaction/send', {
     walletAddress: account.address,
     recipientAddress: seller.address,
     amount: 5,

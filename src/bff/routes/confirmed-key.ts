@@ -1,9 +1,9 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
-import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
+import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { notFound, onward, requireOperator, spender } from '../session/rule.ts'
-import type { Call } from '../session/rule.ts'
+import type { ProxyCall } from '../session/rule.ts'
 
 /** @throws ProblemError `INVALID_PARAMETERS` unless the typed name matches exactly */
 export function requireConfirmation(typed: string | undefined, name: string): void {
@@ -21,7 +21,7 @@ export function requireConfirmation(typed: string | undefined, name: string): vo
  * which it needs to run
  */
 export async function readConfirmedKey<K extends EndpointName>(
-  call: Call<K>,
+  call: ProxyCall<K>,
   id: string,
 ): Promise<ApiKeyRow> {
   const { context, visitor } = call

@@ -1,8 +1,8 @@
 import { desc } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { PaymentStatus } from '#contract/payment.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Browser, type TestWallet } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import type { EventReader } from '#testing/event-reader.ts'
 import { session } from '../db/schema.ts'
 import { insertSessionPayment } from '../db/sessions.ts'
@@ -10,22 +10,22 @@ import { insertSessionPayment } from '../db/sessions.ts'
 const operatorWallet = evmWallet()
 const RING = 40
 
-let desk: Desk
-let operator: Browser
-let seller: Browser
+let fixture: Fixture
+let operator: TestBrowser
+let seller: TestBrowser
 let sellerWallet: TestWallet
 const readers: EventReader[] = []
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: { operatorWallets: [operatorWallet.address] },
     overrides: { beatMs: 200, ringCapacity: RING },
   })
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
-  operator = desk.browser()
-  seller = desk.browser()
+  operator = fixture.browser()
+  seller = fixture.browser()
   sellerWallet = evmWallet()
   await operator.signIn(operatorWallet)
   await seller.signIn(sellerWallet)
@@ -34,7 +34,7 @@ afterEach(() => {
   for (const reader of readers.splice(0)) reader.close()
 })
 
-async function open(browser: Browser, lastEventId?: string): Promise<EventReader> {
+async function open(browser: TestBrowser, lastEventId?: string): Promise<EventReader> {
   const reader = browser.events(lastEventId)
   readers.push(reader)
   await expect.poll(() => reader.status, { timeout: 10_000 }).toBe(200)
@@ -47,8 +47,8 @@ async function open(browser: Browser, lastEventId?: string): Promise<EventReader
  * Moves one payment to the seller through these states. Returns what a reader must have received.
  */
 async function pay(statuses: PaymentStatus[] = ['pending', 'confirmed']): Promise<string[]> {
-  const id = await desk.createPayment({ recipient: sellerWallet.address })
-  for (const status of statuses) await desk.move(id, status)
+  const id = await fixture.createPayment({ recipient: sellerWallet.address })
+  for (const status of statuses) await fixture.move(id, status)
   return ['created', ...statuses].map((status) => `${id} ${status}`)
 }
 
@@ -73,7 +73,7 @@ test('a wallet hears of its own payments, the operator of all, in order and once
   const [mine, all] = [await open(seller), await open(operator)]
   expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\nevent: beat\ndata: \{"live":true\}\n\n/)
   const first = await pay()
-  const other = await desk.createPayment({})
+  const other = await fixture.createPayment({})
   const second = await pay(['pending'])
   await hears(mine, [...first, ...second])
   await hears(all, [...first, `${other} created`, ...second])
@@ -96,7 +96,7 @@ test('a client that cannot set the header names its position in the query', asyn
   const first = await open(seller)
   const told = await pay()
   await hears(first, told)
-  const answer = await fetch(`${desk.bff.url}/api/events?lastEventId=${first.payments[0]?.id}`, {
+  const answer = await fetch(`${fixture.bff.url}/api/events?lastEventId=${first.payments[0]?.id}`, {
     headers: seller.headers(),
   })
   const text = new TextDecoder()
@@ -114,26 +114,26 @@ test('a draft reaches no stream and holds up none that resumes; its maker reads 
   const before = await open(operator)
   const told = await pay()
   await hears(before, told)
-  await desk.stopBff()
+  await fixture.stopBff()
   const missed = await pay()
-  const maker = desk.browser()
-  const draft = await desk.createPayment({ recipient: sellerWallet.address, draft: true })
-  await desk.startBff()
+  const maker = fixture.browser()
+  const draft = await fixture.createPayment({ recipient: sellerWallet.address, draft: true })
+  await fixture.startBff()
   // The drafts are the newest events when the ring begins.
   const after = await open(operator, before.lastEventId)
   await hears(after, missed)
-  await desk.move(draft, 'expired')
+  await fixture.move(draft, 'expired')
   const live = await pay()
   await hears(after, [...missed, ...live])
 
   await maker.signIn(evmWallet())
   expect((await maker.get(`/api/payment/status/${draft}`)).status).toBe(404)
-  const [own] = await desk.bff.context.db
+  const [own] = await fixture.bff.context.db
     .select()
     .from(session)
     .orderBy(desc(session.createdAt))
     .limit(1)
-  await insertSessionPayment(desk.bff.context.db, { sessionId: own?.id ?? '', paymentId: draft })
+  await insertSessionPayment(fixture.bff.context.db, { sessionId: own?.id ?? '', paymentId: draft })
   expect((await maker.get(`/api/payment/status/${draft}`)).json).toMatchObject({
     paymentId: draft,
     status: 'expired',
@@ -146,10 +146,10 @@ test('over a restart of the proxy nothing is lost and nothing comes twice', asyn
   const idle = await open(operator)
   const told = await pay()
   await hears(before, told)
-  await desk.stopBff()
+  await fixture.stopBff()
   await expect.poll(() => before.ended).toBe(true)
   const missed = [...(await pay()), ...(await pay())]
-  await desk.startBff()
+  await fixture.startBff()
   const [after, all] = [
     await open(seller, before.lastEventId),
     await open(operator, idle.lastEventId),
@@ -163,17 +163,17 @@ test('over a restart of the service the streams stay open, nothing is lost and n
   const reader = await open(seller)
   const told = await pay()
   await hears(reader, told)
-  await desk.stopService()
+  await fixture.stopService()
   expect((await seller.get('/api/payments')).json.error).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     details: { reason: 'unreachable' },
   })
   // The stream is open but receives no events, and says so.
   await expect.poll(() => lastBeat(reader), { timeout: 10_000 }).toBe('{"live":false}')
-  await desk.startService()
+  await fixture.startService()
   const meanwhile = await pay()
   await expect.poll(() => lastBeat(reader), { timeout: 20_000 }).toBe('{"live":true}')
-  await expect.poll(() => desk.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+  await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
   await hears(reader, [...told, ...meanwhile, ...(await pay())])
   expect(reader.ended).toBe(false)
 })
@@ -206,7 +206,7 @@ test('a position that the service never gave is told to read everything again', 
 })
 
 test('a wallet that joins is heard of at once', async () => {
-  const browser = desk.browser()
+  const browser = fixture.browser()
   await browser.signIn(evmWallet())
   const reader = await open(browser)
   await browser.signIn(sellerWallet)
@@ -220,7 +220,7 @@ test('a stream ends with its session: by signing out here, or in another process
   expect((await seller.get('/api/events')).status).toBe(401)
 
   const second = await open(operator)
-  await desk.bff.context.db.delete(session)
+  await fixture.bff.context.db.delete(session)
   await expect.poll(() => second.ended, { timeout: 10_000 }).toBe(true)
 })
 
@@ -230,7 +230,7 @@ test('one session has at most 5 streams', async () => {
   readers.push(sixth)
   await expect.poll(() => sixth.status).toBe(429)
   readers.shift()?.close()
-  await expect.poll(() => desk.bff.context.streams.size).toBe(4)
+  await expect.poll(() => fixture.bff.context.streams.size).toBe(4)
   await open(seller)
 })
 

@@ -4,7 +4,7 @@ import { familyOf, findAsset } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
-import { insertIntent, spentToday } from '../db/hosted.ts'
+import { insertIntent, outflowToday } from '../db/hosted.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { HostedRule } from '../config/hosted-rules.ts'
@@ -29,7 +29,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
   // Looked at again when it is signed; here so that nobody signs in vain.
   const left =
     rule.maxPerDay -
-    (await spentToday(
+    (await outflowToday(
       context.db,
       { sender: body.from, network: body.network, asset: rule.asset.address },
       now,

@@ -1,9 +1,9 @@
 import { findIntent, takeIntent } from '../db/hosted.ts'
 import type { HostedRow } from '../db/hosted.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertSessionPayment } from '../db/sessions.ts'
-import { carryOut, reconcile } from '../hosted/carry-out.ts'
-import type { Outcome } from '../hosted/carry-out.ts'
+import { carryOut, reconcile } from '../hosted/execute.ts'
+import type { SendOutcome } from '../hosted/execute.ts'
 import { intentOf } from '../hosted/intent-of.ts'
 import { isIntentSigned } from '../hosted/is-signed.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
@@ -40,7 +40,7 @@ async function take(
   call: SendCall,
   session: OpenSession,
   { row, signatureHash }: { row: HostedRow; signatureHash: string },
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const { context, body } = call
   const now = context.now()
   if (row.expiresAt <= now) throw refuseHosted('hosted_expired')
@@ -59,13 +59,13 @@ async function take(
   return repeat(call, again, signatureHash)
 }
 
-async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Promise<Outcome> {
+async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Promise<SendOutcome> {
   if (row.signatureHash !== signatureHash) throw refuseHosted('hosted_used')
   if (row.state === 'sent') return { state: 'sent', paymentId: row.paymentId }
   if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
   return reconcile(call, row)
 }
 
-function mayOperate({ config }: Context, { wallets }: OpenSession, signer: string): boolean {
+function mayOperate({ config }: ProxyContext, { wallets }: OpenSession, signer: string): boolean {
   return wallets.includes(signer) && config.operatorWallets.includes(signer)
 }

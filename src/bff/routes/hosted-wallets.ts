@@ -1,4 +1,4 @@
-import { spentToday } from '../db/hosted.ts'
+import { outflowToday } from '../db/hosted.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { requireOperator } from '../session/rule.ts'
 
@@ -14,7 +14,7 @@ export const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor
         maxPerPaymentAtomic: maxPerPayment.toString(),
         maxPerDayAtomic: maxPerDay.toString(),
         spentAtomic: (
-          await spentToday(
+          await outflowToday(
             context.db,
             { sender: wallet, network: network.network, asset: asset.address },
             context.now(),

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { createId } from '#contract/id.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = { operator: evmWallet(), buyer: evmWallet() }
 const transferId = createId('umt')
-let desk: Desk
-const people: Record<'nobody' | 'buyer' | 'operator', Browser> = {} as never
+let fixture: Fixture
+const people: Record<'nobody' | 'buyer' | 'operator', TestBrowser> = {} as never
 
 beforeAll(async () => {
-  desk = await Desk.open({ bff: { operatorWallets: [wallets.operator.address] } })
-  for (const name of ['nobody', 'buyer', 'operator'] as const) people[name] = desk.browser()
+  fixture = await Fixture.open({ bff: { operatorWallets: [wallets.operator.address] } })
+  for (const name of ['nobody', 'buyer', 'operator'] as const) people[name] = fixture.browser()
   await people.buyer.signIn(wallets.buyer)
   await people.operator.signIn(wallets.operator)
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const assign = (who: keyof typeof people, body: Record<string, unknown>) =>
   people[who].post(`/api/unmatched/${transferId}/assign`, body)

@@ -1,7 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import { fieldsOf } from './own-fields.ts'
 import { onward, requireOperator, spender } from '../session/rule.ts'
-import type { Call, Rule } from '../session/rule.ts'
+import type { ProxyCall, Rule } from '../session/rule.ts'
 
 /** Money that arrived and that no order has evidence for: the operator's to see and to assign. */
 export const unmatchedList: Rule<'unmatchedList'> = async (call) => {
@@ -60,7 +60,7 @@ function decisionOf({
   visitor,
   input,
   raw,
-}: Pick<Call<Decision>, 'visitor' | 'input' | 'raw'>): Record<string, unknown> {
+}: Pick<ProxyCall<Decision>, 'visitor' | 'input' | 'raw'>): Record<string, unknown> {
   const session = requireOperator(visitor)
   if (input.body.by !== undefined) {
     const by = 'Expected this field to be absent: it is the wallet that is signed in.'

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiKeyHint } from '#contract/api-key.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = { operator: evmWallet(), buyer: evmWallet() }
 
-let desk: Desk
-let operator: Browser
-let buyer: Browser
+let fixture: Fixture
+let operator: TestBrowser
+let buyer: TestBrowser
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     scopes: ['keys:manage', 'payment:read', 'token:read'],
     bff: { operatorWallets: [wallets.operator.address] },
   })
-  operator = desk.browser()
-  buyer = desk.browser()
+  operator = fixture.browser()
+  buyer = fixture.browser()
   await operator.signIn(wallets.operator)
   await buyer.signIn(wallets.buyer)
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Key = {
   id: string
@@ -30,7 +30,7 @@ type Key = {
   rotation: { replacedBy: string | null }
   graceEndsAt?: number
 }
-const body = (answer: Answer) =>
+const body = (answer: BrowserResponse) =>
   answer.json as unknown as Key & { keys: Key[]; totalRequests: number }
 const confirm = (name: string) => ({
   'X-Confirm': encodeURIComponent(name),
@@ -39,8 +39,8 @@ const confirm = (name: string) => ({
 })
 
 type Terms = { name: string; scopes: string[] }
-const createDeed = (terms: Terms) => ({ kind: 'create', terms })
-const rotateDeed = (id: string, name: string, graceSeconds: number) => ({
+const createOperation = (terms: Terms) => ({ kind: 'create', terms })
+const rotateOperation = (id: string, name: string, graceSeconds: number) => ({
   kind: 'rotate',
   id,
   name,
@@ -49,10 +49,10 @@ const rotateDeed = (id: string, name: string, graceSeconds: number) => ({
 
 /** The headers of a request that the operator's wallet has approved. */
 async function approve(
-  deed: object,
+  operation: object,
   { who = operator, by = wallets.operator, as = wallets.operator } = {},
 ): Promise<Record<string, string>> {
-  const asked = await who.post('/api/api-keys/approval', { signer: as.address, deed })
+  const asked = await who.post('/api/api-keys/approval', { signer: as.address, operation })
   expect(asked.status, asked.text).toBe(200)
   const { id, message } = asked.json as unknown as { id: string; message: string }
   return { 'X-Approval': `${id} ${await by.sign(message)}` }
@@ -62,7 +62,7 @@ const post = async (terms: Terms, headers: Record<string, string>) =>
   operator.post('/api/api-keys', terms, { ...confirm(terms.name), ...headers })
 
 async function create(name: string, scopes = ['payment:read']): Promise<Key> {
-  const answer = await post({ name, scopes }, await approve(createDeed({ name, scopes })))
+  const answer = await post({ name, scopes }, await approve(createOperation({ name, scopes })))
   expect(answer.status, answer.text).toBe(200)
   return body(answer)
 }
@@ -77,7 +77,7 @@ test('only the operator manages keys, and nobody without a session', async () =>
     ['GET', '/api/usage'],
     ['POST', '/api/api-keys'],
   ] as const) {
-    const send = (who: Browser) =>
+    const send = (who: TestBrowser) =>
       method === 'GET'
         ? who.get(path)
         : who.post(path, { name: 'x', scopes: ['payment:read'] }, confirm('x'))
@@ -85,27 +85,27 @@ test('only the operator manages keys, and nobody without a session', async () =>
       code: 'FORBIDDEN',
       details: { reason: 'operator_required' },
     })
-    expect((await send(desk.browser())).status).toBe(401)
+    expect((await send(fixture.browser())).status).toBe(401)
   }
 })
 
 test('a key is shown once, works at the service, and stands in no log', async () => {
   const made = await create('Käse & Söhne')
   expect(made.key).toMatch(/^pk_live_/)
-  const direct = await fetch(`${desk.service.url}/payments`, {
+  const direct = await fetch(`${fixture.service.url}/payments`, {
     headers: { Authorization: `Bearer ${made.key}` },
   })
   expect(direct.status).toBe(200)
   const listed = (await operator.get('/api/api-keys')).text
   expect(listed).toContain(made.id)
   expect(listed).not.toContain(made.key)
-  expect(desk.log.join('')).not.toContain(made.key?.slice(8))
+  expect(fixture.log.join('')).not.toContain(made.key?.slice(8))
 })
 
 test('a repeated request makes no second key and tells none', async () => {
   const terms = { name: 'once', scopes: ['payment:read'] }
   const headers = {
-    ...(await approve(createDeed(terms))),
+    ...(await approve(createOperation(terms))),
     'Idempotency-Key': 'once-1234567890abcdef',
   }
   const first = await post(terms, headers)
@@ -113,7 +113,7 @@ test('a repeated request makes no second key and tells none', async () => {
   expect([first.status, again.status]).toEqual([200, 403])
   expect(again.json.error.details).toMatchObject({ reason: 'approval_over' })
   // With a fresh signature it is the same request still, and the service tells no key twice.
-  const third = await post(terms, { ...headers, ...(await approve(createDeed(terms))) })
+  const third = await post(terms, { ...headers, ...(await approve(createOperation(terms))) })
   expect(third.status).toBe(409)
   for (const answer of [again, third]) expect(answer.text).not.toContain(body(first).key)
   expect((await keys()).filter(({ name }) => name === 'once')).toHaveLength(1)
@@ -121,40 +121,43 @@ test('a repeated request makes no second key and tells none', async () => {
 
 test('a stolen session makes no key: a wallet that runs the desk signs for these very terms, once', async () => {
   const terms = { name: 'stolen', scopes: ['payment:read'] }
-  const reasonOf = (answer: Answer) => [answer.status, answer.json.error.details?.['reason']]
+  const reasonOf = (answer: BrowserResponse) => [
+    answer.status,
+    answer.json.error.details?.['reason'],
+  ]
   expect(reasonOf(await post(terms, {}))).toEqual([403, 'approval_required'])
   expect(reasonOf(await post(terms, { 'X-Approval': 'kya_1111111111111111 0x00' }))).toEqual([
     403,
     'approval_required',
   ])
-  const forged = await approve(createDeed(terms), { by: wallets.buyer })
+  const forged = await approve(createOperation(terms), { by: wallets.buyer })
   expect(reasonOf(await post(terms, forged))).toEqual([403, 'approval_signature'])
   // A refused signature has used its text up.
   expect(reasonOf(await post(terms, forged))).toEqual([403, 'approval_over'])
-  const narrow = await approve(createDeed(terms))
+  const narrow = await approve(createOperation(terms))
   expect(
     reasonOf(await post({ ...terms, scopes: ['payment:read', 'keys:manage'] }, narrow)),
   ).toEqual([403, 'approval_signature'])
-  const ofRotation = await approve(rotateDeed('key_1111111111111111111111', 'stolen', 60))
+  const ofRotation = await approve(rotateOperation('key_1111111111111111111111', 'stolen', 60))
   expect(reasonOf(await post(terms, ofRotation))).toEqual([403, 'approval_signature'])
-  const other = desk.browser()
+  const other = fixture.browser()
   await other.signIn(wallets.operator)
-  const elsewhere = await approve(createDeed(terms), { who: other })
+  const elsewhere = await approve(createOperation(terms), { who: other })
   expect(reasonOf(await post(terms, elsewhere))).toEqual([403, 'approval_over'])
   expect((await keys()).some(({ name }) => name === 'stolen')).toBe(false)
 })
 
 test('an approval is asked for by the operator, for a wallet of the session that runs the desk', async () => {
-  const ask = (who: Browser, signer: string) =>
+  const ask = (who: TestBrowser, signer: string) =>
     who.post('/api/api-keys/approval', {
       signer,
-      deed: createDeed({ name: 'x', scopes: ['payment:read'] }),
+      operation: createOperation({ name: 'x', scopes: ['payment:read'] }),
     })
   expect((await ask(buyer, wallets.buyer.address)).json.error).toMatchObject({
     code: 'FORBIDDEN',
     details: { reason: 'operator_required' },
   })
-  expect((await ask(desk.browser(), wallets.operator.address)).status).toBe(401)
+  expect((await ask(fixture.browser(), wallets.operator.address)).status).toBe(401)
   for (const signer of [wallets.buyer.address, 'nobody', '']) {
     expect((await ask(operator, signer)).json.error).toMatchObject({
       code: 'FORBIDDEN',
@@ -192,7 +195,7 @@ test('a key is rotated with its grace, then deleted', async () => {
   const path = `/api/api-keys/${made.id}/rotate`
   const silent = await operator.post(path, { graceSeconds: 60 }, confirm('till'))
   expect(silent.json.error.details).toMatchObject({ reason: 'approval_required' })
-  const longer = await approve(rotateDeed(made.id, 'till', 60))
+  const longer = await approve(rotateOperation(made.id, 'till', 60))
   const refused = await operator.post(
     path,
     { graceSeconds: 86_400 },
@@ -202,7 +205,7 @@ test('a key is rotated with its grace, then deleted', async () => {
   const rotated = await operator.post(
     path,
     { graceSeconds: 60 },
-    { ...confirm('till'), ...(await approve(rotateDeed(made.id, 'till', 60))) },
+    { ...confirm('till'), ...(await approve(rotateOperation(made.id, 'till', 60))) },
   )
   expect(rotated.status, rotated.text).toBe(200)
   expect(body(rotated).graceEndsAt).toBeGreaterThan(Date.now())
@@ -216,7 +219,7 @@ test('a key is rotated with its grace, then deleted', async () => {
 
 test("the desk's own key is in the list without its hint, and cannot end itself", async () => {
   const answer = await operator.get('/api/api-keys')
-  expect(answer.text).not.toContain(apiKeyHint(desk.key))
+  expect(answer.text).not.toContain(apiKeyHint(fixture.key))
   const own = body(answer).keys.find(({ hint }) => hint === '')
   expect(own).toMatchObject({ name: 'test', status: 'active' })
   for (const response of [
@@ -229,7 +232,7 @@ test("the desk's own key is in the list without its hint, and cannot end itself"
 
 test('a scope the desk has not got is refused in words, not as a broken desk', async () => {
   const terms = { name: 'spender', scopes: ['payment:send'] }
-  const answer = await post(terms, await approve(createDeed(terms)))
+  const answer = await post(terms, await approve(createOperation(terms)))
   expect(answer.json.error).toMatchObject({
     code: 'FORBIDDEN',
     message: 'A key cannot grant a scope it lacks: payment:send.',
@@ -243,7 +246,7 @@ test('usage is counted per key', async () => {
 })
 
 test('without keys:manage the desk says what its operator has to do', async () => {
-  await using poor = await Desk.open({
+  await using poor = await Fixture.open({
     scopes: ['payment:read'],
     bff: { operatorWallets: [wallets.operator.address] },
   })

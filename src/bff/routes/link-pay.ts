@@ -4,9 +4,9 @@ import { LosslessNumber } from '#contract/json.ts'
 import { findAsset } from '#contract/network.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
-import { fillPlace, findPlace, leavePlace, takePlace } from '../db/links.ts'
-import type { LinkPaymentRow, NewPlace } from '../db/links.ts'
+import type { ProxyContext } from '../context/context.ts'
+import { fillLinkUse, findLinkUse, releaseLinkUse, allocateLinkUse } from '../db/links.ts'
+import type { LinkPaymentRow, NewLinkUse } from '../db/links.ts'
 import { countsOf, openLink, refuseLink, stateOf } from '../links/open-link.ts'
 import type { OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
@@ -30,7 +30,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   }
   // A request repeated under its key takes no second place, even if the link is no longer open.
   const place =
-    (await findPlace(context.db, opened.row.id, payer)) ??
+    (await findLinkUse(context.db, opened.row.id, payer)) ??
     (await takeOpenPlace(context, opened, payer))
   const wanted = {
     context,
@@ -42,11 +42,11 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   }
   const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(
     async (error: unknown) => {
-      if (place.id === payer.id) await leavePlace(context.db, place.id)
+      if (place.id === payer.id) await releaseLinkUse(context.db, place.id)
       throw error
     },
   )
-  await fillPlace(context.db, place, {
+  await fillLinkUse(context.db, place, {
     id: payer.id,
     sessionId,
     paymentId: reply.parsed.paymentId,
@@ -61,20 +61,20 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
 }
 
 async function takeOpenPlace(
-  context: Context,
+  context: ProxyContext,
   { row }: OpenedLink,
-  payer: NewPlace,
+  payer: NewLinkUse,
 ): Promise<LinkPaymentRow> {
   const state = stateOf(row, await countsOf(context, row.id), context.now())
   if (state !== 'open') throw refuseLink(`link_${state}`)
-  const place = await takePlace(context.db, row, payer)
+  const place = await allocateLinkUse(context.db, row, payer)
   if (!place) throw refuseLink('link_busy')
   return place
 }
 
 /** The request to the service: what the link sets, and otherwise only what it leaves open. */
 function requestOf(
-  { config }: Context,
+  { config }: ProxyContext,
   terms: LinkTerms,
   body: OwnCall<'linkPay'>['body'],
 ): Record<string, unknown> {

@@ -1,19 +1,19 @@
 import type { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
+import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
 import { APPROVAL_HEADER } from '#contract/key-approval.ts'
-import type { BrowserEndpoint } from '#contract/desk-endpoints.ts'
+import type { BrowserEndpoint } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { EndpointInput } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { ownRoutes } from './own-routes.ts'
 import type { OwnCall, OwnEndpointName, OwnRule } from '../session/own-rule.ts'
 import { routes } from './routes.ts'
 import type { BrowserEndpointName, Rule } from '../session/rule.ts'
 import { readJsonBody } from '../http/body.ts'
-import type { Env, HttpContext } from '../http/env.ts'
+import type { HonoEnv, HttpContext } from '../http/env.ts'
 import { parseInput, readQuery } from '../http/parse.ts'
 import type { RawInput } from '../http/parse.ts'
 import { replyJson } from '../http/reply.ts'
@@ -24,8 +24,8 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{16,200}$/
 
 /** Mounts one row of the service's table under `/api`. */
 export function mountEndpoint<K extends BrowserEndpointName>(
-  app: Hono<Env>,
-  context: Context,
+  app: Hono<HonoEnv>,
+  context: ProxyContext,
   name: K,
 ): void {
   const rule: Rule<K> = routes[name]
@@ -59,8 +59,8 @@ export function mountEndpoint<K extends BrowserEndpointName>(
 
 /** Mounts one of the proxy's own endpoints. */
 export function mountOwnEndpoint<K extends OwnEndpointName>(
-  app: Hono<Env>,
-  context: Context,
+  app: Hono<HonoEnv>,
+  context: ProxyContext,
   name: K,
 ): void {
   const rule: OwnRule<K> = ownRoutes[name]

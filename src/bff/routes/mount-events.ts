@@ -1,9 +1,9 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Hono } from 'hono'
-import { EVENTS_PATH } from '#contract/desk-endpoints.ts'
+import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
-import type { Env } from '../http/env.ts'
+import type { ProxyContext } from '../context/context.ts'
+import type { HonoEnv } from '../http/env.ts'
 import { commonHeaders } from '../http/headers.ts'
 import { readVisitor } from '../session/visitor.ts'
 import { requireSession } from '../session/rule.ts'
@@ -11,7 +11,7 @@ import { requireSession } from '../session/rule.ts'
 const EVENT_ID = /^[0-9]{1,18}$/
 
 /** `GET /api/events`: server-sent events of the payments that the session may see. */
-export function mountEvents(app: Hono<Env>, context: Context): void {
+export function mountEvents(app: Hono<HonoEnv>, context: ProxyContext): void {
   app.get(EVENTS_PATH, async (c) => {
     c.set('route', 'events')
     if (c.req.method !== 'GET') throw new ProblemError('METHOD_NOT_ALLOWED')

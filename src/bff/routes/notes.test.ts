@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = {
   operator: evmWallet(),
@@ -9,28 +9,28 @@ const wallets = {
   buyer: evmWallet(),
   stranger: evmWallet(),
 }
-const people = {} as Record<keyof typeof wallets, Browser>
+const people = {} as Record<keyof typeof wallets, TestBrowser>
 
-let desk: Desk
+let fixture: Fixture
 let payment: string
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: { operatorWallets: [wallets.operator.address, wallets.second.address] },
   })
-  payment = await desk.createPayment({ sender: wallets.buyer.address })
+  payment = await fixture.createPayment({ sender: wallets.buyer.address })
   for (const name of Object.keys(wallets) as (keyof typeof wallets)[]) {
-    people[name] = desk.browser()
+    people[name] = fixture.browser()
     await people[name].signIn(wallets[name])
   }
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Note = { paymentId: string; labels: string[]; note: string; reconciledAt: number | null }
-const notes = (answer: Answer) => (answer.json as unknown as { notes: Note[] }).notes
-const read = async (who: Browser, ...paymentIds: string[]) =>
+const notes = (answer: BrowserResponse) => (answer.json as unknown as { notes: Note[] }).notes
+const read = async (who: TestBrowser, ...paymentIds: string[]) =>
   notes(await who.post('/api/notes/read', { paymentIds }))
-const write = (who: Browser, change: object) =>
+const write = (who: TestBrowser, change: object) =>
   who.post('/api/notes', { paymentIds: [payment], ...change })
 
 test('operators share their notes; the payer has notes of their own, and a stranger none', async () => {
@@ -51,7 +51,9 @@ test('operators share their notes; the payer has notes of their own, and a stran
   expect(await read(people.buyer, payment)).toMatchObject([{ note: 'my coffee', labels: [] }])
   expect(await read(people.operator, payment)).toMatchObject([{ note: 'Paid late' }])
   expect((await write(people.stranger, { note: 'x' })).status).toBe(404)
-  expect((await desk.browser().post('/api/notes/read', { paymentIds: [payment] })).status).toBe(401)
+  expect((await fixture.browser().post('/api/notes/read', { paymentIds: [payment] })).status).toBe(
+    401,
+  )
 })
 
 test('a change leaves what it does not name, and the time of a mark that is set again', async () => {
@@ -85,7 +87,7 @@ test('two writers at once lose nothing of each other', async () => {
 })
 
 test('labels are counted, the most used first', async () => {
-  const other = await desk.createPayment({})
+  const other = await fixture.createPayment({})
   await people.operator.post('/api/notes', { paymentIds: [payment, other], addLabels: ['both'] })
   const answer = (await people.operator.get('/api/notes/labels')).json as unknown as {
     labels: { label: string; payments: number }[]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 /** Who may have proofs checked, accepted, or settled by themselves. The proof itself is refused by the service; that it was asked is what counts. */
 
@@ -10,20 +10,20 @@ const proof = {
   paymentPayload: {},
   paymentRequirements: { payTo: wallets.payee.address },
 }
-const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', Browser> = {} as never
-let desk: Desk
+const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', TestBrowser> = {} as never
+let fixture: Fixture
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     scopes: ['transaction:build', 'payment:read', 'payment:receive', 'token:read'],
     bff: { operatorWallets: [wallets.operator.address] },
   })
   for (const name of ['nobody', 'payee', 'stranger', 'operator'] as const)
-    people[name] = desk.browser()
+    people[name] = fixture.browser()
   for (const name of ['payee', 'stranger', 'operator'] as const)
     await people[name].signIn(wallets[name])
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const receive = { walletAddress: wallets.payee.address, paymentProof: 'AAAA', expectedAmount: 1 }
 
@@ -47,5 +47,5 @@ test('a proof does not get into the log', async () => {
     ...receive,
     paymentProof: 'c2VjcmV0cHJvb2Y=',
   })
-  expect(desk.log.join('\n')).not.toContain('c2VjcmV0cHJvb2Y=')
+  expect(fixture.log.join('\n')).not.toContain('c2VjcmV0cHJvb2Y=')
 })

@@ -1,13 +1,13 @@
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { maySee } from '../session/open-session.ts'
 import type { OpenSession } from '../db/sessions.ts'
-import { ForwardedProblem } from '../upstream/problem.ts'
+import { ForwardedError } from '../upstream/problem.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, spender } from '../session/rule.ts'
 
 type Wanted = {
-  context: Context
+  context: ProxyContext
   visitor: Visitor
   session: OpenSession
   paymentId: string
@@ -27,7 +27,7 @@ export async function readPayment({
       context.budgets.spend(spender(visitor), 'tail'),
     )
     .catch((error: unknown) => {
-      throw error instanceof ForwardedProblem && error.code === 'NOT_FOUND' ? notFound() : error
+      throw error instanceof ForwardedError && error.code === 'NOT_FOUND' ? notFound() : error
     })
   if (!(await maySee(context, session, reply.parsed))) throw notFound()
   return reply

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { payment } from '#service/db/schema/payment.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 const wallets = { seller: evmWallet(), buyer: evmWallet(), operator: evmWallet() }
-const people = {} as Record<keyof typeof wallets, Browser>
+const people = {} as Record<keyof typeof wallets, TestBrowser>
 const ETH = 10n ** 18n
 
-let desk: Desk
+let fixture: Fixture
 let original: string
 
 async function record(facts: {
@@ -24,7 +24,7 @@ async function record(facts: {
   const { address: asset, symbol, decimals } = NATIVE_ETH
   const row = {
     id,
-    accountId: desk.accountId,
+    accountId: fixture.accountId,
     mode: 'local',
     status,
     network: 'eip155:31337',
@@ -36,12 +36,12 @@ async function record(facts: {
     recipient,
     refundOf,
   } as const
-  await desk.service.context.db.insert(payment).values(row)
+  await fixture.service.context.db.insert(payment).values(row)
   return id
 }
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] },
   })
   original = await record({
@@ -50,16 +50,16 @@ beforeAll(async () => {
     amount: ETH,
   })
   for (const name of Object.keys(wallets) as (keyof typeof wallets)[]) {
-    people[name] = desk.browser()
+    people[name] = fixture.browser()
     await people[name].signIn(wallets[name])
   }
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** Its chain answers nobody, so what is let through ends there. */
 const PASSED = 'CHAIN_UNAVAILABLE'
 
-async function sendBack(who: Browser, amount: number, change: Record<string, unknown> = {}) {
+async function sendBack(who: TestBrowser, amount: number, change: Record<string, unknown> = {}) {
   const body = {
     walletAddress: wallets.seller.address,
     recipientAddress: wallets.buyer.address,
@@ -75,7 +75,7 @@ test('whoever was paid may send it back to the payer, and nobody else gets that 
   expect((await sendBack(people.seller, 1)).code).toBe(PASSED)
   expect((await sendBack(people.seller, 1, { metadata: {} })).code).toBe('FORBIDDEN')
   expect((await sendBack(people.buyer, 1)).fields).toEqual(['walletAddress'])
-  expect((await sendBack(desk.browser(), 1)).code).toBe('UNAUTHORIZED')
+  expect((await sendBack(fixture.browser(), 1)).code).toBe('UNAUTHORIZED')
   expect((await sendBack(people.operator, 1)).code).toBe(PASSED)
 })
 

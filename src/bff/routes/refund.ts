@@ -7,7 +7,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 import { readPayment } from './read-payment.ts'
 import { requireWallet } from '../session/rule.ts'
-import type { Call } from '../session/rule.ts'
+import type { ProxyCall } from '../session/rule.ts'
 
 type Original = EndpointResponse<'paymentStatus'>
 
@@ -17,7 +17,7 @@ type Original = EndpointResponse<'paymentStatus'>
  * @throws ProblemError `INVALID_PARAMETERS`, `NOT_FOUND`
  */
 export async function refundRequest(
-  call: Call<'transactionSend'>,
+  call: ProxyCall<'transactionSend'>,
 ): Promise<UpstreamRequest | undefined> {
   const { context, visitor, input, requestId, idempotencyKey } = call
   const { metadata, walletAddress, amount, priorityFee } = input.body
@@ -47,7 +47,10 @@ export async function refundRequest(
   return { body, requestId, idempotencyKey }
 }
 
-function requireSameTerms({ context, input }: Call<'transactionSend'>, original: Original): void {
+function requireSameTerms(
+  { context, input }: ProxyCall<'transactionSend'>,
+  original: Original,
+): void {
   const { recipientAddress, asset: name, network: id, resource } = input.body
   const recipient = parseAddress(recipientAddress)
   if (!recipient.ok || recipient.address !== original.sender)

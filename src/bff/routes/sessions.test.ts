@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet } from '#testing/test-browser.ts'
 
-let desk: Desk
+let fixture: Fixture
 const owner = evmWallet()
 const other = evmWallet()
 
 beforeAll(async () => {
-  desk = await Desk.open({})
+  fixture = await Fixture.open({})
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 test('the owner of a wallet sees where it is signed in and ends the other places, and nobody else’s', async () => {
-  const [here, there, stranger] = [desk.browser(), desk.browser(), desk.browser()]
+  const [here, there, stranger] = [fixture.browser(), fixture.browser(), fixture.browser()]
   await here.signIn(owner)
   await there.signIn(owner)
   await there.signIn(other)
@@ -49,6 +49,6 @@ test('the owner of a wallet sees where it is signed in and ends the other places
 })
 
 test('without a proven wallet there is nothing to list or to end', async () => {
-  expect((await desk.browser().get('/api/sessions')).status).toBe(401)
-  expect((await desk.browser().post('/api/sessions/end-others', {})).status).toBe(401)
+  expect((await fixture.browser().get('/api/sessions')).status).toBe(401)
+  expect((await fixture.browser().post('/api/sessions/end-others', {})).status).toBe(401)
 })

@@ -1,5 +1,5 @@
 import type { EndpointResponse } from '#contract/endpoints.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { findPaymentsFrom, hasSessionPayment } from '../db/sessions.ts'
 import type { Visitor } from '../session/visitor.ts'
 import type { OpenSession } from '../db/sessions.ts'
@@ -12,7 +12,7 @@ import { spender } from '../session/rule.ts'
 const MOST = 10
 const MADE_WITHIN_MS = 24 * 3_600_000
 
-type Asking = { context: Context; visitor: Visitor; requestId: string }
+type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
 type Payment = EndpointResponse<'paymentStatus'>
 
 /** Whether the session made a payment whose sender it has proven since, and a transfer waits for exactly that. */

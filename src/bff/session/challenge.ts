@@ -2,7 +2,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { familyOf } from '#contract/network.ts'
 import { parseAddress } from '#contract/address.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
 import { BROWSER_COOKIE, readCookie, setCookie } from './cookie.ts'
 import type { CookieSite } from './cookie.ts'
@@ -20,7 +20,7 @@ export type Asking = { origin: string; cookies: string | undefined; site: Cookie
  * the browser that asked.
  */
 export async function issueChallenge(
-  context: Context,
+  context: ProxyContext,
   wanted: { walletAddress: string; network: string },
   asking: Asking,
 ) {
@@ -75,7 +75,7 @@ export async function issueChallenge(
  * @throws ProblemError `UNAUTHORIZED`, in the same words for every cause
  */
 export async function proveWallet(
-  context: Context,
+  context: ProxyContext,
   answer: { id: string; signature: string },
   asking: Asking,
 ): Promise<string> {

@@ -5,14 +5,14 @@ import { env } from 'node:process'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findBrowser } from '#testing/browser.ts'
-import { Desk } from '#testing/desk.ts'
-import { evmWallet } from '#testing/desk-browser.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { evmWallet } from '#testing/test-browser.ts'
 
 /** What only a browser decides: whether it keeps our cookies and sends them back, and what a page of a foreign origin gets. */
 
 let web: Server
 let browser: Browser
-let desk: Desk
+let fixture: Fixture
 let port: number
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   }).listen(0)
   await once(web, 'listening')
   ;({ port } = web.address() as AddressInfo)
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: {
       host: '127.0.0.1',
       allowedOrigins: [`http://localhost:${port}`, `http://127.0.0.1:${port}`],
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser?.close()
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   web?.closeAllConnections()
   web?.close()
 })
@@ -79,7 +79,7 @@ test.each([
   'a page on %s signs in at a proxy on %s (%s), stays signed in, and signs out',
   async (host, proxyHost) => {
     const page = await open(host)
-    const proxy = `http://${proxyHost}:${desk.bff.port}`
+    const proxy = `http://${proxyHost}:${fixture.bff.port}`
     const wallet = evmWallet()
     const challenge = JSON.parse(
       await call(page, {
@@ -118,7 +118,7 @@ test.each([
 
 test('a page of a foreign origin reads nothing and changes nothing, even in a browser that is signed in', async () => {
   const page = await open('localhost')
-  const proxy = `http://localhost:${desk.bff.port}`
+  const proxy = `http://localhost:${fixture.bff.port}`
   const wallet = evmWallet()
   const challenge = JSON.parse(
     await call(page, {

@@ -4,10 +4,10 @@ import {
   APPROVAL_TAIL,
   isApprovalOf,
   keyApprovalText,
-  type KeyDeed,
+  type KeyOperation,
 } from '#contract/key-approval.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
 import type { Visitor } from './visitor.ts'
 import { requireOperator } from './rule.ts'
@@ -22,9 +22,9 @@ const VALID_MS = 5 * 60_000
  * to the page's origin and to the session.
  */
 export async function issueKeyApproval(
-  context: Context,
+  context: ProxyContext,
   visitor: Visitor,
-  { deed, signer }: { deed: KeyDeed; signer: string },
+  { operation, signer }: { operation: KeyOperation; signer: string },
 ) {
   const session = requireOperator(visitor)
   const parsed = parseAddress(signer)
@@ -34,7 +34,7 @@ export async function issueKeyApproval(
   const issuedAt = context.now()
   const expiresAt = new Date(issuedAt.getTime() + VALID_MS)
   const origin = originOf(visitor)
-  const words = keyApprovalText(deed, { origin, wallet })
+  const words = keyApprovalText(operation, { origin, wallet })
   const message = `${words}${APPROVAL_TAIL}${createNonce()}\nIssued At: ${issuedAt.toISOString()}\nExpiration Time: ${expiresAt.toISOString()}`
   const id = createId('kya')
   await insertChallenge(context.db, {
@@ -55,9 +55,9 @@ export async function issueKeyApproval(
  * for this session
  */
 export async function requireKeyApproval(
-  context: Context,
+  context: ProxyContext,
   visitor: Visitor,
-  { approval, deed }: { approval: string | undefined; deed: KeyDeed },
+  { approval, operation }: { approval: string | undefined; operation: KeyOperation },
 ): Promise<void> {
   const session = requireOperator(visitor)
   const [, id, signature] =
@@ -74,7 +74,7 @@ export async function requireKeyApproval(
     session.wallets.includes(row.wallet) && context.config.operatorWallets.includes(row.wallet)
   if (
     !stillOperates ||
-    !isApprovalOf(row.message, deed, { origin, wallet: row.wallet }) ||
+    !isApprovalOf(row.message, operation, { origin, wallet: row.wallet }) ||
     !isSigned(row.wallet, row.message, signature)
   )
     throw refuse('approval_signature')

@@ -1,6 +1,6 @@
 import { isPaymentId } from '#contract/payment.ts'
-import type { Session } from '#contract/desk-endpoints.ts'
-import type { Context } from '../context/context.ts'
+import type { Session } from '#contract/dashboard-endpoints.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { extendSession, findSession, hasSessionPayment } from '../db/sessions.ts'
 import type { OpenSession, SessionRow } from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE } from './cookie.ts'
@@ -22,7 +22,7 @@ export function toOpenSession(row: SessionRow, operatorWallets: readonly string[
 
 /** The session of a request's cookie, with its idle limit extended. */
 export async function openSession(
-  context: Context,
+  context: ProxyContext,
   cookies: string | undefined,
 ): Promise<OpenSession | undefined> {
   const cookie = readCookie(cookies, SESSION_COOKIE)
@@ -51,7 +51,7 @@ export function sessionBody(session: OpenSession): Session {
  * they made.
  */
 export async function maySee(
-  context: Context,
+  context: ProxyContext,
   session: OpenSession,
   payment: { paymentId: string; sender: string; recipient: string },
 ): Promise<boolean> {

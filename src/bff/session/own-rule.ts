@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import type { Visitor } from './visitor.ts'
 
 type BrowserEndpoints = typeof browserEndpoints
@@ -12,7 +12,7 @@ type Body<K extends OwnEndpointName> = BrowserEndpoints[K] extends {
   : undefined
 
 export type OwnCall<K extends OwnEndpointName> = {
-  context: Context
+  context: ProxyContext
   visitor: Visitor
   body: Body<K>
   requestId: string

@@ -1,7 +1,7 @@
 import { parseAddress } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import type { RawInput } from '../http/parse.ts'
 import type { Visitor } from './visitor.ts'
 import type { OpenSession } from '../db/sessions.ts'
@@ -12,8 +12,8 @@ export type BrowserEndpointName = {
   [K in EndpointName]: Endpoints[K]['audience'] extends 'browser' ? K : never
 }[EndpointName]
 
-export type Call<K extends EndpointName> = {
-  context: Context
+export type ProxyCall<K extends EndpointName> = {
+  context: ProxyContext
   visitor: Visitor
   /** Parsed: used to decide. */
   input: EndpointInput<K>
@@ -30,7 +30,7 @@ export type Call<K extends EndpointName> = {
 export type Reply = { value: unknown; headers: Readonly<Record<string, string>> }
 
 /** Decides who may call, asks the service, and decides which parts of the answer may be seen. */
-export type Rule<K extends EndpointName> = (call: Call<K>) => Promise<Reply>
+export type Rule<K extends EndpointName> = (call: ProxyCall<K>) => Promise<Reply>
 
 /** @throws ProblemError `UNAUTHORIZED` */
 export function requireSession(visitor: Visitor): OpenSession {
@@ -88,7 +88,10 @@ export function onward({
   requestId,
   idempotencyKey,
   visitor,
-}: Pick<Call<EndpointName>, 'raw' | 'requestId' | 'idempotencyKey' | 'visitor'>): UpstreamRequest {
+}: Pick<
+  ProxyCall<EndpointName>,
+  'raw' | 'requestId' | 'idempotencyKey' | 'visitor'
+>): UpstreamRequest {
   return { ...raw, requestId, idempotencyKey, keyScope: visitor.session?.id ?? visitor.address }
 }
 

@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Desk, ORIGIN } from '#testing/desk.ts'
-import { evmWallet, solanaWallet, type Browser } from '#testing/desk-browser.ts'
+import { Fixture, ORIGIN } from '#testing/fixture.ts'
+import { evmWallet, solanaWallet, type TestBrowser } from '#testing/test-browser.ts'
 import { session } from '../db/schema.ts'
 
 const HOUR = 3_600_000
 const OTHER_ORIGIN = 'https://pay.example.com'
 const SESSION = '__Host-paydesk'
 
-let desk: Desk
+let fixture: Fixture
 let clock = Date.parse('2026-11-21T10:00:00Z')
 const operator = evmWallet()
 
 beforeAll(async () => {
-  desk = await Desk.open({
+  fixture = await Fixture.open({
     bff: { allowedOrigins: [ORIGIN, OTHER_ORIGIN], operatorWallets: [operator.address] },
     overrides: { now: () => new Date(clock) },
   })
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-let browser: Browser
+let browser: TestBrowser
 beforeEach(() => {
   clock += HOUR
-  browser = desk.browser()
+  browser = fixture.browser()
 })
 
 const refused = {
@@ -99,7 +99,7 @@ describe.each([
     const wallet = createWallet()
     const { id, message } = await browser.challenge(wallet)
     const signature = await wallet.sign(message)
-    const elsewhere = desk.browser(OTHER_ORIGIN)
+    const elsewhere = fixture.browser(OTHER_ORIGIN)
     for (const [name, value] of browser.cookies) elsewhere.cookies.set(name, value)
     expect(await elsewhere.post('/api/session', { id, signature })).toMatchObject(refused)
     expect((await browser.post('/api/session', { id, signature })).status).toBe(200)
@@ -109,7 +109,7 @@ describe.each([
     const wallet = createWallet()
     const { id, message } = await browser.challenge(wallet)
     const signature = await wallet.sign(message)
-    const thief = desk.browser()
+    const thief = fixture.browser()
     expect(await thief.post('/api/session', { id, signature })).toMatchObject(refused)
     await thief.challenge(wallet)
     expect(await thief.post('/api/session', { id, signature })).toMatchObject(refused)
@@ -154,7 +154,7 @@ test('a sign-in gives a new cookie, and the one before it opens nothing', async 
   const victim = evmWallet()
   await browser.signIn(victim)
   expect(browser.cookies.get(SESSION)).not.toBe(planted)
-  const attacker = desk.browser()
+  const attacker = fixture.browser()
   attacker.cookies.set(SESSION, planted)
   expect((await attacker.get('/api/session')).json).toEqual({ session: null })
 })
@@ -200,7 +200,7 @@ test('a session ends after 30 idle minutes, and after 12 hours whatever happens'
   clock = end
   expect((await browser.get('/api/session')).json.session).toBeNull()
 
-  const idle = desk.browser()
+  const idle = fixture.browser()
   await idle.signIn(evmWallet())
   clock += 30 * 60_000
   expect((await idle.get('/api/session')).json.session).toBeNull()
@@ -208,7 +208,7 @@ test('a session ends after 30 idle minutes, and after 12 hours whatever happens'
 
 test('signing out ends the session at the proxy, not only in the browser', async () => {
   await browser.signIn(evmWallet())
-  const kept = desk.browser()
+  const kept = fixture.browser()
   for (const [name, value] of browser.cookies) kept.cookies.set(name, value)
   expect(await browser.delete('/api/session')).toMatchObject({
     status: 200,
@@ -262,6 +262,6 @@ test.each([
 test('nothing that would open a session is kept in the store or logged', async () => {
   await browser.signIn(evmWallet())
   const cookie = browser.cookies.get(SESSION) as string
-  expect(JSON.stringify(await desk.bff.context.db.select().from(session))).not.toContain(cookie)
-  expect(desk.log.join('')).not.toContain(cookie)
+  expect(JSON.stringify(await fixture.bff.context.db.select().from(session))).not.toContain(cookie)
+  expect(fixture.log.join('')).not.toContain(cookie)
 })

@@ -1,5 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { findSession, insertSession, replaceSession } from '../db/sessions.ts'
 import type { OpenSession, SessionRow } from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE, setCookie } from './cookie.ts'
@@ -14,7 +14,7 @@ export type StartedSession = { session: OpenSession; setCookie: string }
 
 /** An anonymous buyer's session: it holds no wallet, and later the payments it made. `id`: where the session was named before it began. */
 export async function startAnonymousSession(
-  context: Context,
+  context: ProxyContext,
   site: CookieSite,
   id?: string,
 ): Promise<StartedSession> {
@@ -26,7 +26,7 @@ export async function startAnonymousSession(
  * so a cookie that someone knew before the sign-in opens nothing after it.
  */
 export async function signInWallet(
-  context: Context,
+  context: ProxyContext,
   wallet: string,
   request: { cookies: string | undefined; site: CookieSite },
 ): Promise<StartedSession> {
@@ -55,7 +55,7 @@ export async function signInWallet(
 }
 
 async function start(
-  context: Context,
+  context: ProxyContext,
   facts: { wallets: string[]; site: CookieSite; id?: string | undefined },
 ): Promise<StartedSession> {
   const now = context.now().getTime()
@@ -73,7 +73,7 @@ async function start(
 }
 
 function started(
-  context: Context,
+  context: ProxyContext,
   row: SessionRow,
   cookie: { value: string; site: CookieSite },
 ): StartedSession {

@@ -4,7 +4,7 @@ import { sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
-import { evmWallet, solanaWallet } from '#testing/desk-browser.ts'
+import { evmWallet, solanaWallet } from '#testing/test-browser.ts'
 import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
 import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 

@@ -1,5 +1,5 @@
 import { clientAddress } from '#http/client-address.ts'
-import type { Context } from '../context/context.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { cookieSite } from './cookie.ts'
 import type { CookieSite } from './cookie.ts'
 import { openSession } from './open-session.ts'
@@ -17,7 +17,7 @@ export type Visitor = {
   cookies: string | undefined
 }
 
-export async function readVisitor(context: Context, c: HttpContext): Promise<Visitor> {
+export async function readVisitor(context: ProxyContext, c: HttpContext): Promise<Visitor> {
   const origin = c.get('origin')
   const cookies = c.req.header('cookie')
   return {

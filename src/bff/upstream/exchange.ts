@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-export type Exchange = {
+export type UpstreamRequest = {
   method: string
   url: URL
   headers: Record<string, string>
@@ -11,7 +11,7 @@ export type Exchange = {
   /** Whether the first answer, or none, is all there is: a second try whose refusal would be taken for that of the first. */
   once?: boolean
 }
-export type Answer = { status: number; headers: IncomingHttpHeaders; text: string }
+export type UpstreamResponse = { status: number; headers: IncomingHttpHeaders; text: string }
 
 /** A page of 500 rows whose metadata is as large as it may be. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
@@ -45,7 +45,7 @@ export class Exchanger {
    * One request, one deadline over all of it. A kept connection that the service closed in the same moment is tried once more:
    * reads and requests with an idempotency key, which is all that is ever sent, do no harm twice.
    */
-  async send(exchange: Exchange): Promise<Answer> {
+  async send(exchange: UpstreamRequest): Promise<UpstreamResponse> {
     const deadline = AbortSignal.timeout(exchange.timeoutMs)
     try {
       return await this.#sendOnce(exchange, deadline)
@@ -55,7 +55,7 @@ export class Exchanger {
     }
   }
 
-  #sendOnce(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
+  #sendOnce(exchange: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResponse> {
     const secure = exchange.url.protocol === 'https:'
     const options = {
       method: exchange.method,

@@ -4,7 +4,7 @@ import { ProblemError, problems } from '#contract/problem.ts'
 import type { ProblemCode, ProblemFacts } from '#contract/problem.ts'
 
 /** A problem the service reported, with the headers that go on to the browser. */
-export class ForwardedProblem extends ProblemError {
+export class ForwardedError extends ProblemError {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: ProblemCode, facts: ProblemFacts, headers: Readonly<Record<string, string>>) {
@@ -56,7 +56,7 @@ const RETRY_AFTER: Readonly<Record<OperatorReason, number>> = {
   nonsense: 10,
 }
 
-export class OperatorProblem extends ProblemError {
+export class OperatorError extends ProblemError {
   readonly reason: OperatorReason
 
   constructor(reason: OperatorReason, options?: ErrorOptions) {
@@ -78,7 +78,7 @@ export function problemOf(answer: {
   text: string
   headers: Record<string, string>
 }): ProblemError {
-  if (answer.status === 401) return new OperatorProblem('key_refused')
+  if (answer.status === 401) return new OperatorError('key_refused')
   const envelope = v.safeParse(Envelope, tryJson(answer.text))
   // A key that may manage keys still cannot grant what it lacks. The operator reads that refusal in
   // the service's words.
@@ -86,11 +86,11 @@ export function problemOf(answer: {
     envelope.success &&
     envelope.output.error.code === 'FORBIDDEN' &&
     isRefusedGrant(envelope.output.error.details)
-  if (answer.status === 403 && !granting) return new OperatorProblem('scope_missing')
-  if (!envelope.success) return new OperatorProblem('nonsense')
+  if (answer.status === 403 && !granting) return new OperatorError('scope_missing')
+  if (!envelope.success) return new OperatorError('nonsense')
   const { code, message, details, retryAfter } = envelope.output.error
-  if (problems[code].status !== answer.status) return new OperatorProblem('nonsense')
-  return new ForwardedProblem(code, { message, details, retryAfter }, answer.headers)
+  if (problems[code].status !== answer.status) return new OperatorError('nonsense')
+  return new ForwardedError(code, { message, details, retryAfter }, answer.headers)
 }
 
 /**

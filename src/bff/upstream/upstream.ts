@@ -10,8 +10,8 @@ import { parseJson, stringifyJson } from '#contract/json.ts'
 import type { Quota, RateHeaders } from '../budget/quota.ts'
 import type { BffConfig } from '../config/config.ts'
 import { Exchanger, UpstreamError } from './exchange.ts'
-import type { Answer } from './exchange.ts'
-import { OperatorProblem, problemOf } from './problem.ts'
+import type { UpstreamResponse } from './exchange.ts'
+import { OperatorError, problemOf } from './problem.ts'
 import { project } from './project.ts'
 
 /**
@@ -157,11 +157,11 @@ export class Upstream {
     } catch (error) {
       const problem =
         error instanceof UpstreamError
-          ? new OperatorProblem(error.kind === 'too_large' ? 'nonsense' : error.kind, {
+          ? new OperatorError(error.kind === 'too_large' ? 'nonsense' : error.kind, {
               cause: error,
             })
           : error
-      if (problem instanceof OperatorProblem)
+      if (problem instanceof OperatorError)
         this.#log.error(
           { endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator },
           'the payment service is of no use',
@@ -172,7 +172,7 @@ export class Upstream {
     }
   }
 
-  #send(endpoint: Endpoint, request: UpstreamRequest): Promise<Answer> {
+  #send(endpoint: Endpoint, request: UpstreamRequest): Promise<UpstreamResponse> {
     const headers: Record<string, string> = {
       Authorization: `Bearer ${this.#config.serviceApiKey}`,
       Accept: 'application/json',
@@ -196,14 +196,14 @@ export class Upstream {
     })
   }
 
-  #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {
+  #readAnswer<K extends EndpointName>(name: K, answer: UpstreamResponse): UpstreamReply<K> {
     // The list of keys shows a hint of this program's own key, which is no visitor's business
     // either.
     const hint = apiKeyHint(this.#config.serviceApiKey)
     const text = name === 'apiKeyList' ? answer.text.replaceAll(hint, '') : answer.text
     // This was never seen. If it happens, the answer must not leave this program.
     if (text.includes(this.#config.serviceApiKey) || text.includes(hint))
-      throw new OperatorProblem('nonsense')
+      throw new OperatorError('nonsense')
     const headers = forwardedHeaders(answer.headers)
     if (answer.status === 429)
       this.#quota.block(this.#now().getTime() + 1000 * (Number(headers['retry-after']) || 1))
@@ -217,7 +217,7 @@ export class Upstream {
         { endpoint: name, field: v.getDotPath(result.issues[0]) },
         'an answer of the payment service does not have its shape',
       )
-      throw new OperatorProblem('nonsense')
+      throw new OperatorError('nonsense')
     }
     // The schema belongs to the named endpoint; TypeScript cannot follow that through a generic
     // name.
@@ -229,7 +229,7 @@ function parseAnswer(text: string): unknown {
   try {
     return parseJson(text)
   } catch (error) {
-    throw new OperatorProblem('nonsense', { cause: error })
+    throw new OperatorError('nonsense', { cause: error })
   }
 }
 

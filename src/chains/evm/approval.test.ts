@@ -14,7 +14,7 @@ import {
 } from './approval.ts'
 import { PERMIT2 } from './signed-types.ts'
 import { encodeTransfer } from './erc20.ts'
-import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
+import { decodeLanded, type ChainReceipt, type EvmChainTransaction } from './landed.ts'
 
 const WETH: Asset = {
   address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -111,10 +111,10 @@ const receipt: ChainReceipt = {
   logs: [],
 }
 function landed(
-  change: Partial<ChainTransaction> = {},
+  change: Partial<EvmChainTransaction> = {},
   status: ChainReceipt['status'] = 'success',
 ) {
-  const fields: ChainTransaction = {
+  const fields: EvmChainTransaction = {
     hash: '0x1',
     from: PAYER,
     to: WETH.address,

@@ -12,11 +12,11 @@ import { chainIdOf } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
-import type { BuildInput } from './build.ts'
+import type { EvmBuildInput } from './build.ts'
 import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { nameCall } from './erc20.ts'
 import { MAX_GAS } from './fee.ts'
-import type { LandedFacts } from './landed.ts'
+import type { EvmLandedFacts } from './landed.ts'
 import { atMost, currencyOf, feeRow, nonceFact, tokenFact } from './match.ts'
 
 /**
@@ -46,7 +46,7 @@ export function readApproveCall(data: Hex): Approval | undefined {
 }
 
 /** The unsigned EIP-1559 transaction of an approval. */
-export function buildApproval(input: BuildInput): Uint8Array {
+export function buildApproval(input: EvmBuildInput): Uint8Array {
   const {
     network,
     asset,
@@ -81,7 +81,7 @@ export function matchApproval(intent: PaymentIntent, bytes: Uint8Array): Match {
 }
 
 /** Compares an approval with what landed. Wallets let people change the amount: then it is another approval. */
-export function compareLandedApproval(intent: PaymentIntent, landed: LandedFacts): Match {
+export function compareLandedApproval(intent: PaymentIntent, landed: EvmLandedFacts): Match {
   const rows = rowsOf(intent, landed).map((row): MatchRow => {
     if (row.field === 'fee')
       return {

@@ -5,7 +5,7 @@ import type { PaymentIntent } from '../intent.ts'
 import { encodeTransfer } from './erc20.ts'
 
 /** What the chain says at the moment of building. Fees in wei per gas. */
-export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
+export type EvmBuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
   nonce: number
   gas: bigint
   maxFeePerGas: bigint
@@ -17,7 +17,7 @@ export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
  * as `transfer(recipient, amount)` on its contract, without value.
  * @throws RangeError when the intent is not one this chain can carry; callers check intents before
  */
-export function buildPayment(input: BuildInput): Uint8Array {
+export function buildPayment(input: EvmBuildInput): Uint8Array {
   if (familyOf(input.network) !== 'evm')
     throw new RangeError(`${input.network} is not an EVM network.`)
   if (input.asset.native !== (input.asset.address === EVM_NATIVE))

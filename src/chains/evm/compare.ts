@@ -4,7 +4,7 @@ import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction } from './decode.ts'
 import { isOneMove } from './erc20.ts'
-import type { LandedFacts } from './landed.ts'
+import type { EvmLandedFacts } from './landed.ts'
 import { currencyOf, matchRows, meaningOf, nonceFact } from './match.ts'
 
 /**
@@ -60,7 +60,7 @@ export function compareSigned(
  * A transaction that reverted moved nothing and never matches; a token must have told of exactly this transfer, so that one which keeps a
  * part of it, or moves nothing and says it did, is no payment.
  */
-export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
+export function compareLanded(intent: PaymentIntent, landed: EvmLandedFacts): Match {
   const rows = matchRows(intent, landed).map((row): MatchRow => {
     if (row.field === 'fee')
       return {
@@ -87,7 +87,7 @@ export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match
   return conclude(rows, meaningOf(intent, landed, intent.maxFeeAtomic))
 }
 
-function movedRow(intent: PaymentIntent, { moves }: LandedFacts, row: MatchRow): MatchRow {
+function movedRow(intent: PaymentIntent, { moves }: EvmLandedFacts, row: MatchRow): MatchRow {
   const { sender, recipient, amountAtomic, asset } = intent
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return row
   const arrived = (moves ?? [])

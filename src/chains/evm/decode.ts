@@ -13,7 +13,7 @@ import { NATIVE_ETH, type Asset } from '#contract/network.ts'
 import type { Step, Transfer } from '../match.ts'
 import { nameCall, readTransferCall } from './erc20.ts'
 import { feeBoundAtomic } from './fee.ts'
-import { readRlp, RlpProblem } from './rlp.ts'
+import { readRlp, RlpError } from './rlp.ts'
 
 /** What an EVM transaction says. Amounts in wei, addresses in EIP-55. */
 export type EvmFacts = {
@@ -37,7 +37,7 @@ export type EvmFacts = {
   steps: Step[]
 }
 
-export type Decoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
+export type EvmDecoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
 
 /** The largest transaction nodes pass on. */
 const MAX_BYTES = 128 * 1024
@@ -56,7 +56,7 @@ export function decodeTransaction(
   bytes: Uint8Array,
   native: Asset = NATIVE_ETH,
   tokens: readonly Asset[] = [],
-): Decoded {
+): EvmDecoded {
   if (bytes.length > MAX_BYTES)
     return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
   if (bytes[0] !== 0x02) return { ok: false, problem: 'This is not an EIP-1559 transaction.' }
@@ -79,7 +79,7 @@ export function decodeTransaction(
     const hash: Hex | null = signature ? `0x${bytesToHex(keccak_256(bytes))}` : null
     return { ok: true, ...describeFacts({ ...transaction, sender, hash }, native, tokens) }
   } catch (error) {
-    if (error instanceof RlpProblem) return { ok: false, problem: error.message }
+    if (error instanceof RlpError) return { ok: false, problem: error.message }
     throw error
   }
 }
@@ -98,14 +98,13 @@ type Signature = { r: bigint; s: bigint; yParity: 0 | 1 }
 function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signature | null } {
   const list = readRlp(bytes.subarray(1))
   if (!Array.isArray(list) || (list.length !== 9 && list.length !== 12))
-    throw new RlpProblem('The transaction has not the fields of EIP-1559.')
+    throw new RlpError('The transaction has not the fields of EIP-1559.')
   const [chainId, nonce, tip, maxFee, gas, to, value, data, accessList, yParity, r, s] = list
-  if (!Array.isArray(accessList)) throw new RlpProblem('The access list is not a list.')
-  if (accessList.length > 0) throw new RlpProblem('The transaction carries an access list.')
+  if (!Array.isArray(accessList)) throw new RlpError('The access list is not a list.')
+  if (accessList.length > 0) throw new RlpError('The transaction carries an access list.')
   const maxFeePerGas = readInteger('maxFeePerGas', maxFee)
   const maxPriorityFeePerGas = readInteger('maxPriorityFeePerGas', tip)
-  if (maxPriorityFeePerGas > maxFeePerGas)
-    throw new RlpProblem('The priority fee is above the fee.')
+  if (maxPriorityFeePerGas > maxFeePerGas) throw new RlpError('The priority fee is above the fee.')
   const transaction: Fields = {
     type: 'eip1559',
     chainId: readSafeInteger('chainId', chainId),
@@ -117,7 +116,7 @@ function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signat
     value: readInteger('value', value),
     data: `0x${bytesToHex(readBytes('data', data))}`,
   }
-  if (transaction.chainId === 0) throw new RlpProblem('The transaction names no chain.')
+  if (transaction.chainId === 0) throw new RlpError('The transaction names no chain.')
   if (list.length === 9) return { transaction, signature: null }
   return {
     transaction,
@@ -126,15 +125,15 @@ function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signat
 }
 
 function readBytes(name: string, item: unknown): Uint8Array {
-  if (!(item instanceof Uint8Array)) throw new RlpProblem(`The field ${name} is not a value.`)
+  if (!(item instanceof Uint8Array)) throw new RlpError(`The field ${name} is not a value.`)
   return item
 }
 
 function readInteger(name: string, item: unknown, max = 2n ** 256n - 1n): bigint {
   const bytes = readBytes(name, item)
-  if (bytes[0] === 0) throw new RlpProblem(`The field ${name} has leading zeros.`)
+  if (bytes[0] === 0) throw new RlpError(`The field ${name} has leading zeros.`)
   const value = bytes.length === 0 ? 0n : BigInt(`0x${bytesToHex(bytes)}`)
-  if (value > max) throw new RlpProblem(`The field ${name} is too large.`)
+  if (value > max) throw new RlpError(`The field ${name} is too large.`)
   return value
 }
 
@@ -144,8 +143,8 @@ function readSafeInteger(name: string, item: unknown): number {
 
 function readAddress(item: unknown): Hex {
   const bytes = readBytes('to', item)
-  if (bytes.length === 0) throw new RlpProblem('The transaction creates a contract.')
-  if (bytes.length !== 20) throw new RlpProblem('The recipient is not an address.')
+  if (bytes.length === 0) throw new RlpError('The transaction creates a contract.')
+  if (bytes.length !== 20) throw new RlpError('The recipient is not an address.')
   return `0x${bytesToHex(bytes)}`
 }
 
@@ -153,7 +152,7 @@ function readParity(item: unknown): 0 | 1 {
   const value = readInteger('yParity', item)
   if (value === 0n) return 0
   if (value === 1n) return 1
-  throw new RlpProblem('The parity of the signature is neither 0 nor 1.')
+  throw new RlpError('The parity of the signature is neither 0 nor 1.')
 }
 
 function pad(value: bigint): Hex {
@@ -162,14 +161,14 @@ function pad(value: bigint): Hex {
 
 function recoverSender(unsigned: Uint8Array, { r, s, yParity }: Signature): string {
   if (s > HALF_ORDER)
-    throw new RlpProblem('The signature has a high s: it is a twin of the real one.')
+    throw new RlpError('The signature has a high s: it is a twin of the real one.')
   let point: Uint8Array
   try {
     point = new secp256k1.Signature(r, s, yParity)
       .recoverPublicKey(keccak_256(unsigned))
       .toBytes(false)
   } catch {
-    throw new RlpProblem('The signature belongs to nobody.')
+    throw new RlpError('The signature belongs to nobody.')
   }
   return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
 }

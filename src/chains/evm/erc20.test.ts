@@ -15,7 +15,7 @@ import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeTransaction } from './decode.ts'
 import type { ChainLog } from './erc20.ts'
-import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
+import { decodeLanded, type ChainReceipt, type EvmChainTransaction } from './landed.ts'
 import { matchTransaction } from './match.ts'
 
 const USDC = {
@@ -253,7 +253,7 @@ describe('compareLanded', () => {
     data: encodeAbiParameters([{ type: 'uint256' }], [value]),
   })
   const hash = `0x${'ab'.repeat(32)}`
-  const transaction: ChainTransaction = {
+  const transaction: EvmChainTransaction = {
     hash,
     from: sender,
     to: USDC.address,

@@ -3,7 +3,7 @@ import type { CallName } from '#contract/facts.ts'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 
 /** What a call of `transfer(address,uint256)` moves. */
-export type TokenTransfer = { recipient: string; amountAtomic: bigint }
+export type Erc20Transfer = { recipient: string; amountAtomic: bigint }
 
 /** One `Transfer` event of a token. */
 export type TokenMove = { from: string; to: string; amountAtomic: bigint }
@@ -18,7 +18,7 @@ const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/
 const ADDRESS_WORD = /^0x0{24}([0-9a-f]{40})$/
 const WORD = /^0x[0-9a-f]{64}$/
 
-export function encodeTransfer({ recipient, amountAtomic }: TokenTransfer): Hex {
+export function encodeTransfer({ recipient, amountAtomic }: Erc20Transfer): Hex {
   return encodeFunctionData({
     abi: erc20Abi,
     functionName: 'transfer',
@@ -27,7 +27,7 @@ export function encodeTransfer({ recipient, amountAtomic }: TokenTransfer): Hex 
 }
 
 /** The transfer that calldata asks a token for; undefined for every other call, and for every other spelling of this one. */
-export function readTransferCall(data: Hex): TokenTransfer | undefined {
+export function readTransferCall(data: Hex): Erc20Transfer | undefined {
   const [, recipient, amount] = TRANSFER_CALL.exec(data.toLowerCase()) ?? []
   return recipient && amount
     ? { recipient: checksumAddress(`0x${recipient}`), amountAtomic: BigInt(`0x${amount}`) }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addFingerprint, randomBelow, spellFingerprint } from './fee-fingerprint.ts'
+import { addFingerprint, randomBelow, formatFingerprint } from './fee-fingerprint.ts'
 
 /** Random digits in the fees of an order: what they may change, and when they are too few to tell one order from another. */
 
@@ -39,7 +39,7 @@ test('the fees stay within the ceiling, above the base fee, and a named priority
       expect(
         fees.maxFeePerGas - maxFeePerGas < 2n * SPAN && maxFeePerGas - fees.maxFeePerGas < SPAN,
       ).toBe(true)
-      if (fees.fingerprint !== null) expect(fees.fingerprint).toBe(spellFingerprint(fees))
+      if (fees.fingerprint !== null) expect(fees.fingerprint).toBe(formatFingerprint(fees))
     }),
     { numRuns: 20_000 },
   )

@@ -43,11 +43,11 @@ export function addFingerprint(
   const feeChange = random(upwards ? up : down)
   const fees = { maxFeePerGas: start + (upwards ? feeChange : -feeChange), maxPriorityFeePerGas }
   const bits = bitsOf(tipSpan) + bitsOf(upwards ? up : down)
-  return { ...fees, fingerprint: bits < LEAST_BITS ? null : spellFingerprint(fees) }
+  return { ...fees, fingerprint: bits < LEAST_BITS ? null : formatFingerprint(fees) }
 }
 
 /** The form in which fingerprints are compared. */
-export function spellFingerprint({ maxFeePerGas, maxPriorityFeePerGas }: FeesPerGas): string {
+export function formatFingerprint({ maxFeePerGas, maxPriorityFeePerGas }: FeesPerGas): string {
   return `${maxFeePerGas}:${maxPriorityFeePerGas}`
 }
 

@@ -5,7 +5,7 @@ import { describeFacts, type EvmFacts } from './decode.ts'
 import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 
 /** What a node says of a transaction (`eth_getTransactionByHash`), in viem's spelling. */
-export type ChainTransaction = {
+export type EvmChainTransaction = {
   hash: string
   from: string
   to: string | null
@@ -33,7 +33,7 @@ export type ChainReceipt = {
   l1Fee?: bigint | string | null | undefined
 }
 
-export type LandedFacts = EvmFacts & {
+export type EvmLandedFacts = EvmFacts & {
   sender: string
   hash: string
   succeeded: boolean
@@ -45,17 +45,17 @@ export type LandedFacts = EvmFacts & {
   moves: readonly TokenMove[] | undefined
 }
 
-export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string }
+export type EvmLandedPayment = ({ ok: true } & EvmLandedFacts) | { ok: false; problem: string }
 
 /** A wallet may send a payment as any of these: they move value the same way. Types 3 and 4 do more than that. */
 const KNOWN_TYPES = ['legacy', 'eip2930', 'eip1559']
 
 /** Reads what a node says of a landed transaction into the facts that the bytes of one give. */
 export function decodeLanded(
-  transaction: ChainTransaction,
+  transaction: EvmChainTransaction,
   receipt: ChainReceipt,
   native: Asset = NATIVE_ETH,
-): Landed {
+): EvmLandedPayment {
   const { to, chainId, type, hash } = transaction
   if (!KNOWN_TYPES.includes(type))
     return { ok: false, problem: `The transaction is of the type ${type}.` }

@@ -11,7 +11,7 @@ import {
 } from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
-import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
+import { decodeLanded, type ChainReceipt, type EvmChainTransaction } from './landed.ts'
 import { matchTransaction } from './match.ts'
 
 const ETH = { symbol: 'ETH', decimals: 18 }
@@ -185,7 +185,7 @@ describe('compareSigned', () => {
 
 describe('compareLanded', () => {
   const hash = `0x${'ab'.repeat(32)}`
-  const transaction: ChainTransaction = {
+  const transaction: EvmChainTransaction = {
     hash,
     from: evmPayer.address.toLowerCase(),
     to: evmIntent.recipient.toLowerCase(),
@@ -208,7 +208,7 @@ describe('compareLanded', () => {
     logs: [],
   }
 
-  function compare(change: Partial<ChainTransaction>, outcome: Partial<ChainReceipt> = {}) {
+  function compare(change: Partial<EvmChainTransaction>, outcome: Partial<ChainReceipt> = {}) {
     const landed = decodeLanded({ ...transaction, ...change }, { ...receipt, ...outcome })
     return landed.ok ? compareLanded(evmIntent, landed) : landed
   }
@@ -242,7 +242,7 @@ describe('compareLanded', () => {
     })
   })
 
-  test.each<[string, Partial<ChainTransaction>, Partial<ChainReceipt>, string[]]>([
+  test.each<[string, Partial<EvmChainTransaction>, Partial<ChainReceipt>, string[]]>([
     ['that reverted', {}, { status: 'reverted' }, ['instructions']],
     ['of another sender', { from: evmStranger.address }, {}, ['sender', 'feePayer', 'signers']],
     ['to another recipient', { to: evmStranger.address }, {}, ['recipient']],
@@ -254,7 +254,7 @@ describe('compareLanded', () => {
     expect('rows' in result && failing(result)).toEqual(fails)
   })
 
-  test.each<[string, Partial<ChainTransaction>, Partial<ChainReceipt>]>([
+  test.each<[string, Partial<EvmChainTransaction>, Partial<ChainReceipt>]>([
     ['type 3', { type: 'eip4844' }, {}],
     ['type 4', { type: 'eip7702' }, {}],
     ['a contract creation', { to: null }, {}],

@@ -6,7 +6,7 @@ import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { MAX_GAS } from './fee.ts'
-import type { LandedFacts } from './landed.ts'
+import type { EvmLandedFacts } from './landed.ts'
 import { currencyOf, feeRow, nonceFact } from './match.ts'
 
 /**
@@ -22,7 +22,7 @@ export function matchNote(intent: PaymentIntent, bytes: Uint8Array): Match {
 }
 
 /** Compares a note with what landed. */
-export function compareLandedNote(intent: PaymentIntent, landed: LandedFacts): Match {
+export function compareLandedNote(intent: PaymentIntent, landed: EvmLandedFacts): Match {
   const rows = rowsOf(intent, landed).map((row): MatchRow => {
     if (row.field === 'fee')
       return {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { fromRlp, hexToBytes, toRlp, type Hex } from 'viem'
 import { expect, test } from 'vitest'
-import { readRlp, RlpProblem } from './rlp.ts'
+import { readRlp, RlpError } from './rlp.ts'
 
 type Tree = Uint8Array | Tree[]
 
@@ -35,7 +35,7 @@ test('accepts only the spelling that viem would write', () => {
       try {
         readRlp(input)
       } catch (error) {
-        expect(error).toBeInstanceOf(RlpProblem)
+        expect(error).toBeInstanceOf(RlpError)
         return
       }
       accepted++

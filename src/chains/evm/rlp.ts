@@ -2,7 +2,7 @@
 
 export type RlpItem = Uint8Array | RlpItem[]
 
-export class RlpProblem extends Error {
+export class RlpError extends Error {
   override name = 'RlpProblem'
 }
 
@@ -16,21 +16,21 @@ const MAX_DEPTH = 4
 export function readRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = readItem(bytes, 0, 0)
   if (end !== bytes.length)
-    throw new RlpProblem(`${bytes.length - end} bytes follow the transaction.`)
+    throw new RlpError(`${bytes.length - end} bytes follow the transaction.`)
   return item
 }
 
 function readItem(bytes: Uint8Array, at: number, depth: number): { item: RlpItem; end: number } {
-  if (depth > MAX_DEPTH) throw new RlpProblem('The lists are nested too deep.')
+  if (depth > MAX_DEPTH) throw new RlpError('The lists are nested too deep.')
   const tag = bytes[at]
-  if (tag === undefined) throw new RlpProblem('The transaction ends in the middle of a field.')
+  if (tag === undefined) throw new RlpError('The transaction ends in the middle of a field.')
   if (tag < 0x80) return { item: bytes.slice(at, at + 1), end: at + 1 }
   const isList = tag >= 0xc0
   const { start, end } = readSpan(bytes, at, isList ? tag - 0xc0 : tag - 0x80)
   if (!isList) {
     const first = bytes[start]
     if (end - start === 1 && first !== undefined && first < 0x80)
-      throw new RlpProblem('A field is not spelled in its shortest form.')
+      throw new RlpError('A field is not spelled in its shortest form.')
     return { item: bytes.slice(start, end), end }
   }
   const list: RlpItem[] = []
@@ -52,11 +52,11 @@ function readSpan(bytes: Uint8Array, at: number, size: number): { start: number;
     start += size - 55
     // Four bytes of length are far above any transaction; more would leave the exact integers of a double.
     if (lengthBytes.length !== size - 55 || lengthBytes.length > 4 || lengthBytes[0] === 0)
-      throw new RlpProblem('A length is not spelled in its shortest form.')
+      throw new RlpError('A length is not spelled in its shortest form.')
     length = lengthBytes.reduce((sum, byte) => sum * 256 + byte, 0)
-    if (length <= 55) throw new RlpProblem('A length is not spelled in its shortest form.')
+    if (length <= 55) throw new RlpError('A length is not spelled in its shortest form.')
   }
   const end = start + length
-  if (end > bytes.length) throw new RlpProblem('The transaction ends in the middle of a field.')
+  if (end > bytes.length) throw new RlpError('The transaction ends in the middle of a field.')
   return { start, end }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Hex } from 'viem'
 import { fact, signedTime, type MatchFact } from '#contract/facts.ts'
-import { JsonProblem, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
 
 /** What a wallet signs as a message, kept and compared as the canonical JSON of its fields: one text for one meaning. */
 
@@ -34,7 +34,7 @@ export function readSignedText<S extends v.GenericSchema>(
   try {
     value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof JsonProblem || error instanceof TypeError)
+    if (error instanceof JsonError || error instanceof TypeError)
       return { ok: false, problem: 'This is not the text of an authorization.' }
     throw error
   }

@@ -25,7 +25,7 @@ export function readBalance(data: Hex | undefined): bigint | undefined {
 }
 
 /** A token returns `true` or, like some old ones, nothing. Everything else is a refusal. */
-export function saysTransferred(data: Hex | undefined): boolean {
+export function reportsTransfer(data: Hex | undefined): boolean {
   return data === undefined || data === '0x' || (data.length === 66 && BigInt(data) === 1n)
 }
 
@@ -67,7 +67,7 @@ export function readTrial(results: readonly CallResult[]): Trial | undefined {
   if (!transfer) return undefined
   if (transfer.status !== '0x1')
     return { ok: false, refusal: { code: 'reverts', answer: transfer.error?.message } }
-  if (!saysTransferred(transfer.returnData))
+  if (!reportsTransfer(transfer.returnData))
     return { ok: false, refusal: { code: 'returns_false' } }
   const [before, after] = [readPair(sender, recipient), readPair(senderAfter, recipientAfter)]
   return before && after && { ok: true, before, after }

@@ -17,7 +17,7 @@ import { writeAccountOpened, writeTokenTransfer } from './token-instructions.ts'
 import { writeTransaction } from './wire.ts'
 
 /** The payment, and the state of the chain when it is built. */
-export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
+export type SolanaBuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
   /** Base58, as `getLatestBlockhash` returns it. */
   blockhash: string
   unitLimit: number
@@ -46,7 +46,7 @@ type Plan = { program: string; accounts: readonly (readonly [string, Role])[]; d
  * transfer is sponsored (scheme_exact_svm.md).
  * @throws RangeError when this chain cannot carry the intent; callers check intents first
  */
-export function buildPayment(input: BuildInput): Uint8Array {
+export function buildPayment(input: SolanaBuildInput): Uint8Array {
   refuseUnpayable(input)
   const { sender, paymentId, unitLimit, unitPriceMicroLamports } = input
   const memo: Plan = { program: MEMO_PROGRAM, accounts: [], data: utf8ToBytes(paymentId) }
@@ -66,7 +66,7 @@ export function buildPayment(input: BuildInput): Uint8Array {
       ? [...planTokenTransfer(input, input.token, memo)]
       : [planTransfer(input), memo]),
   ]
-  const keys = orderKeys(input.sponsor ?? sender, plans)
+  const keys = orderKeys(input.feePayer ?? sender, plans)
   const indexOf = (key: string) => keys.findIndex(([address]) => address === key)
   const signers = keys.filter(
     ([, role]) => role === 'writable_signer' || role === 'readonly_signer',
@@ -89,7 +89,7 @@ export function buildPayment(input: BuildInput): Uint8Array {
   })
 }
 
-function planTransfer({ sender, recipient, amountAtomic }: BuildInput): Plan {
+function planTransfer({ sender, recipient, amountAtomic }: SolanaBuildInput): Plan {
   return {
     program: SYSTEM_PROGRAM,
     accounts: [
@@ -101,7 +101,7 @@ function planTransfer({ sender, recipient, amountAtomic }: BuildInput): Plan {
 }
 
 function planTokenTransfer(
-  { sender, sponsor, recipient, asset, amountAtomic }: BuildInput,
+  { sender, feePayer: sponsor, recipient, asset, amountAtomic }: SolanaBuildInput,
   { program, opensAccount }: { program: string; opensAccount: boolean },
   memo: Plan,
 ): Plan[] {
@@ -149,12 +149,12 @@ function orderKeys(feePayer: string, plans: readonly Plan[]): [string, Role][] {
   return [...roles].toSorted(([, a], [, b]) => ROLES.indexOf(a) - ROLES.indexOf(b))
 }
 
-function refuseUnpayable(input: BuildInput): void {
+function refuseUnpayable(input: SolanaBuildInput): void {
   const {
     network,
     asset,
     sender,
-    sponsor,
+    feePayer: sponsor,
     recipient,
     amountAtomic,
     blockhash,

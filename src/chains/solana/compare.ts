@@ -4,9 +4,9 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
-import { movedAsTold, type LandedFacts } from './landed.ts'
+import { matchesTransfer, type SolanaLandedFacts } from './landed.ts'
 import { blockhashFact, matchRows, meaningOf } from './match.ts'
-import { spellOperation } from './operations.ts'
+import { formatOperation } from './operations.ts'
 
 /**
  * Compares what a wallet signed with what was shown. The wallet may have added up to three Lighthouse assertions and lowered the
@@ -24,7 +24,7 @@ export function compareSigned(
 
   let rows = matchRows(intent, after, { allowGuards: true })
   // A sponsor signs last, elsewhere.
-  const complete = intent.sponsor === undefined ? 'signed' : 'partial'
+  const complete = intent.feePayer === undefined ? 'signed' : 'partial'
   if (after.form !== complete)
     rows = withRow(rows, {
       field: 'signers',
@@ -56,7 +56,7 @@ export function compareSigned(
  * A transaction that failed moved nothing and never matches. Of a token the balances must have moved by exactly the amount, between these
  * two owners and nowhere else: a mint that keeps a part, or an account that was given away, is no payment.
  */
-export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
+export function compareLanded(intent: PaymentIntent, landed: SolanaLandedFacts): Match {
   const rows = matchRows(intent, landed, { allowGuards: true }).map((row): MatchRow => {
     if (row.field === 'fee')
       return {
@@ -82,13 +82,13 @@ export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match
 
 function movedRow(
   intent: PaymentIntent,
-  { operations, tokenChanges, tokenOwners }: LandedFacts,
+  { operations, tokenChanges, tokenOwners }: SolanaLandedFacts,
   row: MatchRow,
 ): MatchRow {
   const [transfer] = operations.filter((operation) => operation.kind === 'token_transfer')
   if (!transfer) return { ...row, ok: false }
   const owner = tokenOwners.get(transfer.destination) ?? null
-  if (movedAsTold(transfer, tokenChanges) && owner === intent.recipient) return row
+  if (matchesTransfer(transfer, tokenChanges) && owner === intent.recipient) return row
   const arrived =
     tokenChanges.find(({ account }) => account === transfer.destination)?.changeAtomic ?? 0n
   return {
@@ -126,6 +126,6 @@ function readFee({ operations }: SolanaFacts): { units: number; microLamports: b
 function spellPlain({ operations }: SolanaFacts): string {
   return operations
     .filter(({ kind }) => kind !== 'guard' && kind !== 'fee_limit' && kind !== 'fee_price')
-    .map(spellOperation)
+    .map(formatOperation)
     .join()
 }

@@ -8,7 +8,7 @@ import { describeOperation, readOperation, type Operation } from './operations.t
 import {
   readTransaction,
   writeMessage,
-  WireProblem,
+  WireError,
   writeTransaction,
   type WireMessage,
   type WireTransaction,
@@ -45,21 +45,21 @@ export type SolanaFacts = {
   steps: Step[]
 }
 
-export type Decoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: string }
+export type SolanaDecoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: string }
 
 /**
  * Reads a transaction, legacy or v0, with or without its signatures. Fails closed: a lookup table, an unknown version, a spelling
  * that is not the canonical one, or one byte too many is a problem. Instructions that are not understood become `unknown` operations.
  * @param tokens those the words of the steps call by their name
  */
-export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): Decoded {
+export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): SolanaDecoded {
   try {
     const wire = readTransaction(bytes)
     if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes))
       return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
     return { ok: true, ...readFacts(wire, tokens) }
   } catch (error) {
-    if (error instanceof WireProblem) return { ok: false, problem: error.message }
+    if (error instanceof WireError) return { ok: false, problem: error.message }
     throw error
   }
 }

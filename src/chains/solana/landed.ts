@@ -1,9 +1,9 @@
 import bs58 from 'bs58'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
-import type { TokenTransfer } from './token-instructions.ts'
+import type { SplTransfer } from './token-instructions.ts'
 
 /** What a node says of a transaction, as web3.js reads `getTransaction`. */
-export type ChainTransaction = {
+export type SolanaChainTransaction = {
   slot: number
   blockTime?: number | null | undefined
   meta: {
@@ -31,7 +31,7 @@ export type TokenChange = {
   changeAtomic: bigint
 }
 
-export type LandedFacts = SolanaFacts & {
+export type SolanaLandedFacts = SolanaFacts & {
   signature: string
   succeeded: boolean
   /** The slot. */
@@ -44,10 +44,16 @@ export type LandedFacts = SolanaFacts & {
   tokenOwners: ReadonlyMap<string, string>
 }
 
-export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string }
+export type SolanaLandedPayment =
+  | ({ ok: true } & SolanaLandedFacts)
+  | { ok: false; problem: string }
 
 /** Reads what a node says of a landed transaction into the facts that the bytes of one give. */
-export function decodeLanded({ slot, meta, transaction }: ChainTransaction): Landed {
+export function decodeLanded({
+  slot,
+  meta,
+  transaction,
+}: SolanaChainTransaction): SolanaLandedPayment {
   if (meta === null)
     return { ok: false, problem: 'The node does not say how the transaction ended.' }
   const signatures = transaction.signatures.map((signature) => bs58.decodeUnsafe(signature))
@@ -76,8 +82,8 @@ export function decodeLanded({ slot, meta, transaction }: ChainTransaction): Lan
 
 function readTokens(
   addresses: readonly string[],
-  meta: NonNullable<ChainTransaction['meta']>,
-): Pick<LandedFacts, 'tokenChanges' | 'tokenOwners'> {
+  meta: NonNullable<SolanaChainTransaction['meta']>,
+): Pick<SolanaLandedFacts, 'tokenChanges' | 'tokenOwners'> {
   const [before, after] = [meta.preTokenBalances ?? [], meta.postTokenBalances ?? []]
   const changes = new Map<string, TokenChange>()
   const owners = new Map<string, string>()
@@ -101,7 +107,7 @@ function readTokens(
 }
 
 /** Whether the balances moved as the one transfer says: so much less on its source, so much more on its destination, and on no other account. */
-export function movedAsTold(transfer: TokenTransfer, changes: readonly TokenChange[]): boolean {
+export function matchesTransfer(transfer: SplTransfer, changes: readonly TokenChange[]): boolean {
   const changeOf = (account: string) =>
     changes.find((change) => change.account === account && change.mint === transfer.mint)
       ?.changeAtomic

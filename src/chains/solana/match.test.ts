@@ -23,7 +23,7 @@ import {
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeTransaction } from './decode.ts'
-import { decodeLanded, type ChainTransaction } from './landed.ts'
+import { decodeLanded, type SolanaChainTransaction } from './landed.ts'
 import { matchTransaction } from './match.ts'
 import { LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, MEMO_V1_PROGRAM } from './programs.ts'
 
@@ -509,7 +509,7 @@ describe('compareSigned', () => {
 describe('compareLanded', () => {
   function land(
     instructions: TransactionInstruction[],
-    meta: ChainTransaction['meta'] = { err: null, fee: 6500 },
+    meta: SolanaChainTransaction['meta'] = { err: null, fee: 6500 },
   ) {
     const transaction = VersionedTransaction.deserialize(sign(compile(instructions), solanaPayer))
     return decodeLanded({

@@ -16,7 +16,7 @@ import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
-import { operationFact, spellOperation, type Operation } from './operations.ts'
+import { operationFact, formatOperation, type Operation } from './operations.ts'
 import { SYSTEM_PROGRAM } from './programs.ts'
 import { verifySignature } from './signature.ts'
 import { tokenRows, type TokenRows } from './token-rows.ts'
@@ -62,7 +62,7 @@ export function matchRows(
     asset,
     feeRow(intent, facts),
     ...(rent ? [rent] : []),
-    equalRow('feePayer', [intent.sponsor ?? intent.sender, facts.feePayer]),
+    equalRow('feePayer', [intent.feePayer ?? intent.sender, facts.feePayer]),
     signersRow(intent, facts),
     memoRow(intent, facts),
     expiryRow(facts),
@@ -178,7 +178,7 @@ function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFac
     limits.every(({ units }) => units <= maxUnits) &&
     prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
   const stated = limits.length === 1 && prices.length === 1
-  if (intent.sponsor !== undefined) {
+  if (intent.feePayer !== undefined) {
     return {
       field: 'fee',
       ok: stated && capped,
@@ -197,7 +197,7 @@ function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFac
 }
 
 /** Whose signature makes it the sender's payment is always checked; a sponsor's own is for the network to judge. */
-function signersRow({ sender, sponsor }: PaymentIntent, facts: SolanaFacts): MatchRow {
+function signersRow({ sender, feePayer: sponsor }: PaymentIntent, facts: SolanaFacts): MatchRow {
   const expected = sponsor === undefined ? [sender] : [sponsor, sender]
   const signature = facts.signatures[facts.signers.indexOf(sender)]
   const good =
@@ -237,7 +237,7 @@ function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
 }
 
 function instructionsRow(
-  { asset, sponsor }: PaymentIntent,
+  { asset, feePayer: sponsor }: PaymentIntent,
   facts: SolanaFacts,
   { allowGuards = false }: MatchOptions,
 ): MatchRow {
@@ -307,7 +307,7 @@ export function meaningOf(
   feeAtomic = facts.feeBoundAtomic,
 ): string[] {
   const within = feeAtomic <= intent.maxFeeAtomic ? intent.maxFeeAtomic : feeAtomic
-  const ceiling = intent.sponsor === undefined ? within : 0n
+  const ceiling = intent.feePayer === undefined ? within : 0n
   const operations = facts.operations.filter(
     ({ kind }) => kind !== 'fee_limit' && kind !== 'fee_price' && kind !== 'guard',
   )
@@ -317,6 +317,6 @@ export function meaningOf(
     facts.feePayer,
     facts.signers.join(),
     ceiling.toString(),
-    ...operations.map(spellOperation),
+    ...operations.map(formatOperation),
   ]
 }

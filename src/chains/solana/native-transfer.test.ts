@@ -85,7 +85,7 @@ function broken(
     payTo: payee.publicKey.toBase58(),
     lamports: LAMPORTS,
     memo: MEMO,
-    sponsor: null,
+    feePayer: null,
     ...terms,
   })
   return rows.filter(({ ok }) => !ok).map(({ rule }) => rule)
@@ -105,7 +105,7 @@ test('a plain transfer, v0 or legacy, with guards anywhere, keeps every rule', (
 test('a sponsor may pay the network, and may be the payee', () => {
   expect(broken({ feePayer: sponsor, signers: [payer] }, sponsored)).toEqual([])
   expect(
-    broken({ feePayer: payee, signers: [payer] }, { sponsor: payee.publicKey.toBase58() }),
+    broken({ feePayer: payee, signers: [payer] }, { feePayer: payee.publicKey.toBase58() }),
   ).toEqual([])
 })
 

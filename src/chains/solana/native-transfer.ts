@@ -4,8 +4,8 @@ import type { SolanaFacts } from './decode.ts'
 import type { Operation } from './operations.ts'
 import {
   DEFAULT_COMPUTE_CAPS,
-  holdSigners,
-  holdUnits,
+  requireSigners,
+  requireComputeUnits,
   MAX_GUARDS,
   memoTexts,
   pricesFact,
@@ -40,7 +40,7 @@ export type TransferTerms = {
   /**
    * The account that pays the network fee for the payer, and signs last; null when the payer does.
    */
-  sponsor: string | null
+  feePayer: string | null
 }
 
 export type RuleRow = { rule: TransferRule; ok: boolean; expected: CheckFact; got: CheckFact }
@@ -66,7 +66,10 @@ export function checkNativeTransfer(
   const [transfer] = transfers
   const payer = transfer?.from ?? null
   const isolated = isIsolated(facts, terms)
-  const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
+  const signed = requireSigners(facts, {
+    feePayer: terms.feePayer ?? payer,
+    sponsor: terms.feePayer,
+  })
   const row = (
     rule: TransferRule,
     ok: boolean,
@@ -83,7 +86,7 @@ export function checkNativeTransfer(
         params: { count: guards },
       } as const),
     ]),
-    { rule: 'compute_units', ...holdUnits(units, caps) },
+    { rule: 'compute_units', ...requireComputeUnits(units, caps) },
     row(
       'compute_price',
       prices.length <= 1 && prices.every((price) => price <= caps.microLamports),
@@ -107,7 +110,7 @@ export function checkNativeTransfer(
       lamportsFact(terms.lamports),
       lamportsFact(transfer?.lamports ?? 0n),
     ]),
-    row('source', payer !== null && payer !== terms.sponsor && payer !== terms.payTo, [
+    row('source', payer !== null && payer !== terms.feePayer && payer !== terms.payTo, [
       fact('payer'),
       payer === null ? fact('nobody') : addressFact(payer),
     ]),
@@ -141,7 +144,10 @@ function isStrange(
  * The sponsor signs the whole transaction, so no instruction may name it, except to pay it as the
  * payee.
  */
-function isIsolated({ operations }: SolanaFacts, { sponsor, payTo }: TransferTerms): boolean {
+function isIsolated(
+  { operations }: SolanaFacts,
+  { feePayer: sponsor, payTo }: TransferTerms,
+): boolean {
   if (sponsor === null) return true
   return operations.every((operation) => {
     switch (operation.kind) {

@@ -5,7 +5,7 @@ import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
-import type { LandedFacts } from './landed.ts'
+import type { SolanaLandedFacts } from './landed.ts'
 import { atMostSol, blockhashFact, memosFact, signersFact, type MatchOptions } from './match.ts'
 import { verifySignature } from './signature.ts'
 
@@ -53,7 +53,7 @@ export function compareSignedNote(
 }
 
 /** Compares a note with what landed. */
-export function compareLandedNote(intent: PaymentIntent, landed: LandedFacts): Match {
+export function compareLandedNote(intent: PaymentIntent, landed: SolanaLandedFacts): Match {
   const rows = rowsOf(intent, landed, { allowGuards: true }).map((row): MatchRow => {
     if (row.field === 'fee')
       return {

@@ -27,7 +27,7 @@ import {
   readAccountOpened,
   readTokenTransfer,
   type AccountOpened,
-  type TokenTransfer,
+  type SplTransfer,
 } from './token-instructions.ts'
 
 /** One instruction with its accounts as addresses. */
@@ -41,7 +41,7 @@ export type Operation =
   | { kind: 'fee_limit'; units: number }
   | { kind: 'fee_price'; microLamports: bigint }
   | { kind: 'transfer'; from: string; to: string; lamports: bigint }
-  | TokenTransfer
+  | SplTransfer
   | AccountOpened
   | { kind: 'memo'; program: string; text: string; signers: readonly string[] }
   | { kind: 'guard'; assertion: number; accounts: readonly string[]; data: Uint8Array }
@@ -229,7 +229,7 @@ export function operationKind({ kind }: Operation) {
 }
 
 /** A text that is equal only for equal operations. */
-export function spellOperation(operation: Operation): string {
+export function formatOperation(operation: Operation): string {
   return JSON.stringify(operation, (_, value: unknown) =>
     value instanceof Uint8Array
       ? bytesToHex(value)

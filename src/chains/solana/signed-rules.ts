@@ -41,7 +41,7 @@ type Held = { ok: boolean; expected: CheckFact; got: CheckFact }
  * Checks who pays the network fee, and that everyone but the sponsor has signed. `feePayer`: who
  * must pay.
  */
-export function holdSigners(
+export function requireSigners(
   facts: SolanaFacts,
   { feePayer, sponsor }: { feePayer: string | null; sponsor: string | null },
 ) {
@@ -91,7 +91,7 @@ export function pricesFact(prices: readonly bigint[]): CheckFact {
   )
 }
 
-export function holdUnits(units: readonly number[], caps: ComputeCaps): Held {
+export function requireComputeUnits(units: readonly number[], caps: ComputeCaps): Held {
   return {
     ok: units.length === 1 && units.every((limit) => limit > 0 && limit <= caps.units),
     expected: { code: 'one_limit_at_most', params: { units: caps.units } },

@@ -5,7 +5,7 @@ import bs58 from 'bs58'
 import { ASSOCIATED_TOKEN_PROGRAM } from './programs.ts'
 
 /** The owner of tokens, their mint, and the token program of the two. */
-export type Holding = { owner: string; mint: string; program: string }
+export type TokenHolding = { owner: string; mint: string; program: string }
 
 const MARKER = utf8ToBytes('ProgramDerivedAddress')
 
@@ -20,7 +20,7 @@ const known = new Map<string, { address: string; bump: number }>()
  * @returns `bump`: how far the search went, from 255 down; opening the account repeats the search
  * on the chain
  */
-export function associatedTokenAccount({ owner, mint, program }: Holding): {
+export function associatedTokenAccount({ owner, mint, program }: TokenHolding): {
   address: string
   bump: number
 } {

@@ -4,7 +4,7 @@ import { associatedTokenAccount } from './token-account.ts'
 
 /** The two instructions a token payment is made of, in their one accepted form each. */
 
-export type TokenTransfer = {
+export type SplTransfer = {
   kind: 'token_transfer'
   /** Which of the two token programs. */
   program: string
@@ -36,7 +36,7 @@ export function readTokenTransfer({
   program,
   accounts,
   data,
-}: Instruction): TokenTransfer | undefined {
+}: Instruction): SplTransfer | undefined {
   const [source, mint, destination, authority, ...more] = accounts
   if (!TOKEN_PROGRAMS.includes(program) || data[0] !== TRANSFER_CHECKED || data.length !== 10)
     return undefined

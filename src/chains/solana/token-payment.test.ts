@@ -109,7 +109,7 @@ test('both token programs are paid, with the three guards of Phantom and a memo'
   expect(
     broken({ instructions: [...head(), move(), memo('order-7')] }, { memo: 'order-7' }),
   ).toEqual([])
-  expect(broken({ feePayer: payer }, { sponsor: null })).toEqual([])
+  expect(broken({ feePayer: payer }, { feePayer: null })).toEqual([])
 })
 
 test.each<[string, TokenRule[], Made, Partial<TokenTerms>?]>([

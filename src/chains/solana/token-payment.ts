@@ -12,8 +12,8 @@ import type { SolanaFacts } from './decode.ts'
 import { operationKind } from './operations.ts'
 import {
   DEFAULT_COMPUTE_CAPS,
-  holdSigners,
-  holdUnits,
+  requireSigners,
+  requireComputeUnits,
   MAX_GUARDS,
   memoTexts,
   pricesFact,
@@ -54,7 +54,7 @@ export type TokenTerms = MoneyAsset & {
   /**
    * The account that pays the network fee for the payer, and signs last; null when the payer does.
    */
-  sponsor: string | null
+  feePayer: string | null
 }
 
 export type TokenRuleRow = { rule: TokenRule; ok: boolean; expected: CheckFact; got: CheckFact }
@@ -81,9 +81,12 @@ export function checkTokenPayment(
     transfer
       ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address
       : null
-  const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
+  const signed = requireSigners(facts, {
+    feePayer: terms.feePayer ?? payer,
+    sponsor: terms.feePayer,
+  })
   const payee = accountOf(terms.payTo)
-  const isolated = isIsolated(facts, terms.sponsor)
+  const isolated = isIsolated(facts, terms.feePayer)
   const first = operations.slice(0, 3)
   const inOrder = first.map(({ kind }) => kind).join() === 'fee_limit,fee_price,token_transfer'
   const row = (
@@ -101,7 +104,7 @@ export function checkTokenPayment(
         ? { code: 'other_instructions', params: { count: strangers.length } }
         : { code: 'wallet_guards', params: { count: guards } },
     ]),
-    { rule: 'compute_units', ...holdUnits(units, caps) },
+    { rule: 'compute_units', ...requireComputeUnits(units, caps) },
     row(
       'compute_price',
       prices.length === 1 && prices.every((price) => price <= caps.microLamports),
@@ -135,7 +138,7 @@ export function checkTokenPayment(
       'source',
       transfer !== undefined &&
         transfer.source === accountOf(transfer.authority) &&
-        payer !== terms.sponsor &&
+        payer !== terms.feePayer &&
         payer !== terms.payTo,
       [fact('own_token_account'), orNone(transfer?.source)],
     ),

@@ -14,7 +14,7 @@ import { MAX_TOKEN_ACCOUNT_RENT } from './fee.ts'
 import type { Operation } from './operations.ts'
 import { TOKEN_2022_PROGRAM } from './programs.ts'
 import { associatedTokenAccount } from './token-account.ts'
-import type { AccountOpened, TokenTransfer } from './token-instructions.ts'
+import type { AccountOpened, SplTransfer } from './token-instructions.ts'
 
 /** The rows of a token payment that differ from those of a payment in SOL: who is paid from which account, what, and whose rent. */
 export type TokenRows = Record<'sender' | 'recipient' | 'amount' | 'asset' | 'rent', MatchRow>
@@ -43,7 +43,7 @@ export function tokenRows(intent: PaymentIntent, operations: readonly Operation[
   }
 }
 
-function senderRow({ sender }: PaymentIntent, transfers: readonly TokenTransfer[]): MatchRow {
+function senderRow({ sender }: PaymentIntent, transfers: readonly SplTransfer[]): MatchRow {
   const payers = transfers.map(
     ({ authority, source, mint, program }): { ok: boolean; told: MatchItem } => {
       const own = associatedTokenAccount({ owner: authority, mint, program }).address === source
@@ -66,7 +66,7 @@ function senderRow({ sender }: PaymentIntent, transfers: readonly TokenTransfer[
 }
 
 type Parties = {
-  transfers: readonly TokenTransfer[]
+  transfers: readonly SplTransfer[]
   opened: readonly AccountOpened[]
   plain: readonly string[]
 }
@@ -92,8 +92,8 @@ function recipientRow(intent: PaymentIntent, { transfers, opened, plain }: Parti
 
 function amountRow(
   { amountAtomic, asset }: PaymentIntent,
-  transfers: readonly TokenTransfer[],
-  only: TokenTransfer | undefined,
+  transfers: readonly SplTransfer[],
+  only: SplTransfer | undefined,
 ): MatchRow {
   const told = transfers.map(({ amountAtomic: atomic, decimals, mint }): MatchItem => {
     if (mint === asset.address) return amountFact(atomic, { symbol: asset.symbol, decimals })
@@ -118,7 +118,7 @@ function amountRow(
 function rentRow(
   intent: PaymentIntent,
   opened: readonly AccountOpened[],
-  transfer: TokenTransfer | undefined,
+  transfer: SplTransfer | undefined,
 ): MatchRow {
   const expected = {
     code: 'rent_at_most',

@@ -30,7 +30,7 @@ import {
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeTransaction } from './decode.ts'
-import { decodeLanded, type ChainTransaction } from './landed.ts'
+import { decodeLanded, type SolanaChainTransaction } from './landed.ts'
 import { matchTransaction } from './match.ts'
 import { LIGHTHOUSE_PROGRAM, MEMO_PROGRAM } from './programs.ts'
 import { associatedTokenAccount } from './token-account.ts'
@@ -508,7 +508,7 @@ describe('compareLanded', () => {
     owner: owner.toBase58(),
     uiTokenAmount: { amount: amount.toString() },
   })
-  type Meta = NonNullable<ChainTransaction['meta']>
+  type Meta = NonNullable<SolanaChainTransaction['meta']>
   const meta: Meta = {
     err: null,
     fee: 5000,

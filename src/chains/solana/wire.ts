@@ -23,20 +23,20 @@ export type WireTransaction = { signatures: readonly Uint8Array[]; message: Wire
 /** The size of one packet; no node accepts more. */
 export const MAX_WIRE_BYTES = 1232
 
-export class WireProblem extends Error {
+export class WireError extends Error {
   override name = 'WireProblem'
 }
 
 /** @throws WireProblem with a sentence for the user */
 export function readTransaction(bytes: Uint8Array): WireTransaction {
   if (bytes.length > MAX_WIRE_BYTES)
-    throw new WireProblem(`The transaction is larger than ${MAX_WIRE_BYTES} bytes.`)
+    throw new WireError(`The transaction is larger than ${MAX_WIRE_BYTES} bytes.`)
   const reader = new Reader(bytes)
   const signatures = reader.list(() => reader.take(64))
   const message = readMessage(reader)
-  if (reader.left > 0) throw new WireProblem(`${reader.left} bytes follow the transaction.`)
+  if (reader.left > 0) throw new WireError(`${reader.left} bytes follow the transaction.`)
   if (signatures.length !== message.requiredSignatures)
-    throw new WireProblem(
+    throw new WireError(
       `The message asks for ${message.requiredSignatures} signatures and ${signatures.length} are there.`,
     )
   return { signatures, message }
@@ -46,7 +46,7 @@ function readMessage(reader: Reader): WireMessage {
   const first = reader.byte()
   const version = first < 0x80 ? 'legacy' : 0
   if (first > 0x80)
-    throw new WireProblem(
+    throw new WireError(
       `The message has the version ${first - 0x80}, which this program does not know.`,
     )
   const requiredSignatures = version === 'legacy' ? first : reader.byte()
@@ -64,7 +64,7 @@ function readMessage(reader: Reader): WireMessage {
     })),
   } satisfies WireMessage
   if (version === 0 && reader.byte() !== 0)
-    throw new WireProblem('The transaction takes accounts from a lookup table.')
+    throw new WireError('The transaction takes accounts from a lookup table.')
   refuseDisorder(message)
   return message
 }
@@ -78,15 +78,15 @@ function refuseDisorder({
   instructions,
 }: WireMessage): void {
   if (readonlySigned >= requiredSignatures)
-    throw new WireProblem('Nobody can pay the fee: the first signer is not writable.')
+    throw new WireError('Nobody can pay the fee: the first signer is not writable.')
   if (requiredSignatures + readonlyUnsigned > keys.length)
-    throw new WireProblem('The header counts more accounts than there are.')
+    throw new WireError('The header counts more accounts than there are.')
   if (new Set(keys.map(String)).size !== keys.length)
-    throw new WireProblem('An account is listed twice.')
+    throw new WireError('An account is listed twice.')
   for (const { program, accounts } of instructions) {
-    if (program === 0) throw new WireProblem('The fee payer is called as a program.')
+    if (program === 0) throw new WireError('The fee payer is called as a program.')
     if (program >= keys.length || accounts.some((index) => index >= keys.length))
-      throw new WireProblem('An instruction names an account that is not listed.')
+      throw new WireError('An instruction names an account that is not listed.')
   }
 }
 
@@ -147,7 +147,7 @@ class Reader {
   }
 
   take(count: number): Uint8Array {
-    if (count > this.left) throw new WireProblem('The transaction ends in the middle of a field.')
+    if (count > this.left) throw new WireError('The transaction ends in the middle of a field.')
     this.#at += count
     return this.#bytes.slice(this.#at - count, this.#at)
   }
@@ -168,9 +168,9 @@ class Reader {
     const low = this.byte()
     if (low < 0x80) return low
     const high = this.byte()
-    if (high === 0) throw new WireProblem('A length is not spelled in its shortest form.')
+    if (high === 0) throw new WireError('A length is not spelled in its shortest form.')
     // A third byte would start above 16,383, more than any packet holds.
-    if (high >= 0x80) throw new WireProblem('A length is larger than the transaction.')
+    if (high >= 0x80) throw new WireError('A length is larger than the transaction.')
     return (low & 0x7f) | (high << 7)
   }
 }

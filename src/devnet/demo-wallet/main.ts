@@ -2,7 +2,7 @@ import { numberToHex } from 'viem'
 import { announceEvm, answerEvm } from './evm-wallet.ts'
 import { connected, remember, setup } from './people.ts'
 import { chooseAccount, confirmSigning } from './questions.ts'
-import { ICON, NAME } from './sheet.ts'
+import { ICON, NAME } from './approval-dialog.ts'
 import { registerSolana, solanaHandlers } from './solana-wallet.ts'
 
 /** A wallet for trying out, in place of a browser extension: real keys of this machine, real signatures, both families. A person decides. */

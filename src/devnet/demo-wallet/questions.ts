@@ -8,12 +8,12 @@ import type { EvmApprovalRequest, EvmCall } from './evm-wallet.ts'
 import type { SolanaApprovalRequest } from './solana-wallet.ts'
 import { remember, setup, type Person } from './people.ts'
 import { ProviderError, userRejected } from './owner.ts'
-import { ask, type Question } from './sheet.ts'
+import { requestApproval, type ApprovalRequest } from './approval-dialog.ts'
 
 /** Lets the person choose an account for this page. @throws ProviderError 4001 */
 export async function chooseAccount(family: Family): Promise<Person> {
   const { people } = await setup()
-  const answer = await ask({
+  const answer = await requestApproval({
     title: 'Connect this page?',
     explanation: `${location.host} will see the address of the account you choose, and may ask you to sign.`,
     choices: people.map((person) => ({
@@ -36,7 +36,7 @@ export async function confirmSigning(
 ): Promise<void> {
   const { people, tokens } = await setup()
   const signer = people.find(({ evm, solana }) => [evm.address, solana.address].includes(address))
-  if ((await ask(describe(request, signer?.name ?? address, tokens))) === undefined)
+  if ((await requestApproval(describe(request, signer?.name ?? address, tokens))) === undefined)
     throw userRejected()
 }
 
@@ -44,7 +44,7 @@ function describe(
   request: EvmApprovalRequest | SolanaApprovalRequest,
   name: string,
   tokens: readonly Asset[],
-): Question {
+): ApprovalRequest {
   const payment = { explanation: `From ${name}, on the local network.`, approve: 'Approve' }
   const message = {
     title: 'Sign this message?',
@@ -93,7 +93,7 @@ function describeCall(
 function describeTransaction(
   transaction: Uint8Array,
   tokens: readonly Asset[],
-): Pick<Question, 'title' | 'facts'> {
+): Pick<ApprovalRequest, 'title' | 'facts'> {
   const decoded = decodeTransaction(transaction, tokens)
   if (!decoded.ok)
     throw new ProviderError(-32602, `This wallet cannot read the transaction: ${decoded.problem}`)

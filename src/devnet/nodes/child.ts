@@ -14,7 +14,7 @@ const STOP_DEADLINE_MS = 12_000
 const RESTART_PAUSE_MS = 500
 const KEPT_LINES = 40
 
-export type Command = {
+export type ChildCommand = {
   /** The name shown in messages. */
   name: string
   command: string
@@ -40,18 +40,18 @@ export type Run = { pid: number; line: <T>(fit: (line: string) => T | undefined)
 
 /** A program of the devnet. If it ends unexpectedly, it is started again, with a line saying so. */
 export class Supervised implements AsyncDisposable {
-  readonly #command: Command
+  readonly #command: ChildCommand
   readonly #options: SupervisedOptions
   #child: ChildProcess | undefined
   #stopping = false
   #life: Promise<void> = Promise.resolve()
 
-  private constructor(command: Command, options: SupervisedOptions) {
+  private constructor(command: ChildCommand, options: SupervisedOptions) {
     this.#command = command
     this.#options = options
   }
 
-  static async start(command: Command, options: SupervisedOptions): Promise<Supervised> {
+  static async start(command: ChildCommand, options: SupervisedOptions): Promise<Supervised> {
     const supervised = new Supervised(command, options)
     await supervised.#run()
     return supervised

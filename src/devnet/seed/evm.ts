@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { EVM_CHAIN_ID, type EvmNode } from '../nodes/evm.ts'
-import type { Outcome } from './outcome.ts'
+import type { SeedOutcome } from './outcome.ts'
 import type { PlannedPayment } from './plan.ts'
 
 const GAS = 21_000n
@@ -18,8 +18,8 @@ export async function makeEvmHistory(
   node: EvmNode,
   planned: readonly PlannedPayment[],
   now: number,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
+): Promise<SeedOutcome[]> {
+  const outcomes: SeedOutcome[] = []
   const nonces = new Map<Hex, number>()
   for (const payment of planned) outcomes.push(await make(node, payment, nonces))
   await node.client.setNextBlockTimestamp({ timestamp: BigInt(Math.floor(now / 1000)) })
@@ -31,7 +31,7 @@ async function make(
   { client }: EvmNode,
   payment: PlannedPayment,
   nonces: Map<Hex, number>,
-): Promise<Outcome> {
+): Promise<SeedOutcome> {
   const account = privateKeyToAccount(payment.sender.evm.privateKey)
   const nonce =
     nonces.get(account.address) ?? (await client.getTransactionCount({ address: account.address }))

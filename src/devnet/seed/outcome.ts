@@ -1,7 +1,7 @@
 import type { PlannedPayment } from './plan.ts'
 
 /** What became of a planned payment on its chain. */
-export type Outcome = {
+export type SeedOutcome = {
   payment: PlannedPayment
   /** Base64. */
   unsignedTransaction: string

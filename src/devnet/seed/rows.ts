@@ -4,7 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import type { EventRecord, NewPayment } from '#service/db/payments.ts'
 import { event, payment } from '#service/db/schema/payment.ts'
 import { EVM_CHAIN_ID } from '../nodes/evm.ts'
-import type { Outcome } from './outcome.ts'
+import type { SeedOutcome } from './outcome.ts'
 
 type NewEvent = Omit<EventRecord, 'id' | 'kind' | 'draft'>
 
@@ -18,7 +18,7 @@ const STEPS = { pending: 14_000, confirmed: 17_000, finalized: 31_000 } as const
 export async function insertHistory(
   db: Database,
   accountId: string,
-  outcomes: readonly Outcome[],
+  outcomes: readonly SeedOutcome[],
 ): Promise<void> {
   const rows = outcomes.map((outcome) => toRow(accountId, outcome))
   const events = rows.flatMap((row) => row.events).sort((a, b) => a.at.getTime() - b.at.getTime())
@@ -28,7 +28,10 @@ export async function insertHistory(
   })
 }
 
-function toRow(accountId: string, outcome: Outcome): { payment: NewPayment; events: NewEvent[] } {
+function toRow(
+  accountId: string,
+  outcome: SeedOutcome,
+): { payment: NewPayment; events: NewEvent[] } {
   const { payment: planned, landed } = outcome
   const evm = planned.family === 'evm'
   const asset = evm ? NATIVE_ETH : NATIVE_SOL
@@ -104,7 +107,7 @@ function toRow(accountId: string, outcome: Outcome): { payment: NewPayment; even
   }
 }
 
-function failureOf({ landed, signature }: Outcome): string | null {
+function failureOf({ landed, signature }: SeedOutcome): string | null {
   if (landed) return landed.failure
   return signature === null
     ? null

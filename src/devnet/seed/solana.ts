@@ -3,7 +3,7 @@ import { VersionedTransaction, type Connection } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
-import type { Outcome } from './outcome.ts'
+import type { SeedOutcome } from './outcome.ts'
 import type { PlannedPayment } from './plan.ts'
 
 const UNIT_LIMIT = 20_000
@@ -21,14 +21,14 @@ const SHORT_UNIT_LIMIT = 500
 export async function makeSolanaHistory(
   connection: Connection,
   planned: readonly PlannedPayment[],
-): Promise<Outcome[]> {
+): Promise<SeedOutcome[]> {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed')
   const builtHeight = await connection.getSlot('confirmed')
   const built = planned.map((payment) => build(payment, blockhash))
   const signed = built.filter(({ payment }) => payment.outcome !== 'expired')
   await land(connection, signed)
   return Promise.all(
-    built.map(async ({ payment, unsigned, signature }): Promise<Outcome> => {
+    built.map(async ({ payment, unsigned, signature }): Promise<SeedOutcome> => {
       const facts = {
         payment,
         unsignedTransaction: Buffer.from(unsigned).toString('base64'),

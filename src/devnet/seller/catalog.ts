@@ -9,7 +9,7 @@ import {
 } from '#x402/methods.ts'
 import type { Product } from './seller.ts'
 import { readPage } from './page.ts'
-import type { Offer } from './quote.ts'
+import type { QuotedOption } from './quote.ts'
 
 /** `feePayer`: who pays Solana for those who pay in tokens; undefined when nobody does. */
 type Shop = {
@@ -88,7 +88,7 @@ function toProduct(
       Object.entries(prices).flatMap(([symbol, amount]) => {
         const asset = findAsset(network, symbol)
         return asset
-          ? methodsOf(network, asset, sponsor).map((method): Offer => ({
+          ? methodsOf(network, asset, sponsor).map((method): QuotedOption => ({
               network: network.network,
               asset,
               amount,
@@ -113,7 +113,7 @@ function methodsOf(
   network: Network,
   asset: Asset,
   feePayer: string | undefined,
-): Pick<Offer, 'method' | 'extra'>[] {
+): Pick<QuotedOption, 'method' | 'extra'>[] {
   const evm = familyOf(network.network) === 'evm'
   if (asset.native)
     return (

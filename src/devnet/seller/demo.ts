@@ -1,4 +1,4 @@
-import type { Offer } from './quote.ts'
+import type { QuotedOption } from './quote.ts'
 
 /**
  * What a visitor may ask this shop to get wrong, in the query parameter `demo`, several with commas: to see what a client does then.
@@ -15,7 +15,7 @@ export function readDemo(text: string | undefined): Demo {
   return new Set(DEMOS.filter((demo) => asked.includes(demo)))
 }
 
-export function raise(offers: readonly Offer[]): Offer[] {
+export function raise(offers: readonly QuotedOption[]): QuotedOption[] {
   return offers.map((offer) => ({ ...offer, amount: double(offer.amount) }))
 }
 

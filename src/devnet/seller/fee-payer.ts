@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { familyOf } from '#contract/network.ts'
-import type { Service } from './ask-service.ts'
+import type { Service } from './service-client.ts'
 
 const Supported = v.object({
   kinds: v.array(

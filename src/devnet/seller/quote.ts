@@ -5,7 +5,7 @@ import { EXACT_SCHEME, UPFRONT_FLOW } from '#x402/methods.ts'
 import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
 
 /** One way to pay for a product. */
-export type Offer = {
+export type QuotedOption = {
   network: NetworkId
   asset: Asset
   /** `extra.assetTransferMethod`; undefined for the scheme's default. */
@@ -40,7 +40,7 @@ export class Quotes {
    * this visit only, and the memo on the chain does not reveal the resource.
    */
   write(
-    offers: readonly Offer[],
+    offers: readonly QuotedOption[],
     visit: { url: URL; now: number },
   ): { url: string; accepts: Requirements[] } {
     const url = new URL(visit.url)
@@ -98,7 +98,7 @@ export class Quotes {
 export const ORDER = 'order'
 
 function requirementsOf(
-  { network, asset, method, amount, payTo, confirmations, extra }: Offer,
+  { network, asset, method, amount, payTo, confirmations, extra }: QuotedOption,
   visit: { memo: string; notBefore: number },
 ): Requirements {
   const parsed = parseAmount(amount, asset.decimals)

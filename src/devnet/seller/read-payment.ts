@@ -6,15 +6,15 @@ import { decodeBase64 } from '#x402/header.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
 import { fromV1, RequirementsV1, type Requirements } from '#x402/requirements.ts'
-import type { Question } from './ask-service.ts'
-import { ORDER, type Offer, type Quotes } from './quote.ts'
+import type { ReceiveRequest } from './service-client.ts'
+import { ORDER, type QuotedOption, type Quotes } from './quote.ts'
 
 /** `readable: false`: the input is no x402 payment at all. */
-export type Read =
-  | { ok: true; question: Question }
+export type PaymentReading =
+  | { ok: true; question: ReceiveRequest }
   | { ok: false; readable: boolean; reason: string; message: string }
 
-type Visit = { header: string; url: URL; offers: readonly Offer[] }
+type Visit = { header: string; url: URL; offers: readonly QuotedOption[] }
 
 /**
  * Turns what a payment says it pays for into a question to the service, if the seller did offer
@@ -23,7 +23,7 @@ type Visit = { header: string; url: URL; offers: readonly Offer[] }
 export function readPayment(
   { header, url, offers }: Visit,
   { quotes, networks }: { quotes: Quotes; networks: readonly Network[] },
-): Read {
+): PaymentReading {
   const decoded = decodePayload(header)
   if (!decoded.ok)
     return { ok: false, readable: false, reason: 'malformed', message: decoded.problem }
@@ -87,14 +87,14 @@ type Order = {
   header: string
   requirements: Requirements
   resource: string
-  offers: readonly Offer[]
+  offers: readonly QuotedOption[]
 }
 
 /** A payment that is bound to a visit, but not to its terms, is checked against today's price. */
 function fromOrder(
   payment: PaymentPayload,
   { header, requirements, resource, offers }: Order,
-): Read {
+): PaymentReading {
   const network = readNetwork(requirements.network, payment.x402Version)
   const method = methodOf(payment)
   const offer = offers.find(
@@ -119,7 +119,11 @@ function fromOrder(
 }
 
 /** A version 1 payment that names no terms is checked against today's price. */
-function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quotes: Quotes): Read {
+function fromOffers(
+  payment: PaymentPayload,
+  { header, url, offers }: Visit,
+  quotes: Quotes,
+): PaymentReading {
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
   const transaction = readTransaction(payment)
   const native = transaction?.ok && transaction.operations.some(({ kind }) => kind === 'transfer')
@@ -172,7 +176,7 @@ function assetOf(
   return network && findAsset(network, name)
 }
 
-function unknownOffer(): Read {
+function unknownOffer(): PaymentReading {
   return {
     ok: false,
     readable: true,

@@ -3,10 +3,15 @@ import { Hono, type Context } from 'hono'
 import type { Network } from '#contract/network.ts'
 import { encodeSettlement } from '#x402/settlement.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
-import { askService, type Payment, type Service, type Verdict } from './ask-service.ts'
+import {
+  receivePayment,
+  type ReceivedPayment,
+  type Service,
+  type ReceiveVerdict,
+} from './service-client.ts'
 import { applyCors } from './cors.ts'
 import { raise, readDemo, type Demo } from './demo.ts'
-import { ORDER, Quotes, type Offer } from './quote.ts'
+import { ORDER, Quotes, type QuotedOption } from './quote.ts'
 import { readPayment } from './read-payment.ts'
 import { versionOne } from './version-one.ts'
 
@@ -16,7 +21,7 @@ export type Product = {
   mimeType: string
   content: string
   /** Read at every visit. */
-  offers: () => Promise<Offer[]>
+  offers: () => Promise<QuotedOption[]>
 }
 
 export type SellerOptions = {
@@ -83,7 +88,7 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
   ) {
     return ask('The price has risen since it was told. This payment was not used.', raise(offers))
   }
-  const verdict = await askService(options.service, read.question)
+  const verdict = await receivePayment(options.service, read.question)
   if (verdict.state === 'paid') return serve(c, shop, { payment: verdict.payment, demo, header })
   return verdict.state === 'refused' ? refuse(c, verdict, ask) : wait(c, verdict)
 }
@@ -91,7 +96,7 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
 type Bill = {
   error: string
   url: URL
-  offers: readonly Offer[]
+  offers: readonly QuotedOption[]
   product: Product
   quotes: Quotes
   demo: Demo
@@ -110,7 +115,7 @@ function challenge(c: Context, { error, url, offers, product, quotes, demo }: Bi
 function serve(
   c: Context,
   { product, failedOnce }: Shop,
-  { payment, demo, header }: { payment: Payment; demo: Demo; header: string },
+  { payment, demo, header }: { payment: ReceivedPayment; demo: Demo; header: string },
 ): Response {
   tellSettlement(c, { success: true }, payment)
   if (demo.has('error-after-payment') && !failedOnce.has(header)) {
@@ -128,7 +133,7 @@ function serve(
 
 function refuse(
   c: Context,
-  { reason, message }: Extract<Verdict, { state: 'refused' }>,
+  { reason, message }: Extract<ReceiveVerdict, { state: 'refused' }>,
   ask: (error: string) => Response,
 ): Response {
   tellSettlement(c, { success: false, errorReason: reason })
@@ -136,7 +141,10 @@ function refuse(
 }
 
 /** Neither served nor asked to pay again: the money may be on its way. */
-function wait(c: Context, verdict: Extract<Verdict, { state: 'pending' | 'undecided' }>): Response {
+function wait(
+  c: Context,
+  verdict: Extract<ReceiveVerdict, { state: 'pending' | 'undecided' }>,
+): Response {
   if (verdict.state === 'undecided') {
     c.header('Retry-After', String(verdict.retryAfter))
     return c.json(
@@ -165,7 +173,7 @@ function wait(c: Context, verdict: Extract<Verdict, { state: 'pending' | 'undeci
 function tellSettlement(
   c: Context,
   outcome: { success: boolean; errorReason?: string },
-  payment?: Payment,
+  payment?: ReceivedPayment,
 ): void {
   const value = encodeSettlement({
     ...outcome,

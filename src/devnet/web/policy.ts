@@ -4,7 +4,7 @@ import type { Network } from '#contract/network.ts'
 type Reached = { proxyUrl: string; shops: readonly string[]; networks: readonly Network[] }
 
 /** What the page asks beside its own host: its proxy, the shop of this devnet, and the nodes it checks the chains with. */
-export function reachedOrigins({ proxyUrl, shops, networks }: Reached): string[] {
+export function connectOrigins({ proxyUrl, shops, networks }: Reached): string[] {
   const urls = networks.flatMap(({ rpcUrls, wsUrl }) => [
     ...rpcUrls,
     ...rpcUrls.map((url) => url.replace(/^http/, 'ws')),

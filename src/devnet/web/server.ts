@@ -7,7 +7,7 @@ import { chainIdOf, familyOf } from '#contract/network.ts'
 import { CACHE, siteHeaders } from '#contract/site-headers.ts'
 import type { Wallets } from '../nodes/wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
-import { reachedOrigins } from './policy.ts'
+import { connectOrigins } from './policy.ts'
 
 export type WebOptions = {
   port: number
@@ -97,7 +97,7 @@ function setHeaders(
   response: ServerResponse,
 ): void {
   const { 'Strict-Transport-Security': _, ...headers } = siteHeaders(
-    reachedOrigins({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }),
+    connectOrigins({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }),
   )
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }

@@ -11,7 +11,7 @@ import { createPaymentId } from '#contract/payment.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
-import { openBooks, stopWallet } from '../db/wallet-books.ts'
+import { openWalletLedger, stopWallet } from '../db/wallet-ledger.ts'
 import type { NewPayment } from '../db/payments.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { registerWallet } from '../wallets/ownership.ts'
@@ -212,7 +212,7 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     await expect(admin('wallet', 'resume', '--wallet', sender)).rejects.toThrow(
       '--wallet: expected the address of a wallet that is stopped',
     )
-    await openBooks(
+    await openWalletLedger(
       opened.db,
       { network: 'eip155:1', sender },
       { height: 7, balance: 1n, nonce: 0, received: 1n },

@@ -10,7 +10,7 @@ export class UsageError extends Error {
 }
 
 /** What a command found: for programs the value, for people the text. */
-export type Report = { value: unknown; text: string }
+export type CommandReport = { value: unknown; text: string }
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -39,7 +39,7 @@ export type Operator = { db: Database; vault: () => Promise<KeyVault>; now: Date
 
 export type Command = {
   options: readonly (keyof Values)[]
-  run: (operator: Operator, values: Values) => Promise<Report>
+  run: (operator: Operator, values: Values) => Promise<CommandReport>
 }
 export type Commands = Readonly<Record<string, Command>>
 

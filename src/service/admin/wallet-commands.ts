@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
-import { readStopped, resumeWallet, type BooksRecord } from '../db/wallet-books.ts'
+import { readStopped, resumeWallet, type LedgerRecord } from '../db/wallet-ledger.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { listWallets } from '../wallets/list-wallets.ts'
 import { readSecret } from '../wallets/read-secret.ts'
@@ -101,7 +101,7 @@ function readSecretFile(family: Family, file: string): Uint8Array {
   )
 }
 
-function describeStop({ network, stopReason }: BooksRecord): string {
+function describeStop({ network, stopReason }: LedgerRecord): string {
   return `${network}: ${stopReason}`
 }
 

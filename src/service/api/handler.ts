@@ -2,7 +2,7 @@ import type { EndpointInput, EndpointName, EndpointReply } from '#contract/endpo
 import type { Actor, Context } from '../context/context.ts'
 
 /** What a route gets: everything that can be refused without knowing the route has been refused before. */
-export type Call<K extends EndpointName> = {
+export type ServiceCall<K extends EndpointName> = {
   context: Context
   actor: Actor
   input: EndpointInput<K>
@@ -14,7 +14,7 @@ export type Call<K extends EndpointName> = {
 }
 
 /** Answers one endpoint, or throws `ProblemError`. */
-export type Handler<K extends EndpointName> = (call: Call<K>) => Promise<EndpointReply<K>>
+export type Handler<K extends EndpointName> = (call: ServiceCall<K>) => Promise<EndpointReply<K>>
 
 /** One handler for each endpoint: a missing one does not compile. */
 export type Routes = { [K in EndpointName]: Handler<K> }

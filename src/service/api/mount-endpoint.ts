@@ -11,7 +11,7 @@ import { stringifyJson } from '#contract/json.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
-import { checkIdempotencyKey, runOnce, type Outcome } from '../idempotency/run-once.ts'
+import { checkIdempotencyKey, runOnce, type StoredOutcome } from '../idempotency/run-once.ts'
 import type { Authenticated } from '../keys/authenticate.ts'
 import { lackOf } from '../keys/lack-of.ts'
 import type { Routes } from './handler.ts'
@@ -97,7 +97,7 @@ async function answer<K extends EndpointName>(
   c: HttpContext<HttpEnv>,
   context: Context,
   { name, endpoint, reply }: Work<K>,
-): Promise<Outcome> {
+): Promise<StoredOutcome> {
   try {
     const body = await reply()
     const checked = v.safeParse(endpoint.response, body)

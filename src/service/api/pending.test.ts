@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, exampleRoutes, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { ProofRefused } from '../verification/checklist.ts'
+import { ProofRefusedError } from '../verification/verification-report.ts'
 
 /**
  * A proof that is not certain yet is not an error, and an idempotency key does not keep its answer
@@ -27,7 +27,7 @@ beforeAll(async () => {
             expected: 'a',
             got: 'b',
           } as const
-          throw new ProofRefused('invalid_signature', check, [check])
+          throw new ProofRefusedError('invalid_signature', check, [check])
         }
         return {
           ...(await exampleRoutes.paymentReceive(call)),

@@ -1,4 +1,4 @@
-import { JsonProblem, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
+import { JsonError, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i
@@ -38,7 +38,7 @@ export async function readBody(request: Request): Promise<unknown> {
   try {
     return parseJson(text)
   } catch (error) {
-    if (error instanceof JsonProblem) throw invalidBody(error.message, error)
+    if (error instanceof JsonError) throw invalidBody(error.message, error)
     throw error
   }
 }

@@ -27,7 +27,10 @@ export interface Chain {
    * the payer wants to give the validator; automatic otherwise. `fingerprint`: EVM, random last
    * digits in the fees, by which the landed transaction is recognised.
    */
-  build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, options?: BuildOptions): Promise<Built>
+  build(
+    intent: Omit<PaymentIntent, 'maxFeeAtomic'>,
+    options?: BuildOptions,
+  ): Promise<BuiltTransaction>
   /**
    * The transaction in which a payee records on the chain that a payer has paid it; `text` names
    * the payment. It moves nothing and is not simulated.
@@ -45,7 +48,7 @@ export interface Chain {
    * the wanted payments: then no payment of those blocks is missing among them.
    */
   find(
-    wanted: readonly Wanted[],
+    wanted: readonly MonitoredTransaction[],
     from: number,
     to: number,
   ): Promise<{ found: readonly Found[]; readTo: number }>
@@ -58,7 +61,7 @@ export interface Chain {
    * True only when the chain itself proves that a transaction built for this payment can no longer
    * land.
    */
-  canNeverLand(wanted: Wanted): Promise<boolean>
+  canNeverLand(wanted: MonitoredTransaction): Promise<boolean>
   /**
    * How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without
    * that proof; null where the proof always comes.
@@ -83,12 +86,12 @@ export interface Chain {
    * RPC endpoints are configured, both refused. `paid`: what must arrive of a token, where the
    * chain lets a token keep a part of it (Solana).
    */
-  rehearse(bytes: Uint8Array, paid?: Paid): Promise<Rehearsal>
+  simulateSigned(bytes: Uint8Array, paid?: ExpectedTransfer): Promise<SignedSimulation>
   /**
    * Broadcasts a signed transaction; sending the same bytes again changes nothing. A refusal does
    * not prove that it never lands.
    */
-  broadcast(bytes: Uint8Array): Promise<Broadcast>
+  broadcast(bytes: Uint8Array): Promise<BroadcastResult>
   /**
    * What a managed wallet can spend. Where the chain has no nonces, `openPayments` is called before
    * the balance is read: it returns the payments that are signed and may have landed at `since` or
@@ -97,7 +100,7 @@ export interface Chain {
   funds(
     address: string,
     openPayments: (since: number) => Promise<readonly OpenPayment[]>,
-  ): Promise<Funds>
+  ): Promise<SenderFunds>
   /**
    * What a wallet holds in the finalized chain, and what it has done since a height; for
    * reconciliation. Undefined while that is unknown.
@@ -129,7 +132,7 @@ export type ChainClock = { head: Date; finalized: Date }
 
 export type BuildOptions = { priorityFeeAtomic?: bigint | undefined; fingerprint?: boolean }
 
-export type Built =
+export type BuiltTransaction =
   | {
       ok: true
       bytes: Uint8Array
@@ -152,7 +155,7 @@ export type Built =
   | { ok: false; code: 'INSUFFICIENT_BALANCE'; reason: BalanceReason }
   | { ok: false; code: 'INVALID_RECIPIENT'; reason: RecipientReason }
 
-export type Ready = Extract<Built, { ok: true }>
+export type Ready = Extract<BuiltTransaction, { ok: true }>
 
 export type Note = {
   payee: string
@@ -162,7 +165,7 @@ export type Note = {
 }
 
 /** A payment the watcher looks for. */
-export type Wanted = {
+export type MonitoredTransaction = {
   paymentId: string
   asset: string
   sender: string
@@ -184,7 +187,7 @@ export type Wanted = {
 export type OpenPayment = { id: string; signatures: readonly string[] }
 
 /** The state of a wallet. */
-export type Funds = {
+export type SenderFunds = {
   /**
    * The balance includes what was known to have landed before this height when the reading began.
    */
@@ -225,7 +228,7 @@ export type Audit = {
 export type Found = {
   signature: string
   paymentIds: readonly string[]
-  landed?: { transfer: Transfer; height: number }
+  landed?: { transfer: ObservedTransfer; height: number }
 }
 
 export type Observation =
@@ -234,7 +237,7 @@ export type Observation =
    * In the pool, or in a block that does not count yet; `transfer` where the chain already shows
    * what it would do.
    */
-  | { state: 'pending'; transfer?: Transfer | null }
+  | { state: 'pending'; transfer?: ObservedTransfer | null }
   | {
       state: 'landed'
       succeeded: boolean
@@ -249,27 +252,30 @@ export type Observation =
       /** SHA-256 of the signed message, hex, where a transaction may be signed twice (Solana). */
       messageHash?: string
       /** The payment this transaction makes, read from the chain; null when it is anything else. */
-      transfer: Transfer | null
+      transfer: ObservedTransfer | null
       /**
        * EVM: everything that token events report as moved in it, to compare with what was asked
        * for.
        */
-      moved?: readonly Transfer[]
+      moved?: readonly ObservedTransfer[]
       failure: string | null
     }
 
 /** A payment without its id. */
-export type Paid = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
+export type ExpectedTransfer = Pick<
+  PaymentIntent,
+  'asset' | 'sender' | 'recipient' | 'amountAtomic'
+>
 
-export type Rehearsal = { ok: true } | { ok: false; reason: string }
+export type SignedSimulation = { ok: true } | { ok: false; reason: string }
 
-export type Broadcast = { accepted: true } | { accepted: false; reason: string }
+export type BroadcastResult = { accepted: true } | { accepted: false; reason: string }
 
 /**
  * `fingerprint`: EVM, the fees per gas as `spellFingerprint` writes them, where the chain shows the
  * whole transaction.
  */
-export type Transfer = {
+export type ObservedTransfer = {
   sender: string
   recipient: string
   asset: string

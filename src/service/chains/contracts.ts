@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import type { Authorization } from '#chains/evm/authorization.ts'
-import type { Built, Ready } from './chain.ts'
+import type { BuiltTransaction, Ready } from './chain.ts'
 
-export type Call = { to: Hex; data: Hex }
+export type ContractCall = { to: Hex; data: Hex }
 
 /** Wei per gas. */
 export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
@@ -33,14 +33,18 @@ export type Ending = 'over' | 'taken_back'
 /** A call as its sender signs it; `REFUSED`: the chain would not execute it. */
 export type BuiltCall =
   | Ready
-  | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
+  | Extract<BuiltTransaction, { code: 'INSUFFICIENT_BALANCE' }>
   | { ok: false; code: 'REFUSED'; message: string }
 
 /**
  * Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender
  * was asked about.
  */
-export type Holding = { height: number; balanceAtomic: bigint; allowanceAtomic: bigint | null }
+export type ContractHolding = {
+  height: number
+  balanceAtomic: bigint
+  allowanceAtomic: bigint | null
+}
 
 /**
  * EVM: what executing a payer's authorization needs from the chain. Every call may throw
@@ -64,20 +68,22 @@ export interface Contracts {
    * What an owner holds of a token in one block, and what `spender` may move of it. Null when the
    * token does not answer.
    */
-  holding(holding: { token: Hex; owner: Hex; spender: Hex | null }): Promise<Holding | null>
+  holding(holding: { token: Hex; owner: Hex; spender: Hex | null }): Promise<ContractHolding | null>
   /**
    * The domain that a token itself names, under which payers sign its authorizations. Null when the
    * token has none.
    */
   domain(token: string): Promise<{ name: string; version: string } | null>
   /** Runs a call on the current state and prices it. */
-  quote(call: Call & { from: string }): Promise<Quote>
+  quote(call: ContractCall & { from: string }): Promise<Quote>
   /** The current price for this much gas. */
   price(gas: bigint): Promise<GasPrice>
   /**
    * Builds a call that another party signs and broadcasts, after running it on the current state.
    */
-  build(call: Call & { from: string; priorityFeeAtomic: bigint | undefined }): Promise<BuiltCall>
+  build(
+    call: ContractCall & { from: string; priorityFeeAtomic: bigint | undefined },
+  ): Promise<BuiltCall>
   /**
    * Whether anybody has used an authorization already, as one node shows it. `since`: a height
    * before which it cannot have been used; a day ago otherwise.

@@ -27,7 +27,7 @@ type Endpoint<Client> = { client: Client; identified: boolean; restUntil: number
  * failed is asked last for a while. An endpoint's answers count only after it has proved, since its
  * last failure, that it serves the configured chain.
  */
-export class Endpoints<Client> {
+export class RpcEndpoints<Client> {
   readonly #options: EndpointsOptions<Client>
   readonly #endpoints: Endpoint<Client>[]
 

@@ -6,12 +6,12 @@ export async function inParallel<T, R>(
 ): Promise<R[]> {
   const results: R[] = []
   let next = 0
-  async function lane(): Promise<void> {
+  async function nonceQueue(): Promise<void> {
     while (next < items.length) {
       const index = next++
       results[index] = await work(items[index] as T)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, nonceQueue))
   return results
 }

@@ -1,8 +1,8 @@
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import type { ReasonAmount } from '#contract/reasons.ts'
-import type { Built } from './chain.ts'
+import type { BuiltTransaction } from './chain.ts'
 
-export type Shortage = Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
+export type Shortage = Extract<BuiltTransaction, { code: 'INSUFFICIENT_BALANCE' }>
 
 /** Of the native currency, atomic units. `amountAtomic` is 0 where something else is paid; `rentAtomic` must stay in the wallet. */
 export type NativeNeed = {

@@ -17,7 +17,7 @@ import { limitLines } from './lines/limits.ts'
 import { unaskedLines } from './lines/unasked.ts'
 import { createProbe } from './lines/probe.ts'
 import { formatReport } from './report.ts'
-import { runLines, type Result } from './run-lines.ts'
+import { runLines, type LineResult } from './run-lines.ts'
 import { OTHER_EVM_ADDRESS } from './lines/samples.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -28,7 +28,7 @@ const mounted = new Set(Object.values(endpoints).map(({ method, path }) => `${me
 describe.each(ENGINES)('the service on %s', (engine) => {
   const stack = new AsyncDisposableStack()
   let service: RunningService
-  let results: Map<string, Result>
+  let results: Map<string, LineResult>
 
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'paydesk-conformance-'))

@@ -1,4 +1,4 @@
-import type { Line } from './lines/line.ts'
+import type { ConformanceLine } from './lines/line.ts'
 import { historyLines } from './lines/history.ts'
 import { keyLines } from './lines/keys.ts'
 import { limitLines } from './lines/limits.ts'
@@ -8,7 +8,7 @@ import { sendLines } from './lines/send.ts'
 import { unaskedLines } from './lines/unasked.ts'
 
 /** Every line of the specification, in the order in which a run asks; those that HTTP cannot show say so. */
-export const lines: readonly Line[] = [
+export const lines: readonly ConformanceLine[] = [
   ...keyLines,
   ...sendLines,
   ...receiveLines,

@@ -1,7 +1,7 @@
-import type { Result } from './run-lines.ts'
+import type { LineResult } from './run-lines.ts'
 
 /** The findings as people read them: a table with one row a line of the specification, then what failed in full, then the sum. */
-export function formatReport(results: readonly Result[]): string {
+export function formatReport(results: readonly LineResult[]): string {
   const rows = [['', 'line', 'request', 'expected', 'got'], ...results.map(toRow)]
   const widths = WIDEST.map((widest, column) =>
     Math.min(widest, Math.max(...rows.map((row) => row[column]?.length ?? 0))),
@@ -13,7 +13,7 @@ export function formatReport(results: readonly Result[]): string {
       .trimEnd(),
   )
   const failures = results.filter(({ verdict }) => verdict === 'fail').map(inFull)
-  const count = (verdict: Result['verdict']) =>
+  const count = (verdict: LineResult['verdict']) =>
     results.filter((result) => result.verdict === verdict).length
   const sum = `${count('pass')} passed, ${count('fail')} failed, ${count('not asked')} not asked`
   return `${[table.join('\n'), ...failures, sum].join('\n\n')}\n`
@@ -26,7 +26,7 @@ const WIDEST = [4, 44, 100, 48, 72] as const
 /** Addresses and proofs: what differs from row to row stands beside them. */
 const LONG_WORD = /[0-9A-Za-z_=]{30,}/g
 
-function toRow({ id, request, expected, got, verdict }: Result): string[] {
+function toRow({ id, request, expected, got, verdict }: LineResult): string[] {
   return [
     MARKS[verdict],
     id,
@@ -36,7 +36,7 @@ function toRow({ id, request, expected, got, verdict }: Result): string[] {
   ]
 }
 
-function inFull({ id, says, request, expected, got }: Result): string {
+function inFull({ id, says, request, expected, got }: LineResult): string {
   return [
     `FAIL  ${id}: ${says}`,
     `      request   ${request}`,

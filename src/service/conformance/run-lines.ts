@@ -1,17 +1,17 @@
-import type { Facts, Finding, Line } from './lines/line.ts'
+import type { LineFacts, LineFinding, ConformanceLine } from './lines/line.ts'
 import type { Probe } from './lines/probe.ts'
 
-export type Result = Omit<Line, 'run'> & Finding
+export type LineResult = Omit<ConformanceLine, 'run'> & LineFinding
 
 /** Asks line after line. One that cannot be asked, because the service does not answer, is one that failed. */
 export async function runLines(
-  lines: readonly Line[],
+  lines: readonly ConformanceLine[],
   probe: Probe,
-  facts: Facts,
-): Promise<Result[]> {
-  const results: Result[] = []
+  facts: LineFacts,
+): Promise<LineResult[]> {
+  const results: LineResult[] = []
   for (const { run, ...line } of lines) {
-    const finding = await run(probe, facts).catch((error: unknown): Finding => {
+    const finding = await run(probe, facts).catch((error: unknown): LineFinding => {
       const got =
         error instanceof Error
           ? `${error.message}${error.cause instanceof Error ? ` (${error.cause.message})` : ''}`

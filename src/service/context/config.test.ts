@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConfigError, readDatabase, readEnv, toConfig } from './config.ts'
+import { ServiceConfigError, readDatabase, readEnv, toConfig } from './config.ts'
 
 const NETWORKS = JSON.stringify([
   {
@@ -49,11 +49,11 @@ test('all problems are told at once, with name, expectation and example, without
       LOG_LEVEL: 'loud',
       NETWORKS: '[{"network":"base"}]',
     })
-  expect(wrong).toThrow(ConfigError)
+  expect(wrong).toThrow(ServiceConfigError)
   try {
     wrong()
   } catch (error) {
-    const { message } = error as ConfigError
+    const { message } = error as ServiceConfigError
     expect(message).toMatch(/^PORT: expected a port, 0 for a free one\. Example: PORT=4020$/m)
     expect(message).toMatch(/^DATABASE_URL: expected the URL of a Postgres server\. Example: /m)
     expect(message).toMatch(/^LOG_LEVEL: expected one of fatal, /m)
@@ -152,7 +152,7 @@ test.each<[string, string, Record<string, string>]>([
   (url, why, env) => {
     const read = () =>
       toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: `https://x402.org/facilitator,${url}`, ...env })
-    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(ServiceConfigError)
     expect(read).toThrow(
       `FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${why}`,
     )

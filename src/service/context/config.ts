@@ -58,20 +58,20 @@ export type FacilitatorPolicy = {
   public?: boolean
 }
 
-export type Env = Readonly<Record<string, string | undefined>>
+export type ServiceEnv = Readonly<Record<string, string | undefined>>
 
-export class ConfigError extends Error {
+export class ServiceConfigError extends Error {
   override name = 'ConfigError'
 }
 
 /** The environment, with the content of the file that `NETWORKS_FILE` names. */
-export function readEnv(env: Env): Env {
+export function readEnv(env: ServiceEnv): ServiceEnv {
   const file = env.NETWORKS_FILE
   if (!file || env.NETWORKS) return env
   try {
     return { ...env, NETWORKS: readFileSync(file, 'utf8') }
   } catch (error) {
-    throw new ConfigError(
+    throw new ServiceConfigError(
       `NETWORKS_FILE: expected a file that can be read, received ${JSON.stringify(file)}.`,
       { cause: error },
     )
@@ -249,7 +249,7 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
  * @throws ConfigError that names every problem at once; values that may hold a password are not
  * repeated
  */
-export function toConfig(env: Env): ServiceConfig {
+export function toConfig(env: ServiceEnv): ServiceConfig {
   const values = readVariables(env, [
     'HOST',
     'PORT',
@@ -298,7 +298,7 @@ function toFacilitators(
   const open = values.FACILITATOR_PUBLIC === 'true'
   // Settlements without a key are recorded for the account whose wallet pays for them.
   if (open && wallets.length === 0)
-    throw new ConfigError(
+    throw new ServiceConfigError(
       'FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.',
     )
   return { allowed, loopback, wallets, public: open }
@@ -319,7 +319,7 @@ function checkReachable(urls: readonly string[], loopback: boolean): void {
       ? []
       : [`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${refused}${hint}`]
   })
-  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  if (problems.length > 0) throw new ServiceConfigError(problems.join('\n'))
 }
 
 function normalAddress(text: string): string {
@@ -331,7 +331,7 @@ function normalAddress(text: string): string {
  * The service's database alone, for programs that only work on its rows.
  * @throws ConfigError
  */
-export function readDatabase(env: Env): DatabaseTarget {
+export function readDatabase(env: ServiceEnv): DatabaseTarget {
   return toTarget(readVariables(env, ['DATABASE_URL', 'DATA_DIR']))
 }
 
@@ -339,7 +339,7 @@ export function readDatabase(env: Env): DatabaseTarget {
  * The vault's key alone.
  * @throws ConfigError
  */
-export function readVaultKey(env: Env): VaultKey {
+export function readVaultKey(env: ServiceEnv): VaultKey {
   return toVaultKey(readVariables(env, ['DATA_DIR', 'VAULT_KEY_FILE', 'VAULT_KMS_KEY']))
 }
 
@@ -347,7 +347,9 @@ function toVaultKey(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE' | 'VAULT_KMS_KE
   const { VAULT_KMS_KEY: kmsKey, VAULT_KEY_FILE: file } = values
   if (kmsKey === undefined) return { file: file ?? join(values.DATA_DIR, 'vault.key') }
   if (file !== undefined)
-    throw new ConfigError('VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.')
+    throw new ServiceConfigError(
+      'VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.',
+    )
   return { kmsKey }
 }
 
@@ -357,7 +359,7 @@ function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
     : { url: values.DATABASE_URL }
 }
 
-function readVariables<N extends VariableName>(env: Env, names: readonly N[]): Values<N> {
+function readVariables<N extends VariableName>(env: ServiceEnv, names: readonly N[]): Values<N> {
   const problems: string[] = []
   const values: Partial<Record<VariableName, unknown>> = {}
   for (const name of names) {
@@ -376,6 +378,6 @@ function readVariables<N extends VariableName>(env: Env, names: readonly N[]): V
     }
   }
   if (problems.length > 0)
-    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+    throw new ServiceConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
   return values as Values<N>
 }

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   POINTS,
   runCases,
-  TROUBLES,
+  FAULTS,
   type Case,
-  type Finding,
-  type Trouble,
+  type CrashFinding,
+  type Fault,
 } from '#testing/chaos/crash-batch.ts'
-import { openCrashStage, type CrashStage } from '#testing/chaos/crash-stage.ts'
+import { openCrashHarness, type CrashHarness } from '#testing/chaos/crash-harness.ts'
 
 /**
  * Real processes, killed at each step of a hosted send and of a settlement. When something else
@@ -22,7 +22,7 @@ const inTurn = points.map((point, index): Case => ({
   family: index % 2 === 0 ? 'evm' : 'solana',
   point,
 }))
-const casesOf = (trouble: Trouble) => (trouble === 'nothing' ? onBoth : inTurn)
+const casesOf = (userError: Fault) => (userError === 'nothing' ? onBoth : inTurn)
 
 /**
  * The signature of a presented authorization is checked first, and only the chain can check it:
@@ -30,21 +30,21 @@ const casesOf = (trouble: Trouble) => (trouble === 'nothing' ? onBoth : inTurn)
  */
 const asksFirst = ({ family, point }: Case) => family === 'evm' && point.startsWith('settle:')
 
-let stage: CrashStage
+let stage: CrashHarness
 
 beforeAll(async () => {
-  stage = await openCrashStage()
+  stage = await openCrashHarness()
 })
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
-describe.each(TROUBLES)('with %s', (trouble) => {
-  let findings: Finding[]
+describe.each(FAULTS)('with %s', (userError) => {
+  let findings: CrashFinding[]
 
   beforeAll(async () => {
-    findings = await runCases(stage, trouble, casesOf(trouble))
+    findings = await runCases(stage, userError, casesOf(userError))
   }, 180_000)
 
-  test.each(casesOf(trouble))(
+  test.each(casesOf(userError))(
     'a service on $family that dies at $point makes exactly one transfer in the end',
     ({ family, point }) => {
       const kept = POINTS[point]
@@ -61,7 +61,7 @@ describe.each(TROUBLES)('with %s', (trouble) => {
           nothing: undefined,
           'the RPC down': kept && !asksFirst({ family, point }) ? 202 : 503,
           'Postgres restarted': 503,
-        }[trouble],
+        }[userError],
         status: 200,
         payments: 1,
         signed: 1,

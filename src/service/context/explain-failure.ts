@@ -1,11 +1,12 @@
 import { FolderLockedError } from '#postgres/folder-lock.ts'
 import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
-import { ConfigError } from './config.ts'
+import { ServiceConfigError } from './config.ts'
 
 /** Why a program could not start or go on: what the operator can correct in a sentence, everything else with its stack. */
 export function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof ConfigError || error instanceof FolderLockedError) return error.message
+  if (error instanceof ServiceConfigError || error instanceof FolderLockedError)
+    return error.message
   if ('code' in error && error.code === 'EADDRINUSE')
     return `The address is taken by another program (${error.message}). Choose another PORT, or 0 for a free one.`
   if (isDatabaseUnavailable(error))

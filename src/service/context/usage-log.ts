@@ -2,11 +2,11 @@ import { sql } from 'drizzle-orm'
 import { USAGE_PERIODS, type StatusClass, type UsagePeriod } from '#contract/usage.ts'
 import type { Database } from '#postgres/open.ts'
 
-export type Answered = { keyId: string; endpoint: string; status: number; at: Date }
+export type LoggedResponse = { keyId: string; endpoint: string; status: number; at: Date }
 
 /** Counts answers in memory and adds them to the table in one statement, so that counting costs a request no query. */
 export type UsageLog = {
-  count(answer: Answered): void
+  count(answer: LoggedResponse): void
   /**
    * Adds what was counted before this call to the table. What could not be added stays counted, for the next call.
    * @throws what the database throws

@@ -36,7 +36,7 @@ export async function readSigned(
 }
 
 /** Of all that was signed for a payment, the proof of what landed is its proof. */
-export async function keepProofOf(
+export async function persistProofOf(
   tx: Database,
   { id, network, signature }: { id: string; network: string; signature: string },
 ): Promise<void> {

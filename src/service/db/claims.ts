@@ -13,7 +13,7 @@ export type TransferKey = { network: NetworkId; key: string }
 /** Who claims transfers to a payee. `exclusive`: its owner, whose claims bind everybody permanently. */
 export type Claimant = { scope: string; accountId: string; exclusive: boolean }
 /** A claim held by one attempt. `order`: it confirmed an order, which a proof of the same resource may adopt. */
-export type HeldClaim = TransferKey & { scope: string; attempt: string; order?: string }
+export type OpenClaim = TransferKey & { scope: string; attempt: string; order?: string }
 
 /** All callers without a key share one scope. */
 export const KEYLESS_SCOPE = 'keyless'
@@ -38,7 +38,7 @@ export async function takeClaim(
     fingerprint,
     attempt = crypto.randomUUID(),
   }: TransferKey & Claimant & { fingerprint: string; attempt?: string },
-): Promise<{ taken: true; held: HeldClaim } | { taken: false; claim: ClaimRecord | undefined }> {
+): Promise<{ taken: true; held: OpenClaim } | { taken: false; claim: ClaimRecord | undefined }> {
   const insert = db.execute<{ attempt: string }>(sql`
     insert into service.claim as held (scope, exclusive, network, key, account_id, fingerprint, attempt, lease_until)
     select ${scope}, ${exclusive}, ${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${leaseEnd}
@@ -115,7 +115,7 @@ export async function findBroadcast(
 }
 
 /** Says that the attempt still works; once the transfer is used up, that somebody still `waits` for the outcome of its call. */
-export async function extendClaim(db: Database, held: HeldClaim, waits: boolean): Promise<void> {
+export async function extendClaim(db: Database, held: OpenClaim, waits: boolean): Promise<void> {
   await db
     .update(claim)
     .set({ leaseUntil: leaseEnd })
@@ -123,7 +123,7 @@ export async function extendClaim(db: Database, held: HeldClaim, waits: boolean)
 }
 
 /** Gives a payment back that this attempt did not use. */
-export async function releaseClaim(db: Database, held: HeldClaim): Promise<void> {
+export async function releaseClaim(db: Database, held: OpenClaim): Promise<void> {
   await db.delete(claim).where(mine(held))
 }
 
@@ -140,7 +140,7 @@ type Consumed = {
  */
 export async function consumeClaim(
   tx: Database,
-  held: HeldClaim,
+  held: OpenClaim,
   { paymentId, fingerprint, checks, transaction }: Consumed,
 ): Promise<boolean> {
   if (held.order !== undefined && held.order !== paymentId) return false
@@ -246,7 +246,7 @@ export type SettlingCall = { paymentId: string; attempt: string }
  * Grants a payment to one call, once: to the one that used the transfer up, and to another only after that call has ended. `waiting`: that call still
  * lives, and may yet be told.
  */
-export async function grantOnce(
+export async function consumeOnce(
   db: Database,
   { paymentId, attempt }: SettlingCall,
 ): Promise<'granted' | 'told_before' | 'waiting'> {
@@ -325,6 +325,6 @@ function where({ network, key, scope }: TransferKey & { scope: string }) {
   return and(eq(claim.network, network), eq(claim.key, key), eq(claim.scope, scope))
 }
 
-function mine(held: HeldClaim) {
+function mine(held: OpenClaim) {
   return and(where(held), eq(claim.attempt, held.attempt), isNull(claim.consumedAt))
 }

@@ -4,7 +4,7 @@
  * long its work takes.
  */
 export const LEASE_S = 4
-export const BEAT_MS = 1_000
+export const LEASE_RENEWAL_MS = 1_000
 
 /**
  * Works while a lease is extended. A failed heartbeat costs the lease at most: later writes under
@@ -14,7 +14,7 @@ export async function whileBeating<T>(
   extend: () => Promise<unknown>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const beat = setInterval(() => void extend().catch(() => {}), BEAT_MS)
+  const beat = setInterval(() => void extend().catch(() => {}), LEASE_RENEWAL_MS)
   try {
     return await work()
   } finally {

@@ -201,7 +201,7 @@ const FOLLOWED = [
 ] as const satisfies PaymentStatus[]
 
 /** What a watcher follows: everything that can still change, and payments that expired after `expiredSince`. */
-export async function readFollowed(
+export async function readMonitored(
   db: Database,
   network: NetworkId,
   expiredSince: Date,

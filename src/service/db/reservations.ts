@@ -8,7 +8,7 @@ type Pool = { network: string; payer: string; asset: string }
 /**
  * `availableAtomic`: what the payer could move at the end of the block of `height`, in atomic units. `validBefore`: Unix seconds at which the signature ends.
  */
-export type WantedReservation = Pool & {
+export type NewReservation = Pool & {
   key: string
   amountAtomic: bigint
   availableAtomic: bigint
@@ -26,7 +26,7 @@ const LAST_SECOND = 253_402_300_799n
  * given. What was settled by the block of the balance is in the balance, what failed is free again, and what is being settled counts however long it takes.
  * @returns what the others hold, in atomic units, where too little is left for this one; null when it is reserved
  */
-export async function reserve(db: Database, wanted: WantedReservation): Promise<bigint | null> {
+export async function reserve(db: Database, wanted: NewReservation): Promise<bigint | null> {
   const { network, payer, asset, key, amountAtomic, availableAtomic, height, validBefore } = wanted
   const end = Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore)
   return db.transaction(async (tx) => {

@@ -6,7 +6,10 @@ import { claim, settlementOrder } from './schema/proof.ts'
 export type SettlementOrder = typeof settlementOrder.$inferSelect
 
 /** One proof, asked about in one way, by one account. */
-export type Question = Pick<SettlementOrder, 'accountId' | 'network' | 'key' | 'fingerprint'>
+export type SettlementQuestion = Pick<
+  SettlementOrder,
+  'accountId' | 'network' | 'key' | 'fingerprint'
+>
 
 /** False when the same question was asked at the same moment: then the other order is kept. */
 export async function insertOrder(
@@ -23,7 +26,7 @@ export async function insertOrder(
 
 export async function findOrder(
   db: Database,
-  { accountId, network, key, fingerprint }: Question,
+  { accountId, network, key, fingerprint }: SettlementQuestion,
 ): Promise<SettlementOrder | undefined> {
   const [row] = await db
     .select()

@@ -19,7 +19,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { sendPayment } from './send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
@@ -102,7 +102,7 @@ function followed(paymentId: string, wanted: RegExp) {
     async () => {
       await evm.mine()
       for (const chain of context.chains.values())
-        await followOnce(context, chain, { expiredToo: false })
+        await pollOnce(context, chain, { expiredToo: false })
       return readPaymentBody(context, paymentId)
     },
     ({ status }) => wanted.test(status),
@@ -158,7 +158,7 @@ test('of a transaction and its replacement, the one that landed is proven', asyn
   const attempts = await eventually(
     async () => {
       for (const chain of context.chains.values())
-        await followOnce(context, chain, { expiredToo: false })
+        await pollOnce(context, chain, { expiredToo: false })
       return readAttempts(context.db, sent.paymentId)
     },
     ({ length }) => length > 1,

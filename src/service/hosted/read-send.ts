@@ -4,7 +4,7 @@ import { nativeAsset } from '#contract/network.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { findWallet } from '../db/wallets.ts'
 import { refuseParameters } from '../context/network.ts'
-import { readWish, type Wish } from '../payments/read-wish.ts'
+import { readIntent, type IntentReading } from '../payments/read-intent.ts'
 
 type Body = EndpointInput<'paymentSend'>['body']
 
@@ -20,7 +20,7 @@ export async function readSend(
   actor: Actor,
   { body, bounded }: { body: Body; bounded: boolean },
 ) {
-  const wish = readWish(context.config.networks, body)
+  const wish = readIntent(context.config.networks, body)
   const wallet = await findWallet(context.db, {
     accountId: actor.accountId,
     address: body.walletAddress,
@@ -39,7 +39,7 @@ export async function readSend(
 }
 
 function outOfBounds(
-  wish: Wish,
+  wish: IntentReading,
   body: { amount?: string | undefined; priorityFee?: string | undefined },
 ): Record<string, string> {
   const decimals = wish.ok ? nativeAsset(wish.network).decimals : 18

@@ -1,7 +1,7 @@
 import type { PaymentIntent } from '#chains/intent.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, Funds } from '../chains/chain.ts'
+import type { BuiltTransaction, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import { insertAttempt } from '../db/attempts.ts'
@@ -9,16 +9,16 @@ import { insertPayment } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
-import { takePlace, type Place } from './lane.ts'
+import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
 import { requireSending } from './require-sending.ts'
-import type { Kept } from './settle-doubt.ts'
+import type { PersistedPayment } from './recover-commit.ts'
 
-export type Order = {
+export type TransferOrder = {
   accountId: string
   network: Network
   intent: PaymentIntent
-  built: Extract<Built, { ok: true }>
+  built: Extract<BuiltTransaction, { ok: true }>
   priorityFeeAtomic: bigint | undefined
   resource: string | undefined
   metadata: Record<string, unknown> | undefined
@@ -27,7 +27,7 @@ export type Order = {
   idempotency: { key: string; fingerprint: string } | undefined
 }
 
-type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
+type Reserved = ({ ok: true } & PersistedPayment) | Extract<NonceSlot, { ok: false }>
 
 /**
  * Takes the funds and a nonce, signs, and stores payment and signed bytes, all in one commit:
@@ -38,15 +38,15 @@ type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
  */
 export async function reserve(
   context: Context,
-  order: Order,
-  { funds, secret }: { funds: Funds; secret: Uint8Array },
+  order: TransferOrder,
+  { funds, secret }: { funds: SenderFunds; secret: Uint8Array },
 ): Promise<Reserved> {
   const { accountId, network, intent, built } = order
   const { paymentId, sender, amountAtomic } = intent
   const { feeAtomic } = built
   const at = context.now()
   return context.db.transaction(async (tx) => {
-    const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
+    const place = await allocateNonce(tx, { network, sender, funds, amountAtomic, feeAtomic })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
@@ -104,7 +104,7 @@ function rowOf({
   metadata,
   refund,
   idempotency,
-}: Order) {
+}: TransferOrder) {
   const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
   return {
     id: paymentId,

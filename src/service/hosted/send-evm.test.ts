@@ -9,7 +9,7 @@ import { readAttempts } from '../db/attempts.ts'
 import { findWallet } from '../db/wallets.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { unseal } from '../wallets/seal.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { sendPayment } from './send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
@@ -72,7 +72,7 @@ async function follow(rounds = 1): Promise<void> {
     ({ height }) => height >= tip,
   )
   for (let round = 0; round < rounds; round++)
-    expect((await followOnce(context, chain, { expiredToo: true })).failures).toEqual([])
+    expect((await pollOnce(context, chain, { expiredToo: true })).failures).toEqual([])
 }
 
 const nonceOf = (address: string) => evm.client.getTransactionCount({ address: address as Hex })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { onceDecided } from '#testing/once-decided.ts'
+import { untilDecided } from '#testing/until-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
@@ -130,7 +130,7 @@ test('equal sends at the same moment are as many transfers', async () => {
   const payee = await solana.wallet(SOL)
   const sender = await managed(SOL)
   const sent = await Promise.all(
-    Array.from({ length: 5 }, () => onceDecided(() => send(sender, payee))),
+    Array.from({ length: 5 }, () => untilDecided(() => send(sender, payee))),
   )
   const paid = async () =>
     (await Promise.all(sent.map(({ paymentId }) => readPaymentBody(context, paymentId)))).map(

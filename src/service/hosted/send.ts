@@ -6,17 +6,17 @@ import type { Actor, Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { unseal } from '../wallets/seal.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { checkRecipient } from '../payments/check-recipient.ts'
 import { estimateConfirmation } from '../payments/estimate.ts'
-import { findEarlier, isSecondOfKey, keep } from './keep.ts'
-import { readLaneFunds } from './lane.ts'
+import { findEarlier, isSecondOfKey, persist } from './persist.ts'
+import { readSenderFunds } from './nonce-queue.ts'
 import { chainOf } from '../context/network.ts'
-import { push, tellPending } from './push.ts'
+import { broadcast, recordPending } from './broadcast.ts'
 import { readSend } from './read-send.ts'
 import type { Refund } from '../payments/reserve-refund.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
-import type { Kept } from './settle-doubt.ts'
+import type { PersistedPayment } from './recover-commit.ts'
 import { describePayment, readPaymentBody } from '../payments/status.ts'
 
 export type SendRequest = {
@@ -58,7 +58,7 @@ export async function sendOnce(
     idempotency,
     waitMs,
     prepare,
-  }: Pick<SendRequest, 'idempotency' | 'waitMs'> & { prepare: () => Promise<Kept> },
+  }: Pick<SendRequest, 'idempotency' | 'waitMs'> & { prepare: () => Promise<PersistedPayment> },
 ): Promise<EndpointReply<'paymentSend'>> {
   const earlier = await findEarlier(context, actor.accountId, idempotency)
   if (earlier) return answer(context, earlier, waitMs)
@@ -84,7 +84,7 @@ export async function prepareSend(
   context: Context,
   actor: Actor,
   { body, idempotency, refund }: Pick<SendRequest, 'body' | 'idempotency'> & { refund?: Refund },
-): Promise<Kept> {
+): Promise<PersistedPayment> {
   const { wish, wallet } = await readSend(context, actor, { body, bounded: refund === undefined })
   const { network, asset, amountAtomic, priorityFeeAtomic } = wish
   const sender = wallet.address
@@ -101,7 +101,7 @@ export async function prepareSend(
   }
   const [built, funds] = await Promise.all([
     chain.build(wanted, { priorityFeeAtomic }),
-    readLaneFunds(context, chain, sender),
+    readSenderFunds(context, chain, sender),
   ])
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
   crashPoint(context, 'send:simulated')
@@ -120,7 +120,7 @@ export async function prepareSend(
     refund,
     idempotency,
   }
-  return keep(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
+  return persist(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
 }
 
 /**
@@ -129,7 +129,7 @@ export async function prepareSend(
  */
 async function carryOut(
   context: Context,
-  kept: Kept,
+  kept: PersistedPayment,
   waitMs: number,
 ): Promise<EndpointReply<'paymentSend'>> {
   const { payment } = kept
@@ -148,12 +148,16 @@ async function carryOut(
   }
 }
 
-async function launch(context: Context, chain: Chain, { payment, attempt }: Kept): Promise<void> {
-  await push(context, chain, attempt)
+async function launch(
+  context: Context,
+  chain: Chain,
+  { payment, attempt }: PersistedPayment,
+): Promise<void> {
+  await broadcast(context, chain, attempt)
   crashPoint(context, 'send:broadcast')
-  await tellPending(context, payment.id)
+  await recordPending(context, payment.id)
   crashPoint(context, 'send:told')
-  wakeWatcher(chain)
+  notifyMonitor(chain)
 }
 
 async function answer(

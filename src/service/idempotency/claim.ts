@@ -12,7 +12,7 @@ export type Claim =
   | { claimed: true; attempt: Attempt }
   | { claimed: false; status: number; body: string }
 
-export const KEPT_DAYS = 30
+export const RETENTION_DAYS = 30
 
 /**
  * Takes a key for a request, or returns the stored answer of an earlier one. On the database's clock.
@@ -21,7 +21,7 @@ export const KEPT_DAYS = 30
 export async function claim(db: Database, request: IdempotencyKey): Promise<Claim> {
   const { accountId, key, fingerprint } = request
   const lease = sql`now() + make_interval(secs => ${LEASE_S})`
-  const old = sql`held.created_at < now() - make_interval(days => ${KEPT_DAYS})`
+  const old = sql`held.created_at < now() - make_interval(days => ${RETENTION_DAYS})`
   const dead = sql`held.status is null and held.lease_until < now() and held.fingerprint = excluded.fingerprint`
   const { rows } = await db.execute<{ attempt: string }>(sql`
     insert into service.idempotency as held (account_id, key, fingerprint, lease_until) values (${accountId}, ${key}, ${fingerprint}, ${lease})

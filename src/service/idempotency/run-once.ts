@@ -9,7 +9,7 @@ import { extend, release, store } from './finish.ts'
  * better (5xx, 429, a balance that can be topped up). `kept`: what it gets instead of an answer
  * that must not be stored.
  */
-export type Outcome = {
+export type StoredOutcome = {
   status: number
   body: string
   keep: boolean
@@ -34,7 +34,7 @@ export function checkIdempotencyKey(header: string): string {
  * key.
  * @throws `IDEMPOTENCY_CONFLICT`, `IDEMPOTENCY_IN_PROGRESS`, and anything `run` throws
  */
-export async function runOnce<T extends Outcome>(
+export async function runOnce<T extends StoredOutcome>(
   db: Database,
   key: IdempotencyKey,
   run: () => Promise<T>,

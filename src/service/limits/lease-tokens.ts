@@ -13,7 +13,7 @@ const KEPT_SLOTS = (WINDOW_MS + SPEND_MS) / SLOT_MS
 export const CHARGED_MS = (KEPT_SLOTS + 1) * SLOT_MS
 
 /** Unspent tokens and the slot they were charged in. They come back at once. */
-export type Returned = { slot: number; tokens: number }
+export type ReturnedTokens = { slot: number; tokens: number }
 
 export type LeaseRequest = {
   /** The name of the limit. */
@@ -24,7 +24,7 @@ export type LeaseRequest = {
   needed: number
   /** Tokens for requests to come; at most a quarter of what is left after `needed` is given for them. */
   extra: number
-  back: readonly Returned[]
+  back: readonly ReturnedTokens[]
 }
 
 export type Lease = {

@@ -1,5 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
-import type { LeaseTokens, Returned } from './lease-tokens.ts'
+import type { LeaseTokens, ReturnedTokens } from './lease-tokens.ts'
 import { TokenPool, type LimitVerdict } from './token-pool.ts'
 
 /** So many requests a minute may pass under one name, over all processes. */
@@ -12,7 +12,7 @@ const SWEEP_MS = 1_000
 /** A lease that takes longer than a token may wait leaves nothing to spend. */
 const MOST_LEASES = 5
 
-type Unspent = { pool: string; capacity: number; back: Returned[] }
+type Unspent = { pool: string; capacity: number; back: ReturnedTokens[] }
 
 type Options = {
   lease: LeaseTokens

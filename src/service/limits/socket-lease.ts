@@ -4,7 +4,7 @@ import { apiKey, socket } from '../db/schema/access.ts'
 
 /** A process that died gives its connections back after this long; one that lives extends them every `BEAT_MS`. */
 const SOCKET_LEASE_SECONDS = 5
-export const BEAT_MS = 1_500
+export const SOCKET_RENEWAL_MS = 1_500
 
 const leaseUntil = () => sql`now() + make_interval(secs => ${SOCKET_LEASE_SECONDS})`
 
@@ -24,7 +24,7 @@ export async function takeSocket(
 }
 
 /** Extends connections: the process that holds them lives. */
-export async function beatSockets(db: Database, ids: readonly string[]): Promise<void> {
+export async function renewSockets(db: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await db
     .update(socket)

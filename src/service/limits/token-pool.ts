@@ -3,7 +3,7 @@ import {
   SPEND_MS,
   type Lease,
   type LeaseTokens,
-  type Returned,
+  type ReturnedTokens,
 } from './lease-tokens.ts'
 
 /** While another process may give tokens back, a limit without any is asked about again after this long. */
@@ -28,7 +28,7 @@ export class TokenPool {
   readonly #lease: LeaseTokens
   readonly #now: () => number
   /** The oldest first. */
-  #held: (Returned & { until: number })[] = []
+  #held: (ReturnedTokens & { until: number })[] = []
   #available = 0
   #emptyAt = 0
   /** Until then nothing is left to lease, and the database is not asked again. */
@@ -98,7 +98,7 @@ export class TokenPool {
   }
 
   /** Takes out tokens to give back: those that can no longer be spent at this time. */
-  takeUnspent(at: number): Returned[] {
+  takeUnspent(at: number): ReturnedTokens[] {
     const over = this.#held.filter(({ until }) => until <= at)
     if (over.length > 0) this.#held = this.#held.filter(({ until }) => until > at)
     return over.map(({ slot, tokens }) => ({ slot, tokens }))

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, openContext } from '#testing/service-context.ts'
-import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
+import { openMonitoredFixture, type MonitoredFixture } from '#testing/monitored-fixture.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from './follow.ts'
+import { pollOnce } from './poll.ts'
 
 /**
  * What becomes of payments whose blocks are dropped by a reorg, that expire, or whose nonce others
@@ -13,17 +13,17 @@ import { followOnce } from './follow.ts'
 
 const ETH = 10n ** 18n
 
-let desk: WatchedDesk
+let fixture: MonitoredFixture
 
 beforeAll(async () => {
-  desk = await openWatchedDesk()
+  fixture = await openMonitoredFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** Replaces the last blocks with empty ones. */
 async function reorg(depth: number): Promise<void> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
-  await fetch(desk.evm.rpcUrl, {
+  await fetch(fixture.evm.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
@@ -31,21 +31,21 @@ async function reorg(depth: number): Promise<void> {
 }
 
 test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
-  const { payer, payee } = await desk.parties()
+  const { payer, payee } = await fixture.parties()
   // Below the blocks to be replaced: the payer's balance must stay.
-  await desk.evm.mine(5)
-  const built = await desk.build(payer, payee.address)
-  const hash = await desk.send(payer, built)
-  await desk.evm.mine(2)
-  await desk.untilStatus(built, 'confirmed')
+  await fixture.evm.mine(5)
+  const built = await fixture.build(payer, payee.address)
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  await fixture.untilStatus(built, 'confirmed')
 
   await reorg(3)
-  const gone = await desk.untilStatus(built, 'rolled_back')
+  const gone = await fixture.untilStatus(built, 'rolled_back')
   expect(gone).toMatchObject({ blockHeight: null, fee: null, confirmations: 0 })
 
-  await desk.send(payer, built)
-  await desk.evm.mine(2)
-  const again = await desk.untilStatus(built, 'confirmed')
+  await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  const again = await fixture.untilStatus(built, 'confirmed')
   expect(again.signature).toBe(hash)
   expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(
     ['created', 'confirmed', 'rolled_back', 'confirmed'],
@@ -53,21 +53,24 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
 })
 
 test('a payment in a shallow block counts its confirmations, and none of a block that was taken back', async () => {
-  const { payer, payee } = await desk.parties()
-  await desk.evm.mine(5)
-  const built = await desk.build(payer, payee.address)
-  const hash = await desk.send(payer, built)
-  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  const { payer, payee } = await fixture.parties()
+  await fixture.evm.mine(5)
+  const built = await fixture.build(payer, payee.address)
+  const hash = await fixture.send(payer, built)
+  await reportSubmitted(fixture.context, fixture.actor, {
+    paymentId: built.paymentId,
+    signature: hash,
+  })
   const where = async () => {
     const { status, blockHeight, confirmations } = await readPaymentBody(
-      desk.context,
+      fixture.context,
       built.paymentId,
     )
     return { status, blockHeight, confirmations }
   }
   await expect.poll(where).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
-  await desk.evm.mine(1)
-  const height = Number(await desk.evm.client.getBlockNumber())
+  await fixture.evm.mine(1)
+  const height = Number(await fixture.evm.client.getBlockNumber())
   await expect
     .poll(where, { timeout: 10_000 })
     .toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
@@ -75,20 +78,23 @@ test('a payment in a shallow block counts its confirmations, and none of a block
   await expect
     .poll(where, { timeout: 10_000 })
     .toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
-  await desk.send(payer, built)
-  await desk.evm.mine(2)
-  await desk.untilStatus(built, 'confirmed')
+  await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  await fixture.untilStatus(built, 'confirmed')
 })
 
 test('a payment first seen in a shallow block that is taken back has no block and no fee, and fails without them', async () => {
-  const { payer, payee } = await desk.parties()
-  await desk.evm.mine(5)
-  const built = await desk.build(payer, payee.address)
-  const hash = await desk.send(payer, built)
-  await desk.evm.mine(1)
-  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  const { payer, payee } = await fixture.parties()
+  await fixture.evm.mine(5)
+  const built = await fixture.build(payer, payee.address)
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(1)
+  await reportSubmitted(fixture.context, fixture.actor, {
+    paymentId: built.paymentId,
+    signature: hash,
+  })
   await expect
-    .poll(() => readPaymentBody(desk.context, built.paymentId))
+    .poll(() => readPaymentBody(fixture.context, built.paymentId))
     .toMatchObject({
       status: 'pending',
       confirmations: 1,
@@ -96,27 +102,29 @@ test('a payment first seen in a shallow block that is taken back has no block an
     })
   await reorg(1)
   await expect
-    .poll(() => readPaymentBody(desk.context, built.paymentId))
+    .poll(() => readPaymentBody(fixture.context, built.paymentId))
     .toMatchObject({ status: 'pending', blockHeight: null, confirmations: 0, fee: null })
   // Another transaction takes its nonce permanently.
-  await desk.send(payer, await desk.build(payer, (await desk.evm.wallet(0n)).address))
-  const height = Number(await desk.evm.client.getBlockNumber())
-  await desk.evm.mine(built.lastValidBlockHeight - height + 200)
-  expect(await desk.untilStatus(built, 'failed')).toMatchObject({ blockHeight: null, fee: null })
+  await fixture.send(payer, await fixture.build(payer, (await fixture.evm.wallet(0n)).address))
+  const height = Number(await fixture.evm.client.getBlockNumber())
+  await fixture.evm.mine(built.lastValidBlockHeight - height + 200)
+  expect(await fixture.untilStatus(built, 'failed')).toMatchObject({ blockHeight: null, fee: null })
 })
 
 test('a payment nobody signs expires after its last block and a grace, and the chain can still undo that', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const height = Number(await desk.evm.client.getBlockNumber())
-  expect(built.lastValidBlockHeight).toBe(height + Math.ceil(60_000 / desk.evm.network.blockTimeMs))
-  await desk.evm.mine(built.lastValidBlockHeight - height + 1)
-  await desk.evm.mine(Math.ceil(60_000 / desk.evm.network.blockTimeMs))
-  await desk.untilStatus(built, 'expired')
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const height = Number(await fixture.evm.client.getBlockNumber())
+  expect(built.lastValidBlockHeight).toBe(
+    height + Math.ceil(60_000 / fixture.evm.network.blockTimeMs),
+  )
+  await fixture.evm.mine(built.lastValidBlockHeight - height + 1)
+  await fixture.evm.mine(Math.ceil(60_000 / fixture.evm.network.blockTimeMs))
+  await fixture.untilStatus(built, 'expired')
 
-  const hash = await desk.send(payer, built)
-  await desk.evm.mine(10)
-  const paid = await desk.untilStatus(built, 'finalized')
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(10)
+  const paid = await fixture.untilStatus(built, 'finalized')
   expect(paid.signature).toBe(hash)
   expect(paid.events.map(({ status }) => status)).toEqual([
     'created',
@@ -127,26 +135,29 @@ test('a payment nobody signs expires after its last block and a grace, and the c
 })
 
 test('a payment whose nonce another transaction used expires without the grace, once that is final', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const other = await desk.build(payer, (await desk.evm.wallet(0n)).address)
-  await desk.send(payer, other)
-  const height = Number(await desk.evm.client.getBlockNumber())
-  await desk.evm.mine(built.lastValidBlockHeight - height + 12)
-  await desk.untilStatus(other, 'finalized')
-  await desk.untilStatus(built, 'expired')
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const other = await fixture.build(payer, (await fixture.evm.wallet(0n)).address)
+  await fixture.send(payer, other)
+  const height = Number(await fixture.evm.client.getBlockNumber())
+  await fixture.evm.mine(built.lastValidBlockHeight - height + 12)
+  await fixture.untilStatus(other, 'finalized')
+  await fixture.untilStatus(built, 'expired')
 })
 
 test('a broadcast payment that was replaced in the pool has failed, once that is final; before, it is unknown', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const hash = await desk.send(payer, built)
-  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
-  await desk.evm.client.dropTransaction({ hash })
-  const height = Number(await desk.evm.client.getBlockNumber())
-  await desk.evm.mine(built.lastValidBlockHeight - height + 200)
-  expect(await desk.read(built)).toMatchObject({ status: 'pending' })
-  await desk.evm.client.sendRawTransaction({
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const hash = await fixture.send(payer, built)
+  await reportSubmitted(fixture.context, fixture.actor, {
+    paymentId: built.paymentId,
+    signature: hash,
+  })
+  await fixture.evm.client.dropTransaction({ hash })
+  const height = Number(await fixture.evm.client.getBlockNumber())
+  await fixture.evm.mine(built.lastValidBlockHeight - height + 200)
+  expect(await fixture.read(built)).toMatchObject({ status: 'pending' })
+  await fixture.evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction({
       type: 'eip1559',
       chainId: 31337,
@@ -157,32 +168,32 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
       value: 0n,
     }),
   })
-  await desk.evm.mine(12)
-  expect(await desk.untilStatus(built, 'failed')).toMatchObject({
+  await fixture.evm.mine(12)
+  expect(await fixture.untilStatus(built, 'failed')).toMatchObject({
     failure: expect.stringContaining('can no longer land'),
   })
 })
 
 test('a transaction that is final before it has all confirmations is waited for, whatever its own nonce says', async () => {
-  await using other = await openContext([{ ...desk.evm.network, confirmations: 180 }])
+  await using other = await openContext([{ ...fixture.evm.network, confirmations: 180 }])
   const [chain] = other.context.chains.values()
   if (!chain) throw new Error('no chain')
-  const { payer, payee } = await desk.parties()
+  const { payer, payee } = await fixture.parties()
   const built = await buildTransaction(other.context, other.actor, {
     walletAddress: payer.address,
     recipientAddress: payee.address,
     amount: '0.01',
   })
-  await desk.send(payer, built)
-  await desk.evm.mine(170)
+  await fixture.send(payer, built)
+  await fixture.evm.mine(170)
   const seen = async () => {
-    await followOnce(other.context, chain, { expiredToo: true })
+    await pollOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
   }
   await eventually(seen, ({ confirmations }) => confirmations >= 170)
   expect((await chain.head()).height).toBeGreaterThan(built.lastValidBlockHeight)
   for (let round = 0; round < 3; round++) expect(await seen()).toMatchObject({ status: 'pending' })
-  await desk.evm.mine(20)
+  await fixture.evm.mine(20)
   const { events } = await eventually(seen, ({ status }) => status === 'finalized')
   expect(events.map(({ status }) => status)).toEqual([
     'created',
@@ -193,17 +204,17 @@ test('a transaction that is final before it has all confirmations is waited for,
 })
 
 test('a transaction that the wallet sped up is followed to its confirmations, block by block', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const slow = await desk.send(payer, built)
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const slow = await fixture.send(payer, built)
   expect(
-    await reportSubmitted(desk.context, desk.actor, {
+    await reportSubmitted(fixture.context, fixture.actor, {
       paymentId: built.paymentId,
       signature: slow,
     }),
   ).toMatchObject({ status: 'pending' })
   const fees = { gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
-  const fast = await desk.evm.client.sendRawTransaction({
+  const fast = await fixture.evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction({
       type: 'eip1559',
       chainId: 31337,
@@ -213,20 +224,20 @@ test('a transaction that the wallet sped up is followed to its confirmations, bl
       value: ETH / 100n,
     }),
   })
-  await desk.evm.mine()
+  await fixture.evm.mine()
   await eventually(
-    () => desk.read(built),
+    () => fixture.read(built),
     ({ signature }) => signature === fast,
   )
-  await desk.evm.mine()
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: fast })
+  await fixture.evm.mine()
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: fast })
 })
 
 test('an expired payment that lands is found though its block was read before it had its confirmations', async () => {
-  await using other = await openContext([desk.evm.network])
+  await using other = await openContext([fixture.evm.network])
   const [chain] = other.context.chains.values()
   if (!chain) throw new Error('no chain')
-  const { payer, payee } = await desk.parties()
+  const { payer, payee } = await fixture.parties()
   const built = await buildTransaction(other.context, other.actor, {
     walletAddress: payer.address,
     recipientAddress: payee.address,
@@ -237,23 +248,23 @@ test('an expired payment that lands is found though its block was read before it
       () => chain.head(),
       (head) => BigInt(head.height) >= height,
     )
-    await followOnce(other.context, chain, { expiredToo: true })
+    await pollOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
   }
-  await desk.evm.mine(
+  await fixture.evm.mine(
     built.lastValidBlockHeight -
-      Number(await desk.evm.client.getBlockNumber()) +
+      Number(await fixture.evm.client.getBlockNumber()) +
       1 +
-      Math.ceil(60_000 / desk.evm.network.blockTimeMs),
+      Math.ceil(60_000 / fixture.evm.network.blockTimeMs),
   )
   await eventually(
-    async () => seen(await desk.evm.client.getBlockNumber()),
+    async () => seen(await fixture.evm.client.getBlockNumber()),
     ({ status }) => status === 'expired',
   )
-  const hash = await desk.send(payer, built)
+  const hash = await fixture.send(payer, built)
   for (let block = 0; block < 3; block++) {
-    await desk.evm.mine()
-    await seen(await desk.evm.client.getBlockNumber())
+    await fixture.evm.mine()
+    await seen(await fixture.evm.client.getBlockNumber())
   }
   expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({
     status: 'confirmed',

@@ -1,79 +1,79 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, openAccount, openContext } from '#testing/service-context.ts'
-import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
+import { openMonitoredFixture, type MonitoredFixture } from '#testing/monitored-fixture.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
-import { followOnce } from './follow.ts'
+import { pollOnce } from './poll.ts'
 import { startWatchers } from './start.ts'
 
 const ETH = 10n ** 18n
 
-let desk: WatchedDesk
+let fixture: MonitoredFixture
 
 beforeAll(async () => {
-  desk = await openWatchedDesk()
+  fixture = await openMonitoredFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 test('a payment that is reported in the pool goes from created over pending and confirmed to finalized, one event each', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  expect(await desk.read(built)).toMatchObject({
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  expect(await fixture.read(built)).toMatchObject({
     status: 'created',
     signature: null,
     confirmations: 0,
     requiredConfirmations: 2,
   })
 
-  const hash = await desk.send(payer, built)
-  const reported = await reportSubmitted(desk.context, desk.actor, {
+  const hash = await fixture.send(payer, built)
+  const reported = await reportSubmitted(fixture.context, fixture.actor, {
     paymentId: built.paymentId,
     signature: hash.toUpperCase().replace('0X', '0x'),
   })
   expect(reported).toMatchObject({ status: 'pending', signature: hash })
 
-  await desk.evm.mine(2)
-  const confirmed = await desk.untilStatus(built, 'confirmed')
-  const receipt = await desk.evm.client.getTransactionReceipt({ hash })
+  await fixture.evm.mine(2)
+  const confirmed = await fixture.untilStatus(built, 'confirmed')
+  const receipt = await fixture.evm.client.getTransactionReceipt({ hash })
   expect(confirmed).toMatchObject({ signature: hash, blockHeight: Number(receipt.blockNumber) })
   expect(confirmed.fee?.amountAtomic).toBe((receipt.gasUsed * receipt.effectiveGasPrice).toString())
 
-  await desk.evm.mine(8)
-  const final = await desk.untilStatus(built, 'finalized')
+  await fixture.evm.mine(8)
+  const final = await fixture.untilStatus(built, 'finalized')
   expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
     'created service',
     'pending client',
     'confirmed watcher',
     'finalized watcher',
   ])
-  expect(await desk.evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
+  expect(await fixture.evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
 })
 
 test('a payment nobody reports is found in its block', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const hash = await desk.send(payer, built)
-  await desk.evm.mine(2)
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('a payment is found though the wallet chose another nonce', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const other = await desk.build(payer, (await desk.evm.wallet(0n)).address)
-  await desk.send(payer, other)
-  const hash = await desk.send(payer, built, 1)
-  await desk.evm.mine(2)
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
-  await desk.untilStatus(other, 'confirmed')
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const other = await fixture.build(payer, (await fixture.evm.wallet(0n)).address)
+  await fixture.send(payer, other)
+  const hash = await fixture.send(payer, built, 1)
+  await fixture.evm.mine(2)
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  await fixture.untilStatus(other, 'confirmed')
 })
 
 test('a report before the node knows the transaction is kept as a hint and changes nothing', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
   const unknown = `0x${'ab'.repeat(32)}`
   expect(
-    await reportSubmitted(desk.context, desk.actor, {
+    await reportSubmitted(fixture.context, fixture.actor, {
       paymentId: built.paymentId,
       signature: unknown,
     }),
@@ -81,48 +81,51 @@ test('a report before the node knows the transaction is kept as a hint and chang
     status: 'created',
     signature: unknown,
   })
-  const hash = await desk.send(payer, built)
-  await desk.evm.mine(2)
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('a report of a transaction that never comes does not hide the one that was found', async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  await reportSubmitted(desk.context, desk.actor, {
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  await reportSubmitted(fixture.context, fixture.actor, {
     paymentId: built.paymentId,
     signature: `0x${'ac'.repeat(32)}`,
   })
-  const hash = await desk.send(payer, built)
+  const hash = await fixture.send(payer, built)
   // Found while it still lacks a confirmation: from here on it is followed by its hash, not by the blocks.
-  await desk.evm.mine()
-  expect(await desk.untilStatus(built, 'pending')).toMatchObject({ signature: hash })
-  await desk.evm.mine()
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  await fixture.evm.mine()
+  expect(await fixture.untilStatus(built, 'pending')).toMatchObject({ signature: hash })
+  await fixture.evm.mine()
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test("a report of another's transaction is refused and the payment stays payable", async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const stranger = await desk.parties()
-  const foreign = await desk.send(
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const stranger = await fixture.parties()
+  const foreign = await fixture.send(
     stranger.payer,
-    await desk.build(stranger.payer, stranger.payee.address),
+    await fixture.build(stranger.payer, stranger.payee.address),
   )
-  await desk.evm.mine()
+  await fixture.evm.mine()
   await expect(
-    reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: foreign }),
+    reportSubmitted(fixture.context, fixture.actor, {
+      paymentId: built.paymentId,
+      signature: foreign,
+    }),
   ).rejects.toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: { details: { signature: expect.stringContaining('not this payment') } },
   })
-  const hash = await desk.send(payer, built)
-  await desk.evm.mine(2)
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('an older transfer of the same amount between the same parties pays nothing', async () => {
-  const { payer, payee } = await desk.parties()
+  const { payer, payee } = await fixture.parties()
   const transfer = {
     type: 'eip1559',
     chainId: 31_337,
@@ -132,100 +135,109 @@ test('an older transfer of the same amount between the same parties pays nothing
     to: payee.address,
     value: ETH / 100n,
   } as const
-  const hash = await desk.evm.client.sendRawTransaction({
+  const hash = await fixture.evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction(transfer),
   })
-  await desk.evm.mine()
-  const built = await desk.build(payer, payee.address)
+  await fixture.evm.mine()
+  const built = await fixture.build(payer, payee.address)
   await expect(
-    reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash }),
+    reportSubmitted(fixture.context, fixture.actor, {
+      paymentId: built.paymentId,
+      signature: hash,
+    }),
   ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-  await desk.evm.mine(10)
-  const other = await desk.parties()
-  const later = await desk.build(other.payer, other.payee.address)
-  await desk.send(other.payer, later)
-  await desk.evm.mine(2)
+  await fixture.evm.mine(10)
+  const other = await fixture.parties()
+  const later = await fixture.build(other.payer, other.payee.address)
+  await fixture.send(other.payer, later)
+  await fixture.evm.mine(2)
   // By now the blocks of the old transfer have been read.
-  await desk.untilStatus(later, 'confirmed')
-  expect(await desk.read(built)).toMatchObject({ status: 'created', signature: null })
+  await fixture.untilStatus(later, 'confirmed')
+  expect(await fixture.read(built)).toMatchObject({ status: 'created', signature: null })
 })
 
 test("another account's report of a transaction takes nothing from the payment it belongs to", async () => {
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  const other = await openAccount(desk.context)
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const other = await openAccount(fixture.context)
   await expect(
-    reportSubmitted(desk.context, other, {
+    reportSubmitted(fixture.context, other, {
       paymentId: built.paymentId,
       signature: `0x${'cd'.repeat(32)}`,
     }),
   ).rejects.toMatchObject({
     code: 'NOT_FOUND',
   })
-  const elsewhere = await desk.parties()
-  const theirs = await buildTransaction(desk.context, other, {
+  const elsewhere = await fixture.parties()
+  const theirs = await buildTransaction(fixture.context, other, {
     walletAddress: elsewhere.payer.address,
     recipientAddress: elsewhere.payee.address,
     amount: '0.01',
   })
-  const hash = await desk.send(payer, built)
+  const hash = await fixture.send(payer, built)
   await expect(
-    reportSubmitted(desk.context, other, { paymentId: theirs.paymentId, signature: hash }),
+    reportSubmitted(fixture.context, other, { paymentId: theirs.paymentId, signature: hash }),
   ).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-  await desk.evm.mine(2)
-  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  await fixture.evm.mine(2)
+  expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('of two equal payments one transaction pays the one that reports it', async () => {
-  const { payer, payee } = await desk.parties()
+  const { payer, payee } = await fixture.parties()
   const [first, second] = [
-    await desk.build(payer, payee.address),
-    await desk.build(payer, payee.address),
+    await fixture.build(payer, payee.address),
+    await fixture.build(payer, payee.address),
   ]
-  const hash = await desk.send(payer, first)
-  await reportSubmitted(desk.context, desk.actor, { paymentId: first.paymentId, signature: hash })
-  await desk.evm.mine(2)
-  await desk.untilStatus(first, 'confirmed')
+  const hash = await fixture.send(payer, first)
+  await reportSubmitted(fixture.context, fixture.actor, {
+    paymentId: first.paymentId,
+    signature: hash,
+  })
+  await fixture.evm.mine(2)
+  await fixture.untilStatus(first, 'confirmed')
   await expect(
-    reportSubmitted(desk.context, desk.actor, { paymentId: second.paymentId, signature: hash }),
+    reportSubmitted(fixture.context, fixture.actor, {
+      paymentId: second.paymentId,
+      signature: hash,
+    }),
   ).rejects.toMatchObject({
     facts: { details: { signature: expect.stringContaining('another payment') } },
   })
-  await desk.evm.mine(120)
-  await desk.untilStatus(first, 'finalized')
-  expect(await desk.read(second)).toMatchObject({ status: 'created' })
+  await fixture.evm.mine(120)
+  await fixture.untilStatus(first, 'finalized')
+  expect(await fixture.read(second)).toMatchObject({ status: 'created' })
 })
 
 test('of two equal payments one unreported transaction pays exactly one', async () => {
-  const { payer, payee } = await desk.parties()
+  const { payer, payee } = await fixture.parties()
   const [first, second] = [
-    await desk.build(payer, payee.address),
-    await desk.build(payer, payee.address),
+    await fixture.build(payer, payee.address),
+    await fixture.build(payer, payee.address),
   ]
-  const hash = await desk.send(payer, second)
-  await desk.evm.mine(2)
+  const hash = await fixture.send(payer, second)
+  await fixture.evm.mine(2)
   // Undecided for as long as a report may come.
-  await desk.evm.mine(Math.ceil(10_000 / desk.evm.network.blockTimeMs))
-  expect(await desk.untilStatus(second, 'finalized')).toMatchObject({ signature: hash })
-  expect(await desk.read(first)).toMatchObject({ status: 'created', signature: null })
+  await fixture.evm.mine(Math.ceil(10_000 / fixture.evm.network.blockTimeMs))
+  expect(await fixture.untilStatus(second, 'finalized')).toMatchObject({ signature: hash })
+  expect(await fixture.read(first)).toMatchObject({ status: 'created', signature: null })
 })
 
 test('two watching processes write each event once, and one goes on alone when the other ends', async () => {
-  await using second = await openContext([desk.evm.network], { beside: desk.context })
+  await using second = await openContext([fixture.evm.network], { beside: fixture.context })
   const other = startWatchers(second.context)
   try {
     const payments = []
     for (let count = 0; count < 5; count++) {
-      const { payer, payee } = await desk.parties()
-      const built = await desk.build(payer, payee.address)
-      payments.push({ built, hash: await desk.send(payer, built) })
+      const { payer, payee } = await fixture.parties()
+      const built = await fixture.build(payer, payee.address)
+      payments.push({ built, hash: await fixture.send(payer, built) })
     }
-    await desk.evm.mine(2)
-    for (const { built } of payments) await desk.untilStatus(built, 'confirmed')
-    await Promise.all(desk.watchers.splice(0).map((watcher) => watcher.stop()))
-    await desk.evm.mine(10)
+    await fixture.evm.mine(2)
+    for (const { built } of payments) await fixture.untilStatus(built, 'confirmed')
+    await Promise.all(fixture.watchers.splice(0).map((watcher) => watcher.stop()))
+    await fixture.evm.mine(10)
     for (const { built, hash } of payments) {
-      const final = await desk.untilStatus(built, 'finalized')
+      const final = await fixture.untilStatus(built, 'finalized')
       expect(final.signature).toBe(hash)
       expect(final.events.map(({ status }) => status)).toEqual([
         'created',
@@ -240,13 +252,13 @@ test('two watching processes write each event once, and one goes on alone when t
 })
 
 test('looks at the same moment by two processes without a lease still write each event once', async () => {
-  await using second = await openContext([desk.evm.network], { beside: desk.context })
-  const { payer, payee } = await desk.parties()
-  const built = await desk.build(payer, payee.address)
-  await desk.send(payer, built)
-  await desk.evm.mine(12)
-  const [chain, otherChain] = [desk.context, second.context].map(({ chains }) =>
-    chains.get(desk.evm.network.network),
+  await using second = await openContext([fixture.evm.network], { beside: fixture.context })
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  await fixture.send(payer, built)
+  await fixture.evm.mine(12)
+  const [chain, otherChain] = [fixture.context, second.context].map(({ chains }) =>
+    chains.get(fixture.evm.network.network),
   )
   if (!chain || !otherChain) throw new Error('no chain')
   await eventually(
@@ -254,10 +266,10 @@ test('looks at the same moment by two processes without a lease still write each
     ({ height }) => height > built.lastValidBlockHeight - 140,
   )
   await Promise.all([
-    followOnce(desk.context, chain, { expiredToo: true }),
-    followOnce(second.context, otherChain, { expiredToo: true }),
+    pollOnce(fixture.context, chain, { expiredToo: true }),
+    pollOnce(second.context, otherChain, { expiredToo: true }),
   ])
-  const { status, events } = await desk.read(built)
+  const { status, events } = await fixture.read(built)
   expect(status).toBe('finalized')
   expect(events.map((event) => event.status)).toEqual([
     'created',

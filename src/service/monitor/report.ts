@@ -10,7 +10,7 @@ import { readDeployment } from '../db/deployment.ts'
 import { findBySignature, setEvidence, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders } from '../db/settlement-orders.ts'
 import { reportSettlement } from '../settlement/self/report.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { isPayerSignature } from '../payments/payer-evidence.ts'
@@ -99,7 +99,7 @@ async function consider(context: Context, { payment, signature, chain }: Report)
       observation,
       source: 'watcher',
     })
-  wakeWatcher(chain)
+  notifyMonitor(chain)
 }
 
 /** A chain that is down must not lose the report. */

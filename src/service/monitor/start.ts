@@ -2,9 +2,9 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
-import { BEAT_MS } from '../db/lease.ts'
-import { followOnce } from './follow.ts'
-import { onWake } from '../chains/wake.ts'
+import { LEASE_RENEWAL_MS } from '../db/lease.ts'
+import { pollOnce } from './poll.ts'
+import { onNotify } from '../chains/notify.ts'
 
 export type Watchers = { stop(): Promise<void> }
 
@@ -42,12 +42,12 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   const holder = crypto.randomUUID()
   const interval = Math.min(Math.max(blockTimeMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS)
   const sleep = new Sleep(signal)
-  const endWake = onWake(chain, () => sleep.end())
+  const endWake = onNotify(chain, () => sleep.end())
   let holds = false
   const beat = setInterval(() => {
     // A beat that fails costs the lease at most.
     if (holds) takeLease(context.db, network, holder).catch(() => {})
-  }, BEAT_MS)
+  }, LEASE_RENEWAL_MS)
   let expiredAt = 0
   let failures = 0
   let partly = false
@@ -58,7 +58,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
       if (!holds) pause = Math.min(interval, STAND_BY_MS)
       else {
         const expiredToo = Date.now() - expiredAt >= EXPIRED_EVERY_MS
-        const looked = await followOnce(context, chain, { expiredToo })
+        const looked = await pollOnce(context, chain, { expiredToo })
         if (expiredToo) expiredAt = Date.now()
         if (looked.failures.length > 0 && !partly)
           context.log.warn(

@@ -14,7 +14,7 @@ import {
 } from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
-import { checkFactSchema, queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
+import { checkFactSchema, queryParameters, wireSchema, type FieldSchema } from './field-schemas.ts'
 import { pendingExampleOf } from './pending-examples.ts'
 
 type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
@@ -31,8 +31,8 @@ const EXAMPLE_TIME = 1_697_234_567_890
 const EXAMPLE_REQUEST_ID = '8a6e0804-2bd0-4672-b79d-d97027f9071a'
 
 /** The API as OpenAPI 3.1, from the table that routes and validates. */
-export function describeApi(): JsonSchema {
-  const paths: Record<string, Record<string, JsonSchema>> = describeOperations()
+export function describeApi(): FieldSchema {
+  const paths: Record<string, Record<string, FieldSchema>> = describeOperations()
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = {
@@ -87,7 +87,7 @@ export function describeApi(): JsonSchema {
   }
 }
 
-function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
+function describeOperation(name: EndpointName, endpoint: Endpoint): FieldSchema {
   const example: Example = examples[name]
   return {
     operationId: name,
@@ -140,10 +140,10 @@ function describeParameters(
   place: 'path' | 'query',
   schema: GenericSchema | undefined,
   example: object = {},
-): JsonSchema[] {
+): FieldSchema[] {
   if (!schema) return []
   const { properties = {} } = wireSchema(schema)
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, own]) => {
+  return Object.entries(properties as Record<string, FieldSchema>).map(([name, own]) => {
     const known = place === 'query' ? queryParameters[name] : undefined
     const value: unknown = Object.entries(example).find(([key]) => key === name)?.[1]
     return {
@@ -160,7 +160,7 @@ function describeParameters(
 }
 
 /** Codes of one status share a response; each code is one example in it. */
-function describeProblems(endpoint: Endpoint): Record<string, JsonSchema> {
+function describeProblems(endpoint: Endpoint): Record<string, FieldSchema> {
   const codes = new Set<ProblemCode>([
     ...commonProblems,
     ...(endpoint.body ? BODY_PROBLEMS : []),
@@ -230,7 +230,7 @@ const EXAMPLE_BALANCE_REASON: BalanceReason = {
   },
 }
 
-function limitHeaders(): JsonSchema {
+function limitHeaders(): FieldSchema {
   return Object.fromEntries(
     Object.keys(LIMIT_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   )

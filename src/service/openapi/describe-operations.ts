@@ -1,4 +1,4 @@
-import type { JsonSchema } from './field-schemas.ts'
+import type { FieldSchema } from './field-schemas.ts'
 
 /** What the operator's tools ask: no key, no limit, and no row of the endpoint table. */
 
@@ -34,7 +34,7 @@ const READINESS = {
   },
 }
 
-export function describeOperations(): Record<string, Record<string, JsonSchema>> {
+export function describeOperations(): Record<string, Record<string, FieldSchema>> {
   const live = { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } }
   const away = CHECKS.map((check) => ({ ...check, ok: !check.name.startsWith('eip155') }))
   return {
@@ -72,10 +72,10 @@ export function describeOperations(): Record<string, Record<string, JsonSchema>>
   }
 }
 
-function operation(operationId: string, summary: string, responses: JsonSchema): JsonSchema {
+function operation(operationId: string, summary: string, responses: FieldSchema): FieldSchema {
   return { operationId, summary, tags: ['operations'], security: [], parameters: [], responses }
 }
 
-function json(description: string, content: { schema: JsonSchema; example: object }): JsonSchema {
+function json(description: string, content: { schema: FieldSchema; example: object }): FieldSchema {
   return { description, content: { 'application/json': content } }
 }

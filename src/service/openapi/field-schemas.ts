@@ -13,10 +13,10 @@ import {
 } from '#contract/fields.ts'
 import { WireFact } from '#contract/proof.ts'
 
-export type JsonSchema = Record<string, unknown>
+export type FieldSchema = Record<string, unknown>
 
 /** What the shared field types look like on the wire; their checks are code, which no converter can read. A pipe is known by its first step. */
-const shared = new Map<unknown, JsonSchema>([
+const shared = new Map<unknown, FieldSchema>([
   [
     address.pipe[0],
     {
@@ -64,7 +64,7 @@ const shared = new Map<unknown, JsonSchema>([
 
 /** Query parameters are text on the wire; this is what the text must spell. A test holds each against the schema that validates. */
 export const queryParameters: Readonly<
-  Record<string, { schema: JsonSchema; description: string }>
+  Record<string, { schema: FieldSchema; description: string }>
 > = {
   type: {
     schema: { type: 'string', default: 'all' },
@@ -133,7 +133,7 @@ export const queryParameters: Readonly<
 }
 
 /** JSON Schema of what goes over the wire: what a caller sends, and what a handler answers. */
-export function wireSchema(schema: GenericSchema): JsonSchema {
+export function wireSchema(schema: GenericSchema): FieldSchema {
   const { $schema: _, ...json } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode: 'input',
@@ -146,7 +146,7 @@ export function wireSchema(schema: GenericSchema): JsonSchema {
 }
 
 /** What a check of a proof expected or found, as a component that checks refer to. */
-export function checkFactSchema(): JsonSchema {
+export function checkFactSchema(): FieldSchema {
   return {
     description:
       'A fact of a check: a code, never renamed, and its parameters. Amounts are atomic units with the symbol and the decimals of their asset, times Unix milliseconds. New codes may be added: show the sentence beside a fact whose code you do not know.',

@@ -1,9 +1,9 @@
 import { familyOf } from '#contract/network.ts'
 import type { EventSource, Evidence, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { keepProofOf } from '../db/attempts.ts'
+import { persistProofOf } from '../db/attempts.ts'
 import { claimForOrder, isProven } from '../db/claims.ts'
 import {
   findBySignature,
@@ -22,7 +22,7 @@ import { pays } from './pays.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
 /** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
-export type Seen = {
+export type SeenPayment = {
   paymentId: string
   signature: string
   observation: Observation
@@ -41,7 +41,7 @@ export type Applied = 'moved' | 'same' | 'foreign' | 'taken' | 'unproven'
  * Applies what the chain shows of a transaction: status changes and their events in one commit, or
  * nothing.
  */
-export async function applyObservation(context: Context, seen: Seen): Promise<Applied> {
+export async function applyObservation(context: Context, seen: SeenPayment): Promise<Applied> {
   const { observation, signature } = seen
   if (observation.state === 'not_found') {
     await noteHeight(context.db, seen.paymentId, null)
@@ -87,7 +87,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
         })
       }
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
-        await keepProofOf(tx, { id: row.id, network: row.network, signature })
+        await persistProofOf(tx, { id: row.id, network: row.network, signature })
       for (const status of path) {
         await recordEvent(tx, {
           accountId: row.accountId,
@@ -137,7 +137,7 @@ function isTied({ signature, reportedSignature, evidence }: PaymentRecord, seen:
 async function useUp(
   tx: Database,
   row: PaymentRecord,
-  { observation, signature }: Seen,
+  { observation, signature }: SeenPayment,
 ): Promise<'claimed' | 'held' | 'taken'> {
   const claimant = await claimantOfOrder(tx, row)
   if (claimant === null) return 'claimed'
@@ -175,7 +175,7 @@ export function transferKey(
 function transferOf(
   row: PaymentRecord,
   { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>,
-): Transfer | null | undefined {
+): ObservedTransfer | null | undefined {
   const moved = row.mode === 'received' && 'moved' in observation ? observation.moved : undefined
   return moved?.find((candidate) => pays(row, candidate, null)) ?? transfer
 }
@@ -184,7 +184,7 @@ function transferOf(
  * The status changes from the payment's status to what the chain shows, all of them legal; none
  * when it is there already.
  */
-function pathFrom(row: PaymentRecord, { observation, signature }: Seen): PaymentStatus[] {
+function pathFrom(row: PaymentRecord, { observation, signature }: SeenPayment): PaymentStatus[] {
   const other = row.signature !== null && row.signature !== signature
   if (observation.state !== 'landed')
     return row.status === 'created' || row.status === 'rolled_back' ? ['pending'] : []
@@ -220,7 +220,7 @@ function failedFor(observation: Landed): PaymentStatus[] {
 
 function factsOf(
   row: PaymentRecord,
-  { observation, signature }: Seen,
+  { observation, signature }: SeenPayment,
   move: { to: PaymentStatus; at: Date; evidence: Evidence | null },
 ): MoveFacts {
   const tied = { draft: false, evidence: move.evidence }

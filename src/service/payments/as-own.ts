@@ -1,4 +1,4 @@
-import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { pays } from './pays.ts'
 
@@ -10,7 +10,7 @@ export function asOwn(payment: PaymentRecord, observation: Observation): Observa
   if (observation.state === 'not_found') return observation
   const { sender, recipient, asset, amount: amountAtomic } = payment
   const nonce = observation.transfer?.nonce ?? null
-  const transfer: Transfer = { sender, recipient, asset, amountAtomic, memo: null, nonce }
+  const transfer: ObservedTransfer = { sender, recipient, asset, amountAtomic, memo: null, nonce }
   if (observation.state === 'pending') return { state: 'pending', transfer }
   const paid = [...(observation.moved ?? []), observation.transfer].some((moved) =>
     pays(payment, moved, observation.height),

@@ -14,7 +14,7 @@ import { chainCursor, payment } from '../db/schema/payment.ts'
 import { unmatchedTransfer } from '../db/schema/unmatched.ts'
 import { walletOwner } from '../db/schema/wallet.ts'
 import { receivePayment } from '../settlement/receive.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 
@@ -112,7 +112,7 @@ async function play(steps: readonly Step[], world: World): Promise<Ended> {
     thief?: Awaited<ReturnType<typeof buildTransaction>>
     hash?: Hex
   } = {}
-  const look = async () => void (await followOnce(context, chain, { expiredToo: true }))
+  const look = async () => void (await pollOnce(context, chain, { expiredToo: true }))
   const run: Record<Step, () => Promise<void>> = {
     build: async () =>
       void (made.buyer = await buildTransaction(context, opened.actor, {

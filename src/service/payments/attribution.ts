@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import { familyOf } from '#contract/network.ts'
 import type { Evidence } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Transfer } from '../chains/chain.ts'
+import type { ObservedTransfer } from '../chains/chain.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { findOwner } from '../db/wallet-owners.ts'
@@ -35,12 +35,12 @@ type Order = Pick<
  * A transfer that landed or is pending; `senderOwned`: the account whose orders are checked owns
  * the sender.
  */
-export type Seen = { transfer: Transfer; signature: string; senderOwned: boolean }
+export type SeenTransfer = { transfer: ObservedTransfer; signature: string; senderOwned: boolean }
 
 /** What ties a transfer to an order whose terms it meets; null when nothing does. */
 export function evidenceOf(
   order: Order,
-  { transfer, senderOwned }: Omit<Seen, 'signature'>,
+  { transfer, senderOwned }: Omit<SeenTransfer, 'signature'>,
 ): Evidence | null {
   if (order.mode === 'hosted') return 'hosted'
   // Its memo has been compared with the order's id.
@@ -54,7 +54,7 @@ export function evidenceOf(
   return order.senderVerified || (senderOwned && !order.draft) ? 'sender' : null
 }
 
-export type Choice<T> = { orders: readonly T[]; evidence: Evidence }
+export type AttributionChoice<T> = { orders: readonly T[]; evidence: Evidence }
 
 const STRONGEST_FIRST: readonly Evidence[] = [
   'hosted',
@@ -70,7 +70,10 @@ const STRONGEST_FIRST: readonly Evidence[] = [
  * transaction; else those built with this nonce; open before expired, newer before older. More than
  * one means that the payer's report may still name one of them.
  */
-export function chooseOrder<T extends Order>(orders: readonly T[], seen: Seen): Choice<T> | null {
+export function chooseOrder<T extends Order>(
+  orders: readonly T[],
+  seen: SeenTransfer,
+): AttributionChoice<T> | null {
   const byEvidence = Map.groupBy(orders, (order) => evidenceOf(order, seen))
   const evidence = STRONGEST_FIRST.find((each) => byEvidence.has(each))
   if (evidence === undefined) return null
@@ -99,7 +102,11 @@ export function chooseOrder<T extends Order>(orders: readonly T[], seen: Seen): 
 export async function attribute(
   tx: Database,
   row: PaymentRecord,
-  { transfer, signature, height }: { transfer: Transfer; signature: string; height: number | null },
+  {
+    transfer,
+    signature,
+    height,
+  }: { transfer: ObservedTransfer; signature: string; height: number | null },
 ): Promise<Evidence | null> {
   if (row.mode !== 'local' || familyOf(row.network) !== 'evm')
     return evidenceOf(row, { transfer, senderOwned: false })
@@ -112,7 +119,7 @@ export async function attribute(
   return choice?.orders[0]?.id === row.id ? choice.evidence : null
 }
 
-type Landing = Seen & { height: number | null }
+type Landing = SeenTransfer & { height: number | null }
 type Ledger = { accountId: string; network: string }
 
 /**
@@ -145,7 +152,7 @@ function readRivals(
 /** Orders of an account that may still be paid, with the terms of a transfer. */
 function meetsTerms(
   { accountId, network }: Ledger,
-  { sender, recipient, asset, amountAtomic }: Transfer,
+  { sender, recipient, asset, amountAtomic }: ObservedTransfer,
 ): SQL | undefined {
   return and(
     eq(payment.accountId, accountId),
@@ -201,7 +208,10 @@ export async function findAdoptable(
 }
 
 /** `evidenceOf` as a database condition. */
-function hasEvidence({ nonce, fingerprint }: Transfer, senderOwned: boolean): SQL | undefined {
+function hasEvidence(
+  { nonce, fingerprint }: ObservedTransfer,
+  senderOwned: boolean,
+): SQL | undefined {
   return or(
     nonce === null ? undefined : eq(payment.payerNonce, nonce),
     fingerprint === undefined ? undefined : eq(payment.fingerprint, fingerprint),
@@ -237,7 +247,7 @@ export async function findHosted(
 export function fittingOrders(
   db: Database,
   ledger: Ledger,
-  { transfer, height }: { transfer: Transfer; height: number },
+  { transfer, height }: { transfer: ObservedTransfer; height: number },
 ): Promise<PaymentRecord[]> {
   return db
     .select()

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import type { Asset } from '#contract/network.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { balanceOnSolana, createMint, give, type Extension } from '#testing/local-tokens.ts'
+import { balanceOnSolana, createMint, give, type TestExtension } from '#testing/local-tokens.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { accountOf, TOKEN, TOKEN_2022 } from '#testing/token-instructions.ts'
 import type { Actor, Context } from '../context/context.ts'
@@ -16,11 +16,11 @@ const WALLET_RENT = 890_880n
 const ACCOUNT_RENT = 2_039_280n
 
 /** Extensions of mints, by Token-2022's numbers. */
-const NON_TRANSFERABLE: Extension = { type: 9, value: new Uint8Array() }
-const NO_HOOK: Extension = { type: 14, value: new Uint8Array(64) }
-const HOOK: Extension = { type: 14, value: new Uint8Array(64).fill(7, 32) }
-const DELEGATE: Extension = { type: 12, value: new Uint8Array(32) }
-const feeOf = (basisPoints: number): Extension => {
+const NON_TRANSFERABLE: TestExtension = { type: 9, value: new Uint8Array() }
+const NO_HOOK: TestExtension = { type: 14, value: new Uint8Array(64) }
+const HOOK: TestExtension = { type: 14, value: new Uint8Array(64).fill(7, 32) }
+const DELEGATE: TestExtension = { type: 12, value: new Uint8Array(32) }
+const feeOf = (basisPoints: number): TestExtension => {
   const value = Buffer.alloc(108)
   for (const offset of [72, 90]) {
     value.writeBigUInt64LE(2n ** 60n, offset + 8)
@@ -29,8 +29,8 @@ const feeOf = (basisPoints: number): Extension => {
   return { type: 1, value }
 }
 /** What a holder's account carries under a mint with a fee: what was withheld in it. */
-const WITHHELD: Extension = { type: 2, value: new Uint8Array(8) }
-const IMMUTABLE_OWNER: Extension = { type: 7, value: new Uint8Array() }
+const WITHHELD: TestExtension = { type: 2, value: new Uint8Array(8) }
+const IMMUTABLE_OWNER: TestExtension = { type: 7, value: new Uint8Array() }
 
 let solana: SolanaFixture
 let opened: OpenedContext
@@ -50,7 +50,7 @@ const program = (asset: Asset) =>
 beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 100 })
   payer = await solana.wallet(SOL)
-  const mint = async (symbol: string, extensions?: readonly Extension[]) => ({
+  const mint = async (symbol: string, extensions?: readonly TestExtension[]) => ({
     ...(await createMint(solana, extensions ? { program: TOKEN_2022, extensions } : {})),
     symbol,
   })
@@ -208,7 +208,7 @@ test('an account that somebody sent lamports to before is opened, and they count
 
 test('an account that asks for a memo before every transfer is paid', async () => {
   const recipient = Keypair.generate().publicKey
-  const asks: Extension = { type: 8, value: Uint8Array.of(1) }
+  const asks: TestExtension = { type: 8, value: Uint8Array.of(1) }
   await give(solana, tokens.PLAIN22, {
     owner: recipient,
     amount: 0n,

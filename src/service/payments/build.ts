@@ -4,23 +4,23 @@ import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { proofTypedData } from '#x402/txid.ts'
-import type { Built } from '../chains/chain.ts'
+import type { BuiltTransaction } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { insertPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { checkRecipient } from './check-recipient.ts'
 import { describeMoney } from './describe-money.ts'
 import { estimateConfirmation } from './estimate.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { evidenceRequest } from './payer-evidence.ts'
-import { readWish } from './read-wish.ts'
+import { readIntent } from './read-intent.ts'
 import { reserveRefund, type Refund } from './reserve-refund.ts'
 import { refuseBuilt } from './refuse-built.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
-type Ready = Extract<Built, { ok: true }>
+type Ready = Extract<BuiltTransaction, { ok: true }>
 
 /** How long a built transaction is offered, in seconds. */
 const VALID_S = 60
@@ -34,7 +34,7 @@ export async function buildTransaction(
   actor: Actor,
   { refund, ...body }: Body & { refund?: Refund },
 ): Promise<EndpointReply<'transactionSend'>> {
-  const wish = readWish(context.config.networks, body)
+  const wish = readIntent(context.config.networks, body)
   if (!wish.ok) throw refuseParameters(wish.details)
   const { network, asset, amountAtomic } = wish
   const sender = body.walletAddress
@@ -87,7 +87,7 @@ export async function buildTransaction(
     })
     return inserted
   })
-  wakeWatcher(chain)
+  notifyMonitor(chain)
   return reply(row, built, { network, deployment: await readDeployment(context.db) })
 }
 

@@ -10,7 +10,7 @@ import { findPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { lastEventId, readEvents } from '../api/events/read.ts'
 import { sweep } from '../housekeeping.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
 import { readList } from './list/history.ts'
 import { reportSubmitted } from '../monitor/report.ts'
@@ -75,7 +75,7 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   async function follow(): Promise<void> {
     const chain = await upToDate()
-    expect((await followOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+    expect((await pollOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
   }
 
   const list = (query: Record<string, string> = {}) =>

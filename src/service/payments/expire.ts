@@ -1,11 +1,11 @@
-import type { Chain, Head, Observation, Wanted } from '../chains/chain.ts'
+import type { Chain, Head, Observation, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from './apply-observation.ts'
 
-type Late = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
+type Late = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
 
 /**
  * Ends a payment that can no longer land: `expired` when nothing of it was ever seen, `failed` when it had been broadcast.

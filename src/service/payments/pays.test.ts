@@ -2,7 +2,7 @@ import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { SOLANA_DEVNET, SOLANA_MAINNET } from '#contract/network.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
-import type { Transfer } from '../chains/chain.ts'
+import type { ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { pays } from './pays.ts'
 
@@ -20,7 +20,7 @@ const payment = {
   nonce: null,
   builtHeight: 1,
 } as PaymentRecord
-const transfer: Transfer = {
+const transfer: ObservedTransfer = {
   sender,
   recipient,
   asset: mint,
@@ -37,7 +37,7 @@ test('a token’s transfer pays the wallet it names, or the wallet whose account
   expect(pays(payment, { ...transfer, recipient: account(recipient, TOKEN_2022) }, 2)).toBe(true)
 })
 
-test.each<[string, Partial<Transfer>]>([
+test.each<[string, Partial<ObservedTransfer>]>([
   ['another wallet', { recipient: stranger }],
   ['another wallet’s account', { recipient: account(stranger) }],
   ['another token', { asset: stranger }],

@@ -2,7 +2,7 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
-import type { Transfer } from '../chains/chain.ts'
+import type { ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
 /**
@@ -12,9 +12,9 @@ import type { PaymentRecord } from '../db/payments.ts'
  */
 export function pays(
   payment: PaymentRecord,
-  transfer: Transfer | null | undefined,
+  transfer: ObservedTransfer | null | undefined,
   height: number | null,
-): transfer is Transfer {
+): transfer is ObservedTransfer {
   if (!transfer) return false
   const same =
     transfer.sender === payment.sender &&
@@ -31,7 +31,10 @@ export function pays(
 }
 
 /** A token's transfer whose recipient the chain does not name, because it failed, stands there with the account it was meant for. */
-function isAccountOf({ network, recipient, asset }: PaymentRecord, transfer: Transfer): boolean {
+function isAccountOf(
+  { network, recipient, asset }: PaymentRecord,
+  transfer: ObservedTransfer,
+): boolean {
   if (familyOf(network) !== 'solana' || asset === SOLANA_NATIVE) return false
   return TOKEN_PROGRAMS.some(
     (program) =>

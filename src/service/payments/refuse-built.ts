@@ -1,10 +1,10 @@
 import type { ProblemError } from '#contract/problem.ts'
 import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
-import type { Built } from '../chains/chain.ts'
+import type { BuiltTransaction } from '../chains/chain.ts'
 
 /** What a caller is told of a payment that the chain would not take. */
 export function refuseBuilt(
-  built: Exclude<Built, { ok: true }>,
+  built: Exclude<BuiltTransaction, { ok: true }>,
   recipientAddress: string,
 ): ProblemError {
   return built.code === 'INVALID_RECIPIENT'

@@ -8,7 +8,7 @@ import {
   type EvmFixture,
   type SolanaFixture,
 } from '#testing/local-chains.ts'
-import { onceDecided } from '#testing/once-decided.ts'
+import { untilDecided } from '#testing/until-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context/context.ts'
@@ -99,7 +99,7 @@ describe.each(ENGINES)('on %s', (engine) => {
         )
         const outcomes = await Promise.allSettled(
           sends.map((each) =>
-            onceDecided(() =>
+            untilDecided(() =>
               sendPayment(each, actor, { body, idempotency: undefined, waitMs: 0 }),
             ),
           ),

@@ -3,7 +3,7 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import type * as v from 'valibot'
-import type { Transfer } from '../chains/chain.ts'
+import type { ObservedTransfer } from '../chains/chain.ts'
 import { inParallel } from '../chains/in-parallel.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { listUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
@@ -70,6 +70,12 @@ export async function describeUnmatched(
 }
 
 /** The row as the transfer that it was made from. */
-export function transferOf({ sender, recipient, asset, amount, nonce }: UnmatchedRecord): Transfer {
+export function transferOf({
+  sender,
+  recipient,
+  asset,
+  amount,
+  nonce,
+}: UnmatchedRecord): ObservedTransfer {
   return { sender, recipient, asset, amountAtomic: amount, memo: null, nonce }
 }

@@ -14,7 +14,7 @@ import {
 } from '#testing/service-context.ts'
 import { claim } from '../db/schema/proof.ts'
 import { receivePayment } from '../settlement/receive.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from './status.ts'
@@ -51,7 +51,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       () => chain.head(),
       ({ height }) => height >= tip,
     )
-    expect((await followOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+    expect((await pollOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
   }
 
   type Parties = { payer: PrivateKeyAccount; payee: Hex }

@@ -15,7 +15,7 @@ import {
 import { insertPayment, type NewPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { readList } from '../payments/list/history.ts'
 import { buildRefund, refundPayment } from './refund.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -98,7 +98,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       () => chain.head(),
       ({ height }) => height >= tip,
     )
-    expect((await followOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+    expect((await pollOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
   }
 
   test('a managed wallet returns a part, then the rest: to the payer, in the same asset, under the same reference', async () => {

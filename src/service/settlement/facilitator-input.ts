@@ -12,12 +12,12 @@ import type { Context } from '../context/context.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
 import { InputRefusedError } from '../verification/input-refused.ts'
 import { readIdentifier } from './payment-identifier.ts'
-import type { Terms } from '../verification/terms.ts'
+import type { ExpectedTerms } from '../verification/terms.ts'
 
 /** What a resource server asks of the facilitator, and the payment it got for it. */
 export type FacilitatorQuestion = {
   payment: PaymentPayload
-  terms: Terms
+  terms: ExpectedTerms
   identifier: string | null
 }
 
@@ -82,7 +82,7 @@ function refuseRequirements(field: string, problem: string): InputRefusedError {
 function toTerms(
   context: Context,
   { requirements, resource, version }: Asked & { version: 1 | 2 },
-): Terms {
+): ExpectedTerms {
   const { extra, payTo: payee, amount } = requirements
   if (requirements.scheme !== EXACT_SCHEME)
     throw new InputRefusedError(
@@ -122,7 +122,7 @@ function toTerms(
     memo: textOf(extra.memo) ?? textOf(extra.paymentId),
     notBefore: secondsOf(extra.notBefore),
     expiresAt: secondsOf(extra.expiresAt),
-    sponsors: facilitatorWallets(context, 'solana'),
+    feePayers: facilitatorWallets(context, 'solana'),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Family } from '#contract/address.ts'
 import type { ProofReason } from '#contract/proof.ts'
-import { IN_SETTLEMENT } from './hold.ts'
+import { IN_SETTLEMENT } from './claim.ts'
 
 /** x402's word for an outcome that is still open. */
 export const SETTLEMENT_PENDING = 'settlement_pending'

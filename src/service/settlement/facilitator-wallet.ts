@@ -3,7 +3,7 @@ import { familyOf, type NetworkId } from '#contract/network.ts'
 import type { Context } from '../context/context.ts'
 import { findWalletByAddress, type WalletRecord } from '../db/wallets.ts'
 import { unseal } from '../wallets/seal.ts'
-import { undecided } from '../verification/checklist.ts'
+import { undecided } from '../verification/verification-report.ts'
 
 /**
  * The wallets of one family that the operator lets pay the network fee for settlements, in

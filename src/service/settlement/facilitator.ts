@@ -5,13 +5,13 @@ import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
 import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
-import { spellNetworkV1 } from '#x402/networks.ts'
+import { formatNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
 import { chainOf } from '../context/network.ts'
-import { Checklist, ProofRefused } from '../verification/checklist.ts'
-import { Deadline, Late } from '../verification/deadline.ts'
-import { examine } from '../verification/examine.ts'
+import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
+import { Deadline, DeadlineExceededError } from '../verification/deadline.ts'
+import { verifyProof } from '../verification/verify-proof.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { readInput, type FacilitatorQuestion } from './facilitator-input.ts'
 import { DUPLICATE_SETTLEMENT, nameReason, SETTLEMENT_PENDING } from './facilitator-reasons.ts'
@@ -26,7 +26,7 @@ import { fingerprintOf } from './receive.ts'
 import { reserveFunds } from './reserve-funds.ts'
 import { settle } from './settle.ts'
 import { settleWithinMs } from './settle-within.ts'
-import type { Examined } from '../verification/terms.ts'
+import type { VerifiedProof } from '../verification/terms.ts'
 
 /**
  * The x402 facilitator, on the same code as `/payment/receive`: the terms come from the resource
@@ -50,7 +50,7 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
     return ([1, 2] as const).map((x402Version) => ({
       x402Version,
       scheme: EXACT_SCHEME,
-      network: x402Version === 1 ? spellNetworkV1(network) : network,
+      network: x402Version === 1 ? formatNetworkV1(network) : network,
       extra,
     }))
   })
@@ -103,13 +103,13 @@ export async function verifyPayment(
       invalidMessage: question.refused.message,
       ...named,
     }
-  const checklist = new Checklist()
+  const report = new VerificationReport()
   try {
-    const verified = await verifyQuestion(context, actor, { ...question, checklist })
+    const verified = await verifyQuestion(context, actor, { ...question, report })
     return {
       isValid: true,
       ...(verified === null ? named : { payer: verified }),
-      extra: checked(checklist),
+      extra: checked(report),
     }
   } catch (error) {
     const { reason, message } = explain(error, question)
@@ -118,7 +118,7 @@ export async function verifyPayment(
       invalidReason: reason,
       invalidMessage: message,
       ...named,
-      extra: checked(checklist),
+      extra: checked(report),
     }
   }
 }
@@ -126,13 +126,13 @@ export async function verifyPayment(
 async function verifyQuestion(
   context: Context,
   actor: Actor,
-  { payment, terms, identifier, checklist }: FacilitatorQuestion & { checklist: Checklist },
+  { payment, terms, identifier, report }: FacilitatorQuestion & { report: VerificationReport },
 ) {
   const { network } = terms.network
   const deadline = new Deadline(VERIFY_WITHIN_MS)
-  const examined = await examine({ payment, terms, checklist })
+  const examined = await verifyProof({ payment, terms, report })
   const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
-  refuseReference(actor, examined, checklist)
+  refuseReference(actor, examined, report)
   const fingerprint = fingerprintOf(terms, null, actor)
   const { keyless = false } = actor
   const previewed = {
@@ -142,17 +142,17 @@ async function verifyQuestion(
     keyless,
     terms,
     examined,
-    checklist,
+    report,
     deadline,
   }
   const { payer, isSettling } = await deadline.within(preview(context, previewed))
   if (identifier !== null)
     await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
-  if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, checklist }))
+  if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, report }))
   return payer
 }
 
-function checked({ checks }: Checklist): { checks: ProofCheck[] } {
+function checked({ checks }: VerificationReport): { checks: ProofCheck[] } {
   return { checks: [...checks] }
 }
 
@@ -183,18 +183,18 @@ export async function settlePayment(
   }
   const { payment, terms, identifier } = question
   const { network } = terms.network
-  const checklist = new Checklist()
-  let examined: Examined | undefined
+  const report = new VerificationReport()
+  let examined: VerifiedProof | undefined
   try {
-    examined = await examine({ payment, terms, checklist })
+    examined = await verifyProof({ payment, terms, report })
     const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
-    refuseReference(actor, examined, checklist)
+    refuseReference(actor, examined, report)
     const job = {
       accountId: actor.accountId,
       claimant,
       terms,
       examined,
-      checklist,
+      report,
       deadline: new Deadline(settleWithinMs(terms.network)),
       fingerprint: fingerprintOf(terms, null, actor),
       keyless: actor.keyless ?? false,
@@ -244,7 +244,7 @@ async function tieSigned(
   const chain = chainOf(context, terms.network.network)
   if (authorization)
     await deadline.within(
-      checkSignature({ chain, terms, authorization, checklist: new Checklist() }),
+      checkSignature({ chain, terms, authorization, report: new VerificationReport() }),
     )
   await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
 }
@@ -267,11 +267,11 @@ function readOrRefuse(
  */
 function refuseReference(
   { keyless = false }: Actor,
-  { bytes, authorization }: Examined,
-  checklist: Checklist,
+  { bytes, authorization }: VerifiedProof,
+  report: VerificationReport,
 ): void {
   if (!keyless || bytes || authorization) return
-  checklist.check('unsupported_method', {
+  report.check('unsupported_method', {
     name: 'public_reference',
     source: 'proof',
     ok: false,
@@ -288,11 +288,11 @@ function explain(
   error: unknown,
   { terms }: FacilitatorQuestion,
 ): { reason: string; message: string } {
-  if (error instanceof ProofRefused || error instanceof NotValidNowError)
+  if (error instanceof ProofRefusedError || error instanceof NotValidNowError)
     return { reason: nameReason(error, familyOf(terms.network.network)), message: error.message }
   if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED)
     return { reason: PAYEE_NOT_OWNED, message: error.message }
-  if (error instanceof Late || isOpen(error))
+  if (error instanceof DeadlineExceededError || isOpen(error))
     return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }
   throw error
 }

@@ -1,4 +1,4 @@
-import type { Chain, Observation, Transfer } from '../chains/chain.ts'
+import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import type { SettlementOrder } from '../db/settlement-orders.ts'
 import { asOwn } from '../payments/as-own.ts'
@@ -91,7 +91,7 @@ function asPayment(
   observation: Observation,
 ): Observation {
   if (observation.state === 'not_found') return observation
-  const transfer: Transfer = {
+  const transfer: ObservedTransfer = {
     sender,
     recipient,
     asset,

@@ -5,14 +5,14 @@ import type { ProofCheck } from '#contract/proof.ts'
 import type { Caller } from '../context/context.ts'
 import type { Claimant } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { undecided, type Checklist } from '../verification/checklist.ts'
-import { Late, type Deadline } from '../verification/deadline.ts'
-import type { Judged } from '../verification/judge.ts'
+import { undecided, type VerificationReport } from '../verification/verification-report.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
+import type { ProofUnderCheck } from '../verification/validate-transfer.ts'
 
 /** Another party that verifies and settles before the chain is asked; both throw when it does not agree. `settle`: the transaction it names. */
 export type Remote = { verify: () => Promise<void>; settle: () => Promise<string | null> }
 
-export type Job = Judged & {
+export type Job = ProofUnderCheck & {
   claimant: Claimant
   fingerprint: string
   deadline: Deadline
@@ -40,13 +40,13 @@ type Told = Pick<Settled, 'alreadyProcessed' | 'toldBefore' | 'checks'>
 
 /** @throws ProofRefused when the payment is over and has failed */
 export function outcome(
-  { checklist }: { checklist: Checklist },
+  { report }: { report: VerificationReport },
   payment: PaymentRecord,
   told: Told,
 ): Settled {
   const over = payment.status === 'failed' || payment.status === 'expired'
   if (over)
-    checklist.check('transaction_failed', {
+    report.check('transaction_failed', {
       name: 'transaction',
       source: 'chain',
       ok: false,
@@ -59,15 +59,15 @@ export function outcome(
   return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...told }
 }
 
-export function pending({ checklist }: Job): Settled {
-  return { state: 'pending', payment: null, alreadyProcessed: false, checks: checklist.checks }
+export function pending({ report }: Job): Settled {
+  return { state: 'pending', payment: null, alreadyProcessed: false, checks: report.checks }
 }
 
 export async function orUndecided<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof Late)
+    if (error instanceof DeadlineExceededError)
       throw undecided('The network did not answer in time. Nothing is decided.')
     throw error
   }
@@ -79,7 +79,7 @@ export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
     return await look
   } catch (error) {
     if (
-      error instanceof Late ||
+      error instanceof DeadlineExceededError ||
       (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')
     )
       return undefined
@@ -88,6 +88,6 @@ export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
 }
 
 /** The payee has settled this very question itself while it was looked at: nothing is refused, and the next look finds it. */
-export class Overtaken extends Error {
+export class ClaimSupersededError extends Error {
   override name = 'Overtaken'
 }

@@ -2,26 +2,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseJson } from '#contract/json.ts'
 import { refusal } from '#testing/proofs.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
-import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
-import { payBill } from '#testing/token-payers.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type Parties,
+} from '#testing/token-fixture.ts'
+import { payInvoice } from '#testing/token-payers.ts'
 import type { Context } from '../context/context.ts'
 import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
 
 /** The extension `payment-identifier` of x402: what a payer named once is not paid by two signatures. */
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
+  fixture = await openMinedTokenFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Input = Parameters<typeof settlePayment>[2]
 
 async function paid(all: Parties, id: unknown, validSeconds = 60): Promise<Input> {
   const requirements = { ...all.requirements, maxTimeoutSeconds: validSeconds }
   const payload = parseJson(
-    Buffer.from(await payBill(all.client, requirements), 'base64').toString(),
+    Buffer.from(await payInvoice(all.client, requirements), 'base64').toString(),
   ) as Record<string, unknown>
   const extensions = { 'payment-identifier': { info: { required: false, id } } }
   return {
@@ -31,9 +35,9 @@ async function paid(all: Parties, id: unknown, validSeconds = 60): Promise<Input
   }
 }
 
-const verify = (input: Input, context: Context = desk.context) =>
-  verifyPayment(context, desk.actor, input)
-const settle = (input: Input) => settlePayment(desk.context, desk.actor, input)
+const verify = (input: Input, context: Context = fixture.context) =>
+  verifyPayment(context, fixture.actor, input)
+const settle = (input: Input) => settlePayment(fixture.context, fixture.actor, input)
 const newId = () => `pay_${crypto.randomUUID()}`
 
 /** The state that a second payment is told of the first one under its id. */
@@ -50,25 +54,27 @@ async function conflict(call: Promise<unknown>): Promise<unknown> {
 }
 
 test('is named among the extensions', () => {
-  expect(describeSupported(desk.context).extensions).toEqual(['payment-identifier'])
+  expect(describeSupported(fixture.context).extensions).toEqual(['payment-identifier'])
 })
 
 test('the same payment under one id is verified again and again, and told as success once', async () => {
-  const input = await paid(await desk.parties(), newId())
+  const input = await paid(await fixture.parties(), newId())
   expect([(await verify(input)).isValid, (await verify(input)).isValid]).toEqual([true, true])
   expect(await settle(input)).toMatchObject({ success: true })
   expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used' })
 })
 
 test('a second signature under an id is a conflict with the state of the first, at every process', async () => {
-  const [all, id] = [await desk.parties(), newId()]
+  const [all, id] = [await fixture.parties(), newId()]
   const [first, second] = [await paid(all, id), await paid(all, id)]
-  await using other = await openContext([desk.tokens.network], { beside: desk.opened.context })
+  await using other = await openContext([fixture.tokens.network], {
+    beside: fixture.opened.context,
+  })
   expect(await verify(first)).toMatchObject({ isValid: true })
-  expect(await conflict(verify(second, { ...other.context, config: desk.context.config }))).toBe(
+  expect(await conflict(verify(second, { ...other.context, config: fixture.context.config }))).toBe(
     'presented',
   )
-  const blocks = desk.withoutMining()
+  const blocks = fixture.withoutMining()
   const settling = settle(first)
   expect(
     await eventually(
@@ -79,11 +85,11 @@ test('a second signature under an id is a conflict with the state of the first, 
   blocks[Symbol.dispose]()
   expect(await settling).toMatchObject({ success: true })
   expect(['confirmed', 'finalized']).toContain(await conflict(settle(second)))
-  expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 
 test('once the first can never land, its id is free for another signature', async () => {
-  const [all, id] = [await desk.parties(), newId()]
+  const [all, id] = [await fixture.parties(), newId()]
   const first = await paid(all, id, 8)
   expect(await verify(first)).toMatchObject({ isValid: true })
   const second = await paid(all, id, 120)
@@ -101,10 +107,10 @@ test('once the first can never land, its id is free for another signature', asyn
 
 test('ids are those of a payer and a payee, and bind only what was signed', async () => {
   const id = newId()
-  const [one, other] = [await desk.parties(), await desk.parties()]
+  const [one, other] = [await fixture.parties(), await fixture.parties()]
   expect(await verify(await paid(one, id))).toMatchObject({ isValid: true })
   expect(await verify(await paid(other, id))).toMatchObject({ isValid: true })
-  const [third, forgedId] = [await desk.parties(), newId()]
+  const [third, forgedId] = [await fixture.parties(), newId()]
   const input = await paid(third, forgedId)
   const forged = {
     ...input,
@@ -123,7 +129,7 @@ test('ids are those of a payer and a payee, and bind only what was signed', asyn
 test.each([['short'], ['x'.repeat(129)], ['sixteen letters!'], [7]])(
   'the id %j is not one',
   async (id) => {
-    expect(await verify(await paid(await desk.parties(), id))).toMatchObject({
+    expect(await verify(await paid(await fixture.parties(), id))).toMatchObject({
       isValid: false,
       invalidReason: 'invalid_payload',
     })

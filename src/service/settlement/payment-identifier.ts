@@ -10,7 +10,7 @@ import {
 import { readAuthorized } from '../payments/authorized.ts'
 import { chainOf } from '../context/network.ts'
 import { InputRefusedError } from '../verification/input-refused.ts'
-import type { Examined, Terms } from '../verification/terms.ts'
+import type { VerifiedProof, ExpectedTerms } from '../verification/terms.ts'
 
 /** The extension of x402 by which a payer names a payment, so that it is never paid by two signatures. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
@@ -34,7 +34,7 @@ export function readIdentifier({ extensions }: Readonly<Record<string, unknown>>
   )
 }
 
-type Identified = { identifier: string; terms: Terms; examined: Examined }
+type Identified = { identifier: string; terms: ExpectedTerms; examined: VerifiedProof }
 
 /**
  * Ties an id to a payment whose signature was checked, for the payee and payer of it. The same payment may be presented as often as wanted.

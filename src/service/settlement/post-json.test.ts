@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { EgressProblem } from '#egress/exchange.ts'
+import { EgressError } from '#egress/exchange.ts'
 import { postJson } from './post-json.ts'
 
 async function ask(listener: RequestListener, timeoutMs = 2_000): Promise<unknown> {
@@ -52,7 +52,7 @@ test.each<[string, RequestListener]>([
   ['more than 64 KiB', (_, response) => response.end(JSON.stringify('x'.repeat(65 * 1024)))],
   ['a connection that breaks', (request) => request.socket.destroy()],
 ])('%s is one and the same problem', async (_, listener) => {
-  await expect(ask(listener)).rejects.toThrow(new EgressProblem(undefined))
+  await expect(ask(listener)).rejects.toThrow(new EgressError(undefined))
 })
 
 test('an answer that drips ends with the deadline', async () => {
@@ -62,6 +62,6 @@ test('an answer that drips ends with the deadline', async () => {
     response.on('close', () => clearInterval(timer))
   }
   const startedAt = performance.now()
-  await expect(ask(drip, 300)).rejects.toThrow(EgressProblem)
+  await expect(ask(drip, 300)).rejects.toThrow(EgressError)
   expect(performance.now() - startedAt).toBeLessThan(3_000)
 })

@@ -1,5 +1,5 @@
 import { parseJson, stringifyJson } from '#contract/json.ts'
-import { EgressProblem, exchange } from '#egress/exchange.ts'
+import { EgressError, exchange } from '#egress/exchange.ts'
 
 const MAX_ANSWER_BYTES = 64 * 1024
 
@@ -26,6 +26,6 @@ export async function postJson(url: URL, body: unknown, options: EgressOptions):
       throw new Error(`Expected the status 200, received ${answer.status}.`)
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(answer.body))
   } catch (error) {
-    throw new EgressProblem(error)
+    throw new EgressError(error)
   }
 }

@@ -14,21 +14,29 @@ import {
   checkValidity,
   contractsOf,
 } from '../verification/check-authorization.ts'
-import { Checklist, ProofRefused, undecided } from '../verification/checklist.ts'
-import { Late, type Deadline } from '../verification/deadline.ts'
+import {
+  VerificationReport,
+  ProofRefusedError,
+  undecided,
+} from '../verification/verification-report.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
-import { IN_SETTLEMENT } from './hold.ts'
-import { judge, judgeMemo, type Judged } from '../verification/judge.ts'
+import { IN_SETTLEMENT } from './claim.ts'
+import {
+  validatePayment,
+  validateMemo,
+  type ProofUnderCheck,
+} from '../verification/validate-transfer.ts'
 import { verifyOfficially } from '../verification/official.ts'
 import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import { outcome } from './outcome.ts'
 import { readProofTime } from '../verification/proof-time.ts'
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
-import { rehearseSigned } from '../verification/rehearse.ts'
+import { simulateSigned } from '../verification/simulate-signed.ts'
 import { isCertain, watch } from './watch.ts'
 
-type Preview = Judged & {
+type Preview = ProofUnderCheck & {
   claimant: Claimant
   fingerprint: string
   keyless: boolean
@@ -47,24 +55,28 @@ export type Previewed = { payer: string | null; isSettling: boolean }
  * when nothing is decided
  */
 export async function preview(context: Context, previewed: Preview): Promise<Previewed> {
-  const { terms, examined, checklist } = previewed
+  const { terms, examined, report } = previewed
   const chain = chainOf(context, terms.network.network)
   const { authorization, key } = examined
   // Without the payer's signature, a payment that is being settled proves nothing.
   const verified = authorization
-    ? await checkSignature({ chain, terms, authorization, checklist })
+    ? await checkSignature({ chain, terms, authorization, report })
     : null
   const settling = key === null ? null : await findSettling(context, previewed, key)
   if (settling) return settling
-  const before = checklist.checks.length
+  const before = report.checks.length
   try {
     return await previewFresh(context, previewed, { chain, verified })
   } catch (error) {
-    if (key === null || !(error instanceof ProofRefused)) throw error
+    if (key === null || !(error instanceof ProofRefusedError)) throw error
     // What looks used or underfunded by now may be this very payment, which has just landed.
-    const began = await findSettling(context, { ...previewed, checklist: new Checklist() }, key)
+    const began = await findSettling(
+      context,
+      { ...previewed, report: new VerificationReport() },
+      key,
+    )
     if (!began) throw error
-    checklist.checks.length = before
+    report.checks.length = before
     return began
   }
 }
@@ -92,20 +104,20 @@ async function previewNamed(
   previewed: Preview,
   { chain, signature }: { chain: Chain; signature: string },
 ): Promise<Previewed> {
-  const { examined, deadline, keyless, checklist } = previewed
+  const { examined, deadline, keyless, report } = previewed
   // A transaction for us to broadcast is looked up once; one that the payer has broadcast is waited
   // for.
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
-  if (!seen) throw new Late()
+  if (!seen) throw new DeadlineExceededError()
   const isPublic = keyless || (examined.bytes !== null && familyOf(chain.network.network) === 'evm')
-  if (isPublic && seen.state !== 'not_found') refuseBroadcast(checklist, seen.state)
+  if (isPublic && seen.state !== 'not_found') refuseBroadcast(report, seen.state)
   if (examined.key === null && isCertain(seen) && seen.messageHash !== undefined) {
     const settling = await findSettling(context, previewed, messageKey(seen.messageHash))
     if (settling) return settling
   }
   const landed = seen.state === 'landed'
   if (isCertain(seen))
-    return { payer: (await judge(context, previewed, seen)).sender, isSettling: false }
+    return { payer: (await validatePayment(context, previewed, seen)).sender, isSettling: false }
   // Simulated now it would fail, because it has happened.
   if (landed)
     throw undecided(
@@ -121,9 +133,9 @@ async function previewSigned(
 ): Promise<string | null> {
   const { terms, examined } = previewed
   if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
-  await judgeMemo(context, previewed, examined.memo)
-  await rehearseSigned(previewed, chain, examined.bytes)
-  const { bytes, sponsor } = examined
+  await validateMemo(context, previewed, examined.memo)
+  await simulateSigned(previewed, chain, examined.bytes)
+  const { bytes, feePayer: sponsor } = examined
   const verdict =
     sponsor && !terms.asset.native
       ? await verifyTokenOfficially({ chain, terms, bytes, sponsor })
@@ -149,11 +161,11 @@ async function previewAuthorization(
   previewed: Preview,
   { chain, verified }: Authorized,
 ): Promise<string> {
-  const { terms, checklist } = previewed
+  const { terms, report } = previewed
   const contracts = contractsOf(chain)
   const use = await contracts.findUse(verified)
   const executed = fact(use.used ? 'executed' : 'never_executed')
-  checklist.check('already_used', {
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: !use.used,
@@ -161,10 +173,10 @@ async function previewAuthorization(
     got: executed,
   })
   checkValidity(
-    { authorization: verified, checklist },
+    { authorization: verified, report },
     await readProofTime(context, terms.network.network),
   )
-  await checkFunds({ chain, terms, authorization: verified, checklist })
+  await checkFunds({ chain, terms, authorization: verified, report })
   const [address] = facilitatorWallets(context, 'evm')
   if (address === undefined)
     throw undecided(
@@ -172,7 +184,7 @@ async function previewAuthorization(
     )
   const quote = await contracts.quote({ from: address, ...callOf(verified) })
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  checklist.check('simulation_failed', {
+  report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',
     ok: quote.ok,
@@ -194,7 +206,7 @@ async function previewAuthorization(
  */
 async function findSettling(
   context: Context,
-  { terms, claimant, fingerprint, checklist }: Preview,
+  { terms, claimant, fingerprint, report }: Preview,
   key: string,
 ): Promise<Previewed | null> {
   const claim = await findClaim(context.db, {
@@ -216,7 +228,7 @@ async function findSettling(
   const ok = own && !granted && claim.fingerprint === fingerprint && payment !== undefined
   const expected = fact('unused_or_in_settlement')
   const got = fact(ok ? 'in_settlement' : granted ? 'used' : 'in_other_settlement')
-  checklist.check('already_used', {
+  report.check('already_used', {
     name: ok || granted ? 'single_use' : IN_SETTLEMENT,
     source: 'record',
     ok,
@@ -224,11 +236,11 @@ async function findSettling(
     got,
   })
   if (!payment) return null
-  outcome({ checklist }, payment, { alreadyProcessed: false, checks: checklist.checks })
+  outcome({ report }, payment, { alreadyProcessed: false, checks: report.checks })
   return { payer: payment.sender, isSettling: true }
 
   function accept(got: CheckFact): null {
-    checklist.check('already_used', {
+    report.check('already_used', {
       name: 'single_use',
       source: 'record',
       ok: true,

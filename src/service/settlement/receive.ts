@@ -10,15 +10,15 @@ import { decodePayload, type PaymentPayload } from '#x402/payload.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { claimantOf } from '../payments/claimant.ts'
 import { chooseNetwork, refuseParameters } from '../context/network.ts'
-import { Checklist } from '../verification/checklist.ts'
+import { VerificationReport } from '../verification/verification-report.ts'
 import { Deadline } from '../verification/deadline.ts'
-import { examine } from '../verification/examine.ts'
+import { verifyProof } from '../verification/verify-proof.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
 import type { Settled } from './outcome.ts'
 import { withOwnFacilitators } from './own-facilitators.ts'
 import { defaultFacilitator, openRemote, readFacilitator } from './remote.ts'
 import { settle } from './settle.ts'
-import type { Examined, Terms } from '../verification/terms.ts'
+import type { VerifiedProof, ExpectedTerms } from '../verification/terms.ts'
 
 /**
  * Checks a payment proof against what the seller expects and against the chain itself, and uses it
@@ -45,18 +45,18 @@ export async function receivePayment(
     network: terms.network.network,
     address: terms.payTo,
   })
-  const checklist = new Checklist()
-  const payment = readProof(body.paymentProof, checklist)
-  const examined = await examine({ payment, terms, checklist })
+  const report = new VerificationReport()
+  const payment = readProof(body.paymentProof, report)
+  const examined = await verifyProof({ payment, terms, report })
   const remote =
-    facilitator && openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+    facilitator && openRemote(context, { url: facilitator, payment, terms, report, deadline })
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
   const settled = await settle(context, {
     accountId: actor.accountId,
     claimant,
     terms,
     examined,
-    checklist,
+    report,
     deadline,
     fingerprint,
     remote,
@@ -73,10 +73,10 @@ export async function receivePayment(
 }
 
 /** @throws ProofRefused `malformed` */
-export function readProof(text: string, checklist: Checklist): PaymentPayload {
+export function readProof(text: string, report: VerificationReport): PaymentPayload {
   const decoded = decodePayload(text)
   const got = decoded.ok ? fact('such_payment') : textFact(decoded.problem)
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'format',
     source: 'proof',
     ok: decoded.ok,
@@ -96,7 +96,7 @@ type Expected = Omit<ReceiveInput, 'timeout'>
 export function chooseFacilitator(
   context: Context,
   { facilitatorUrl }: Expected,
-  terms: Terms,
+  terms: ExpectedTerms,
 ): URL | undefined {
   return facilitatorUrl === undefined
     ? defaultFacilitator(context, terms)
@@ -107,7 +107,11 @@ export function chooseFacilitator(
  * What is expected, with every problem of it in one answer. `sponsors`: who may pay the network fee
  * for the payer.
  */
-export function readTerms(context: Context, body: Expected, sponsors: readonly string[]): Terms {
+export function readTerms(
+  context: Context,
+  body: Expected,
+  sponsors: readonly string[],
+): ExpectedTerms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
   if (!choice.ok)
     throw refuseParameters({
@@ -141,7 +145,7 @@ export function readTerms(context: Context, body: Expected, sponsors: readonly s
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
     resourceInfo: null,
-    sponsors,
+    feePayers: sponsors,
   }
 }
 
@@ -150,7 +154,7 @@ export function readTerms(context: Context, body: Expected, sponsors: readonly s
  * account asks only for itself.
  */
 export function fingerprintOf(
-  { network, asset, payTo, amountAtomic, resource, memo }: Terms,
+  { network, asset, payTo, amountAtomic, resource, memo }: ExpectedTerms,
   facilitator: string | null,
   { keyless = false, address = '' }: Pick<Actor, 'keyless' | 'address'> = {},
 ): string {
@@ -169,8 +173,8 @@ export function fingerprintOf(
 
 type Answer = {
   context: Context
-  terms: Terms
-  examined: Examined
+  terms: ExpectedTerms
+  examined: VerifiedProof
   settled: Settled
   startedAt: number
   verifiedBy: string

@@ -2,10 +2,10 @@ import { fact } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
-import { consumeClaim, type HeldClaim } from '../db/claims.ts'
+import { consumeClaim, type OpenClaim } from '../db/claims.ts'
 import {
   findBySignature,
   findPayment,
@@ -18,10 +18,14 @@ import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable } from '../payments/attribution.ts'
-import { undecided } from '../verification/checklist.ts'
-import type { Judged, Landed } from '../verification/judge.ts'
+import { undecided } from '../verification/verification-report.ts'
+import type { ProofUnderCheck, LandedObservation } from '../verification/validate-transfer.ts'
 
-export type Recorded = Judged & { held: HeldClaim; fingerprint: string; transfer: Transfer }
+export type Recorded = ProofUnderCheck & {
+  held: OpenClaim
+  fingerprint: string
+  transfer: ObservedTransfer
+}
 /** `signature`: the transaction that pays, where one is known. */
 type Known = Recorded & { signature: string | null }
 
@@ -32,7 +36,7 @@ type Known = Recorded & { signature: string | null }
 export async function recordLanded(
   context: Context,
   recorded: Known,
-  landed: Landed,
+  landed: LandedObservation,
 ): Promise<PaymentRecord> {
   return context.db.transaction(async (tx) => {
     const row = await usedFor({ ...context, db: tx }, recorded, landed)
@@ -43,7 +47,11 @@ export async function recordLanded(
   })
 }
 
-async function usedFor(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
+async function usedFor(
+  context: Context,
+  recorded: Known,
+  landed: LandedObservation,
+): Promise<PaymentRecord> {
   const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
   const own = await adoptOrder(context, recorded, landed)
   if (own && isPaid(own.status)) {
@@ -60,13 +68,13 @@ async function usedFor(context: Context, recorded: Known, landed: Landed): Promi
   return insertReceived(context, recorded, { statuses, row: facts, transaction: null })
 }
 
-export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }
+export type ValidityLimits = { lastValidBlockHeight: number | null; builtHeight: number }
 
 /**
  * What the service is about to broadcast. `signer`: the managed wallet that pays the network fee
  * for it, where the payer does not.
  */
-export type Outgoing = {
+export type OutgoingSettlement = {
   bytes: Uint8Array
   signature: string
   signer: string | null
@@ -82,7 +90,7 @@ export type Outgoing = {
 export async function recordBroadcast(
   context: Context,
   recorded: Recorded,
-  { limits, signed }: { limits: Limits; signed: Outgoing | null },
+  { limits, signed }: { limits: ValidityLimits; signed: OutgoingSettlement | null },
 ): Promise<PaymentRecord> {
   const transaction = signed && Buffer.from(signed.bytes).toString('base64')
   const known = { ...recorded, signature: signed?.signature ?? null }
@@ -166,7 +174,7 @@ async function adoptOrder(
   known: Known,
   observation: Observation,
 ): Promise<PaymentRecord | undefined> {
-  const { held, terms, examined, checklist, signature } = known
+  const { held, terms, examined, report, signature } = known
   const own = await findOrder(
     context.db,
     known,
@@ -175,7 +183,7 @@ async function adoptOrder(
   const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
   const same = own !== undefined && own.resource === terms.resource
   if (paid)
-    checklist.check('already_used', {
+    report.check('already_used', {
       name: 'paid_order',
       source: 'record',
       ok: same,
@@ -283,13 +291,13 @@ function storable(resource: string | null): string | null {
 
 async function consume(
   tx: Database,
-  { accountId, held, fingerprint, checklist, signature }: Known,
+  { accountId, held, fingerprint, report, signature }: Known,
   facts: { paymentId: string; transaction: string | null },
 ): Promise<void> {
   const used = await consumeClaim(tx, held, {
     ...facts,
     fingerprint,
-    checks: stringifyJson(checklist.checks),
+    checks: stringifyJson(report.checks),
   })
   // Rolls everything back: another attempt has taken over.
   if (!used)

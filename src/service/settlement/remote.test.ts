@@ -7,7 +7,7 @@ import { proveTxid, refusal } from '#testing/proofs.ts'
 import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context/context.ts'
 import { chooseFacilitators } from '../keys/choose-facilitators.ts'
-import { Checklist } from '../verification/checklist.ts'
+import { VerificationReport } from '../verification/verification-report.ts'
 import { Deadline } from '../verification/deadline.ts'
 import { receivePayment } from './receive.ts'
 import { openRemote } from './remote.ts'
@@ -242,7 +242,7 @@ test('what a facilitator calls a transaction and cannot be one is asked of no no
     url: new globalThis.URL(facilitatorUrl),
     payment,
     terms,
-    checklist: new Checklist(),
+    report: new VerificationReport(),
     deadline: new Deadline(5_000),
   }
   for (const transaction of ['', 'x', '0OIl', `0x${'66'.repeat(32)}`, '../../status']) {

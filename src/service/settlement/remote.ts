@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { fact, type CheckFact } from '#contract/facts.ts'
-import { EgressProblem, EgressRefusedError } from '#egress/exchange.ts'
+import { EgressError, EgressRefusedError } from '#egress/exchange.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
 import { SettleResponse, VerifyResponse } from '#x402/settlement.ts'
 import { readTransactionName } from '../chains/transaction-name.ts'
 import type { Context } from '../context/context.ts'
-import { undecided, type Checklist } from '../verification/checklist.ts'
+import { undecided, type VerificationReport } from '../verification/verification-report.ts'
 import type { Deadline } from '../verification/deadline.ts'
 import { settlesHere } from './facilitator-wallet.ts'
 import type { Remote } from './outcome.ts'
 import { postJson } from './post-json.ts'
-import type { Terms } from '../verification/terms.ts'
+import type { ExpectedTerms } from '../verification/terms.ts'
 
 /** How long terms are said to be good for, in seconds, where the payer's own words say nothing. */
 const DEFAULT_TIMEOUT_S = 60
@@ -32,8 +32,8 @@ function spell(url: URL): string {
 type Asked = {
   url: URL
   payment: PaymentPayload
-  terms: Terms
-  checklist: Checklist
+  terms: ExpectedTerms
+  report: VerificationReport
   deadline: Deadline
 }
 
@@ -43,7 +43,7 @@ type Asked = {
  */
 export function openRemote(
   context: Context,
-  { url, payment, terms, checklist, deadline }: Asked,
+  { url, payment, terms, report, deadline }: Asked,
 ): Remote {
   const base = spell(url)
   const body = {
@@ -62,7 +62,7 @@ export function openRemote(
       })
       return v.parse(schema, answer)
     } catch (error) {
-      if (!(error instanceof EgressProblem) && !v.isValiError(error)) throw error
+      if (!(error instanceof EgressError) && !v.isValiError(error)) throw error
       if (error instanceof EgressRefusedError) {
         context.log.warn(
           { err: error, facilitator: base },
@@ -81,7 +81,7 @@ export function openRemote(
       const verified = await ask('verify', VerifyResponse)
       if (!verified.isValid)
         throw undecided('The facilitator does not verify this payment. Nothing is decided.')
-      checklist.check('malformed', {
+      report.check('malformed', {
         name: 'facilitator_verify',
         source: 'facilitator',
         ok: true,
@@ -97,7 +97,7 @@ export function openRemote(
       const transaction = readTransactionName(terms.network.network, settled.transaction) ?? null
       const got: CheckFact =
         transaction === null ? fact('settled') : { code: 'transaction', params: { transaction } }
-      checklist.check('malformed', {
+      report.check('malformed', {
         name: 'facilitator_settle',
         source: 'facilitator',
         ok: true,
@@ -110,7 +110,10 @@ export function openRemote(
 }
 
 /** Who settles where the caller names nobody: this service, or the first facilitator of the operator's list where no wallet here pays for it. */
-export function defaultFacilitator(context: Context, { network, asset }: Terms): URL | undefined {
+export function defaultFacilitator(
+  context: Context,
+  { network, asset }: ExpectedTerms,
+): URL | undefined {
   const [first] = context.config.facilitators?.allowed ?? []
   return asset.native || settlesHere(context, network.network) || first === undefined
     ? undefined
@@ -120,7 +123,7 @@ export function defaultFacilitator(context: Context, { network, asset }: Terms):
 /** The terms as they were asked; of the payer's words only what decides nothing. */
 function requirementsOf(
   payment: PaymentPayload,
-  { network, asset, payTo, amountAtomic, resource }: Terms,
+  { network, asset, payTo, amountAtomic, resource }: ExpectedTerms,
 ) {
   const requirements: Requirements = {
     scheme: EXACT_SCHEME,

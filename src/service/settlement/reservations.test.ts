@@ -5,8 +5,12 @@ import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { parseJson } from '#contract/json.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
-import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
-import { payBill, sendFrom } from '#testing/token-payers.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type Parties,
+} from '#testing/token-fixture.ts'
+import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { removeEndedReservations, reserve } from '../db/reservations.ts'
 import { reservation } from '../db/schema/proof.ts'
 import { settlePayment, verifyPayment } from './facilitator.ts'
@@ -15,17 +19,17 @@ import { settlePayment, verifyPayment } from './facilitator.ts'
 
 const HELD = 10n ** 9n
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
+  fixture = await openMinedTokenFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type Input = Parameters<typeof settlePayment>[2]
 
 async function paid(all: Parties): Promise<Input> {
-  const header = await payBill(all.client, all.requirements)
+  const header = await payInvoice(all.client, all.requirements)
   const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<
     string,
     unknown
@@ -33,11 +37,11 @@ async function paid(all: Parties): Promise<Input> {
   return { x402Version: 2, paymentPayload, paymentRequirements: all.requirements }
 }
 
-const verify = (input: Input) => verifyPayment(desk.context, desk.actor, input)
-const settle = (input: Input) => settlePayment(desk.context, desk.actor, input)
+const verify = (input: Input) => verifyPayment(fixture.context, fixture.actor, input)
+const settle = (input: Input) => settlePayment(fixture.context, fixture.actor, input)
 
 test('of 100 verifications at once on a balance for one payment exactly one is valid', async () => {
-  const all = await desk.parties({ amount: HELD })
+  const all = await fixture.parties({ amount: HELD })
   const inputs = await Promise.all(Array.from({ length: 100 }, () => paid(all)))
   const answers = await Promise.all(inputs.map(verify))
   const refused = answers.filter(({ isValid }) => !isValid)
@@ -48,10 +52,10 @@ test('of 100 verifications at once on a balance for one payment exactly one is v
 })
 
 test('a payment keeps its own reservation, and settling needs none', async () => {
-  const all = await desk.parties({ amount: HELD })
+  const all = await fixture.parties({ amount: HELD })
   const [first, second] = [await paid(all), await paid(all)]
   expect(await verify(first)).toMatchObject({ isValid: true })
-  const [row] = await desk.context.db
+  const [row] = await fixture.context.db
     .select()
     .from(reservation)
     .where(eq(reservation.payer, all.payer.address))
@@ -63,7 +67,7 @@ test('a payment keeps its own reservation, and settling needs none', async () =>
   })
   // Neither of them has renewed it.
   expect(
-    await desk.context.db
+    await fixture.context.db
       .select()
       .from(reservation)
       .where(eq(reservation.payer, all.payer.address)),
@@ -72,32 +76,32 @@ test('a payment keeps its own reservation, and settling needs none', async () =>
 })
 
 test('what was settled by the block of the balance is reserved no longer', async () => {
-  const all = await desk.parties({ amount: HELD })
+  const all = await fixture.parties({ amount: HELD })
   const input = await paid(all)
   expect(await verify(input)).toMatchObject({ isValid: true })
   expect(await settle(input)).toMatchObject({ success: true })
-  await desk.tokens.fund(all.payer.address)
+  await fixture.tokens.fund(all.payer.address)
   expect(await verify(await paid(all))).toMatchObject({ isValid: true })
 })
 
 test('a settlement that is still pending counts, also after its reservation has ended', async () => {
-  const all = await desk.parties({ amount: HELD })
+  const all = await fixture.parties({ amount: HELD })
   const input = await paid(all)
   expect(await verify(input)).toMatchObject({ isValid: true })
-  const blocks = desk.withoutMining()
+  const blocks = fixture.withoutMining()
   const settling = settle(input)
   await eventually(
     async () => (await verify(input)).extra?.checks.map(({ gotFact }) => gotFact?.code),
     (codes) => codes?.includes('in_settlement') ?? false,
   )
-  await desk.context.db
+  await fixture.context.db
     .update(reservation)
     .set({ expiresAt: sql`now() - interval '1 minute'` })
     .where(eq(reservation.payer, all.payer.address))
   // The node simulates on the state of its pool, so the verification itself would be refused for that.
-  const height = Number(await desk.evm.client.getBlockNumber())
+  const height = Number(await fixture.evm.client.getBlockNumber())
   const pool = {
-    network: desk.chain.network.network,
+    network: fixture.chain.network.network,
     payer: all.payer.address,
     asset: all.asset.address,
   }
@@ -110,19 +114,19 @@ test('a settlement that is still pending counts, also after its reservation has 
     height,
     validBefore,
   }
-  expect(await reserve(desk.context.db, other)).toBe(HELD)
+  expect(await reserve(fixture.context.db, other)).toBe(HELD)
   blocks[Symbol.dispose]()
   expect(await settling).toMatchObject({ success: true })
 })
 
 test('a permit reserves no more than Permit2 may move', async () => {
-  const all = await desk.parties({ method: 'permit2', amount: 1_000n })
+  const all = await fixture.parties({ method: 'permit2', amount: 1_000n })
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: 'approve',
     args: [PERMIT2, 1_500n],
   })
-  await sendFrom(desk.evm, all.payer, { to: all.asset.address as Hex, data })
+  await sendFrom(fixture.evm, all.payer, { to: all.asset.address as Hex, data })
   const answers = [await verify(await paid(all)), await verify(await paid(all))]
   expect(answers.map(({ isValid, invalidReason }) => [isValid, invalidReason])).toEqual([
     [true, undefined],

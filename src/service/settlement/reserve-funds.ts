@@ -4,8 +4,8 @@ import type { Context } from '../context/context.ts'
 import { reserve } from '../db/reservations.ts'
 import { chainOf } from '../context/network.ts'
 import { contractsOf } from '../verification/check-authorization.ts'
-import type { Checklist } from '../verification/checklist.ts'
-import type { Examined, Terms } from '../verification/terms.ts'
+import type { VerificationReport } from '../verification/verification-report.ts'
+import type { VerifiedProof, ExpectedTerms } from '../verification/terms.ts'
 
 /**
  * Reserves what an authorization moves, so that many verified at once never promise more than their payer can move. Other methods sign over their own place in
@@ -17,8 +17,8 @@ export async function reserveFunds(
   {
     terms,
     examined: { authorization, key },
-    checklist,
-  }: { terms: Terms; examined: Examined; checklist: Checklist },
+    report,
+  }: { terms: ExpectedTerms; examined: VerifiedProof; report: VerificationReport },
 ): Promise<void> {
   if (!authorization || key === null) return
   const { method, token, from, amountAtomic, validBefore } = authorization
@@ -44,7 +44,7 @@ export async function reserveFunds(
     height,
     validBefore,
   })
-  checklist.check('insufficient_funds', {
+  report.check('insufficient_funds', {
     name: 'reservation',
     source: 'record',
     ok: others === null,

@@ -3,12 +3,16 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
-import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
-import { payBill, sendFrom } from '#testing/token-payers.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type Parties,
+} from '#testing/token-fixture.ts'
+import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { receivePayment } from './receive.ts'
 
 /**
@@ -18,31 +22,33 @@ import { receivePayment } from './receive.ts'
 
 const NETWORK = 'eip155:31337'
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
+  fixture = await openMinedTokenFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 test('two processes settle at once from one wallet: every nonce once, every payment once', async () => {
-  await using second = await openContext([desk.tokens.network], { beside: desk.opened.context })
+  await using second = await openContext([fixture.tokens.network], {
+    beside: fixture.opened.context,
+  })
   const other: Context = {
     ...second.context,
     config: {
       ...second.context.config,
-      facilitators: desk.context.config.facilitators ?? { allowed: [], loopback: true },
+      facilitators: fixture.context.config.facilitators ?? { allowed: [], loopback: true },
     },
   }
   const payments = await Promise.all(
     Array.from({ length: 8 }, async () => {
-      const all = await desk.parties()
-      return { all, header: await payBill(all.client, all.requirements) }
+      const all = await fixture.parties()
+      return { all, header: await payInvoice(all.client, all.requirements) }
     }),
   )
   const answers = await Promise.all(
     payments.map(async ({ all, header }, index) =>
-      receivePayment(index % 2 ? other : desk.context, desk.actor, {
+      receivePayment(index % 2 ? other : fixture.context, fixture.actor, {
         walletAddress: all.payee.address,
         paymentProof: header,
         expectedAmount: '1.5',
@@ -53,19 +59,19 @@ test('two processes settle at once from one wallet: every nonce once, every paym
   )
   expect(answers.every(({ verified }) => verified)).toBe(true)
   for (const { all } of payments)
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   const signed = await readSigned(
-    desk.context.db,
-    { network: NETWORK, sender: desk.facilitator.address },
+    fixture.context.db,
+    { network: NETWORK, sender: fixture.facilitator.address },
     0,
   )
   expect(new Set(signed.map(({ nonce }) => nonce)).size).toBe(signed.length)
 })
 
 test('without a wallet that pays the network nothing is decided, and nothing moves', async () => {
-  const all = await desk.parties()
-  const header = await payBill(all.client, all.requirements)
-  const bare = desk.opened.context
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
+  const bare = fixture.opened.context
   const body = {
     walletAddress: all.payee.address,
     paymentProof: header,
@@ -73,42 +79,42 @@ test('without a wallet that pays the network nothing is decided, and nothing mov
     asset: 'USDC',
     timeout: 5,
   }
-  expect(await refusal(receivePayment(bare, desk.actor, body))).toMatchObject({
+  expect(await refusal(receivePayment(bare, fixture.actor, body))).toMatchObject({
     code: 'PAYMENT_VERIFICATION_FAILED',
   })
-  expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
-  expect(await desk.receive(all, header)).toMatchObject({ verified: true })
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
+  expect(await fixture.receive(all, header)).toMatchObject({ verified: true })
 })
 
 test('an authorization that somebody else carries out first is this payment all the same', async () => {
-  using _ = desk.withoutMining()
-  const all = await desk.parties()
-  const header = await payBill(all.client, all.requirements)
-  const authorization = await desk.authorizationOf(all, header)
-  const waiting = desk.receive(all, header, { timeout: 20 })
+  using _ = fixture.withoutMining()
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
+  const authorization = await fixture.authorizationOf(all, header)
+  const waiting = fixture.receive(all, header, { timeout: 20 })
   // Ours waits in the pool; another one with a higher tip goes first.
   const pooled = async () => {
-    const { pending } = await desk.evm.client.getTxpoolContent()
+    const { pending } = await fixture.evm.client.getTxpoolContent()
     return Object.keys(pending).some(
-      (sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase(),
+      (sender) => sender.toLowerCase() === fixture.facilitator.address.toLowerCase(),
     )
   }
   while (!(await pooled())) await new Promise((resolve) => setTimeout(resolve, 50))
-  const front = await desk.evm.wallet(10n ** 18n)
-  await sendFrom(desk.evm, front, { ...callOf(authorization), gas: 200_000n })
-  await desk.evm.mine(12)
+  const front = await fixture.evm.wallet(10n ** 18n)
+  await sendFrom(fixture.evm, front, { ...callOf(authorization), gas: 200_000n })
+  await fixture.evm.mine(12)
   expect(await waiting).toMatchObject({ verified: true, sender: all.payer.address })
-  expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 
 test('a token that says it moved less than it was asked to is no payment', async () => {
-  const all = await desk.parties()
+  const all = await fixture.parties()
   // The real token, with its Transfer event changed to half the amount: a fee on transfer as the
   // chain shows it.
-  const header = await payBill(all.client, all.requirements)
-  const lying = desk.withChain({
+  const header = await payInvoice(all.client, all.requirements)
+  const lying = fixture.withChain({
     observe: (signature, as = (seen) => seen) =>
-      desk.chain.observe(signature, (seen) =>
+      fixture.chain.observe(signature, (seen) =>
         as(
           seen.state === 'landed'
             ? {
@@ -129,16 +135,16 @@ test('a token that says it moved less than it was asked to is no payment', async
     asset: 'USDC',
     timeout: 15,
   }
-  expect(await refusal(receivePayment(lying, desk.actor, body))).toEqual(
+  expect(await refusal(receivePayment(lying, fixture.actor, body))).toEqual(
     refused('transaction_failed', 'transaction'),
   )
 })
 
 test('what was signed and recorded by a process that died is sent by the watcher', async () => {
-  const all = await desk.parties()
-  const header = await payBill(all.client, all.requirements)
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
   // Everything is stored, and nothing leaves: the process ends between the two.
-  const dying = desk.withChain({ broadcast: async () => ({ accepted: true }) })
+  const dying = fixture.withChain({ broadcast: async () => ({ accepted: true }) })
   const body = {
     walletAddress: all.payee.address,
     paymentProof: header,
@@ -146,21 +152,23 @@ test('what was signed and recorded by a process that died is sent by the watcher
     asset: 'USDC',
     timeout: 2,
   }
-  const waiting = await receivePayment(dying, desk.actor, body)
+  const waiting = await receivePayment(dying, fixture.actor, body)
   expect(waiting).toMatchObject({
     verified: false,
     status: 'pending',
     paymentId: expect.stringMatching(/^pay_/),
   })
-  expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
   await eventually(
     async () => {
-      await followOnce(desk.context, desk.chain, { expiredToo: false })
-      return desk.balance(all.asset, all.payee.address)
+      await pollOnce(fixture.context, fixture.chain, { expiredToo: false })
+      return fixture.balance(all.asset, all.payee.address)
     },
     (held) => held === all.amount,
   )
-  expect(await receivePayment(desk.context, desk.actor, { ...body, timeout: 20 })).toMatchObject({
+  expect(
+    await receivePayment(fixture.context, fixture.actor, { ...body, timeout: 20 }),
+  ).toMatchObject({
     paymentId: waiting.paymentId,
     verified: true,
   })
@@ -174,7 +182,7 @@ describe('a facilitator that somebody else runs', () => {
 
   /** Verifies everything; settles as told. */
   async function elsewhere(all: Parties, header: string, { settles, asked }: Elsewhere) {
-    const authorization = await desk.authorizationOf(all, header)
+    const authorization = await fixture.authorizationOf(all, header)
     const server = createServer((request, response) => {
       asked.push(request.url ?? '')
       const verifying = request.url?.endsWith('/verify')
@@ -190,7 +198,7 @@ describe('a facilitator that somebody else runs', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`
-    const config = { ...desk.context.config, facilitators: { allowed: [url], loopback: true } }
+    const config = { ...fixture.context.config, facilitators: { allowed: [url], loopback: true } }
     const body = {
       walletAddress: all.payee.address,
       paymentProof: header,
@@ -200,18 +208,18 @@ describe('a facilitator that somebody else runs', () => {
       timeout: 5,
     }
     return (changes: { timeout?: number } = {}) =>
-      receivePayment({ ...desk.context, config }, desk.actor, { ...body, ...changes })
+      receivePayment({ ...fixture.context, config }, fixture.actor, { ...body, ...changes })
   }
 
   test('settles a token, and the chain is read for it', async () => {
-    const all = await desk.parties()
-    const header = await payBill(all.client, all.requirements)
-    const helper = await desk.evm.wallet(10n ** 18n)
+    const all = await fixture.parties()
+    const header = await payInvoice(all.client, all.requirements)
+    const helper = await fixture.evm.wallet(10n ** 18n)
     const asked: string[] = []
     const receiveThere = await elsewhere(all, header, {
       asked,
       settles: (authorization) =>
-        sendFrom(desk.evm, helper, { ...callOf(authorization), gas: 200_000n }),
+        sendFrom(fixture.evm, helper, { ...callOf(authorization), gas: 200_000n }),
     })
     const received = await receiveThere({ timeout: 20 })
     expect(received).toMatchObject({
@@ -219,7 +227,7 @@ describe('a facilitator that somebody else runs', () => {
       sender: all.payer.address,
       verifiedBy: expect.stringContaining('/x402'),
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
     // The same question gets the same payment, and nobody is asked to settle again.
     expect(await receiveThere({ timeout: 20 })).toMatchObject({
       paymentId: received.paymentId,
@@ -229,8 +237,8 @@ describe('a facilitator that somebody else runs', () => {
   })
 
   test('that says it settled a token and did not gets no grant, and the payment is still open', async () => {
-    const all = await desk.parties()
-    const header = await payBill(all.client, all.requirements)
+    const all = await fixture.parties()
+    const header = await payInvoice(all.client, all.requirements)
     const asked: string[] = []
     const receiveThere = await elsewhere(all, header, {
       asked,
@@ -239,6 +247,6 @@ describe('a facilitator that somebody else runs', () => {
     const told = await receiveThere()
     expect(told).toMatchObject({ verified: false, status: 'pending' })
     expect(await receiveThere()).toMatchObject({ paymentId: told.paymentId, verified: false })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
   })
 })

@@ -1,32 +1,39 @@
 import { fact, textFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import type { Chain, Transfer } from '../chains/chain.ts'
-import type { Call, Quote } from '../chains/contracts.ts'
+import type { Chain, ObservedTransfer } from '../chains/chain.ts'
+import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
-import type { HeldClaim } from '../db/claims.ts'
+import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
-import { followSettlement } from './follow-settlement.ts'
-import { push } from '../hosted/push.ts'
+import { monitorSettlement } from './monitor-settlement.ts'
+import { broadcast } from '../hosted/broadcast.ts'
 import { signCall } from '../wallets/sign-call.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import {
   checkFunds,
   checkValidity,
   contractsOf,
   factOfUse,
 } from '../verification/check-authorization.ts'
-import { undecided } from '../verification/checklist.ts'
+import { undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
-import { keepSettlement } from './keep-settlement.ts'
+import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
-import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from './outcome.ts'
+import {
+  orUndecided,
+  outcome,
+  ClaimSupersededError,
+  seenOr,
+  type Job,
+  type Settled,
+} from './outcome.ts'
 import { readProofTime } from '../verification/proof-time.ts'
 import { recordBroadcast } from './record.ts'
 
-type Held = { chain: Chain; held: HeldClaim; authorization: VerifiedAuthorization }
+type Held = { chain: Chain; held: OpenClaim; authorization: VerifiedAuthorization }
 
 const POLL_MS = 200
 
@@ -41,7 +48,7 @@ export async function settleAuthorization(
   job: Job,
   { chain, held, authorization }: Held,
 ): Promise<Settled> {
-  const { deadline, checklist } = job
+  const { deadline, report } = job
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   const { accountId, fingerprint, terms } = job
   // What was built for the payee of this question may land at any moment.
@@ -54,8 +61,8 @@ export async function settleAuthorization(
       fingerprint,
     }))
   )
-    throw new Overtaken()
-  checklist.check('already_used', {
+    throw new ClaimSupersededError()
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: !use.used,
@@ -63,43 +70,43 @@ export async function settleAuthorization(
     got: factOfUse(use),
   })
   checkValidity(
-    { authorization, checklist },
+    { authorization, report },
     await orUndecided(deadline.within(readProofTime(context, terms.network.network))),
   )
-  await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, checklist })))
+  await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, report })))
   const payment = job.remote
     ? await settleElsewhere(context, job, held)
     : await settleHere(context, job, { chain, held, authorization })
-  wakeWatcher(chain)
-  return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })
+  notifyMonitor(chain)
+  return monitorAuthorization(context, job, { chain, payment, alreadyProcessed: false })
 }
 
 /**
  * Polls until the outcome is known or the time is up. It is this payment, no matter who executes
  * it: it was presented first.
  */
-export async function followAuthorization(
+export async function monitorAuthorization(
   context: Context,
-  job: Pick<Job, 'deadline' | 'checklist'>,
+  job: Pick<Job, 'deadline' | 'report'>,
   {
     chain,
     payment,
     alreadyProcessed,
   }: { chain: Chain; payment: PaymentRecord; alreadyProcessed: boolean },
 ): Promise<Settled> {
-  const { deadline, checklist } = job
+  const { deadline, report } = job
   let row = payment
   while (row.status === 'pending' && !deadline.passed) {
     if (
       (await seenOr(
-        deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)),
+        deadline.within(monitorSettlement(context, { payment: row, chain }).then(() => true)),
       )) === undefined
     )
       break
     row = (await findPayment(context.db, row.id)) ?? row
     if (row.status === 'pending') await deadline.sleep(POLL_MS)
   }
-  return outcome({ checklist }, row, { alreadyProcessed, checks: checklist.checks })
+  return outcome({ report }, row, { alreadyProcessed, checks: report.checks })
 }
 
 /**
@@ -109,7 +116,7 @@ export async function followAuthorization(
 async function settleElsewhere(
   context: Context,
   job: Job,
-  held: HeldClaim,
+  held: OpenClaim,
 ): Promise<PaymentRecord> {
   await job.remote?.verify()
   const payment = await recordBroadcast(
@@ -163,13 +170,13 @@ async function settleHere(
 
 /** @throws ProofRefused `simulation_failed` */
 async function rehearse(
-  { deadline, checklist }: Job,
+  { deadline, report }: Job,
   chain: Chain,
-  call: Call & { from: string },
+  call: ContractCall & { from: string },
 ): Promise<Extract<Quote, { ok: true }>> {
   const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  checklist.check('simulation_failed', {
+  report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',
     ok: quote.ok,
@@ -182,9 +189,9 @@ async function rehearse(
 
 type Sending = {
   chain: Chain
-  held: HeldClaim
+  held: OpenClaim
   opened: OpenedWallet
-  call: Call
+  call: ContractCall
   quote: Extract<Quote, { ok: true }>
 }
 
@@ -196,7 +203,7 @@ async function send(
 ): Promise<{ payment: PaymentRecord; signature: string }> {
   const { wallet, secret } = opened
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
-  const { payment, signed } = await keepSettlement(context, job, {
+  const { payment, signed } = await persistSettlement(context, job, {
     chain,
     held,
     transfer: transferOf(job),
@@ -217,7 +224,7 @@ async function send(
     },
   })
   const { bytes, signature } = signed
-  await push(context, chain, {
+  await broadcast(context, chain, {
     paymentId: payment.id,
     signature,
     signedTransaction: Buffer.from(bytes).toString('base64'),
@@ -232,7 +239,7 @@ async function limitsNow(context: Context, { terms }: Job) {
   return { builtHeight: (await chain?.recentHead())?.height ?? 0, lastValidBlockHeight: null }
 }
 
-function transferOf({ terms, examined }: Job): Transfer {
+function transferOf({ terms, examined }: Job): ObservedTransfer {
   const { payTo, asset, amountAtomic } = terms
   return {
     sender: examined.payer ?? '',

@@ -5,8 +5,12 @@ import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import { eventually } from '#testing/service-context.ts'
-import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
-import { payBill, sendFrom } from '#testing/token-payers.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type Parties,
+} from '#testing/token-fixture.ts'
+import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { createApp } from '../app.ts'
 import type { Actor } from '../context/context.ts'
 import { createMetrics } from '../context/metrics.ts'
@@ -19,29 +23,29 @@ import { settlePayment, verifyPayment } from './facilitator.ts'
 
 const NETWORK = 'eip155:31337'
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 let server: HttpServer
 let key: string
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
-  ;({ key } = await createTestKey(desk.context.db))
-  const { fetch } = createApp(desk.context, routes, createMetrics())
+  fixture = await openMinedTokenFixture()
+  ;({ key } = await createTestKey(fixture.context.db))
+  const { fetch } = createApp(fixture.context, routes, createMetrics())
   server = await startHttpServer(
-    { ...desk.context.config, host: '127.0.0.1', port: 0 },
-    { fetch, now: desk.context.now, onError: (error) => expect.fail(String(error)) },
+    { ...fixture.context.config, host: '127.0.0.1', port: 0 },
+    { fetch, now: fixture.context.now, onError: (error) => expect.fail(String(error)) },
   )
 })
 
 afterAll(async () => {
   await server?.stop(1_000)
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
 })
 
 type Input = Parameters<typeof settlePayment>[2]
 
 async function paid(all: Parties): Promise<{ header: string; input: Input }> {
-  const header = await payBill(all.client, all.requirements)
+  const header = await payInvoice(all.client, all.requirements)
   return {
     header,
     input: {
@@ -54,10 +58,10 @@ async function paid(all: Parties): Promise<{ header: string; input: Input }> {
 
 const payloadOf = (header: string) =>
   parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
-const verify = (input: Input, actor: Actor = desk.actor) =>
-  verifyPayment(desk.context, actor, input)
-const settle = (input: Input, actor: Actor = desk.actor) =>
-  settlePayment(desk.context, actor, input)
+const verify = (input: Input, actor: Actor = fixture.actor) =>
+  verifyPayment(fixture.context, actor, input)
+const settle = (input: Input, actor: Actor = fixture.actor) =>
+  settlePayment(fixture.context, actor, input)
 const withResource = (input: Input, resource: string) => ({
   ...input,
   paymentRequirements: {
@@ -69,10 +73,10 @@ const withResource = (input: Input, resource: string) => ({
 /** Whether a settlement waits in the pool. */
 const pooled = () =>
   eventually(
-    async () => (await desk.evm.client.getTxpoolContent()).pending,
+    async () => (await fixture.evm.client.getTxpoolContent()).pending,
     (pending) =>
       Object.keys(pending).some(
-        (sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase(),
+        (sender) => sender.toLowerCase() === fixture.facilitator.address.toLowerCase(),
       ),
   )
 
@@ -90,15 +94,17 @@ function settleOverHttp(input: Input) {
 
 describe('a payment whose settlement is pending, or has landed and was not told as success', () => {
   test('is valid for the same question of the same account, and used only after success was told', async () => {
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { header, input } = await paid(all)
     {
-      using _ = desk.withoutMining()
+      using _ = fixture.withoutMining()
       // The same question at the other endpoint, which gives up soon.
-      expect(await desk.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({
-        verified: false,
-        status: 'pending',
-      })
+      expect(await fixture.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject(
+        {
+          verified: false,
+          status: 'pending',
+        },
+      )
       expect(await verify(input)).toMatchObject({ isValid: true, payer: all.payer.address })
       expect(await verify(withResource(input, 'https://shop.example/a'))).toMatchObject({
         isValid: false,
@@ -121,7 +127,7 @@ describe('a payment whose settlement is pending, or has landed and was not told 
       })
     }
     await eventually(
-      () => desk.balance(all.asset, all.payee.address),
+      () => fixture.balance(all.asset, all.payee.address),
       (held) => held === all.amount,
     )
     expect(await verify(input)).toMatchObject({ isValid: true, payer: all.payer.address })
@@ -140,15 +146,15 @@ describe('a payment whose settlement is pending, or has landed and was not told 
       errorReason: 'already_used',
       transaction: '',
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 })
 
 describe('of all settlements of one payment one is told success', () => {
   test('parallel ones wait, and are told duplicate_settlement', async () => {
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { input } = await paid(all)
-    const blocks = desk.withoutMining()
+    const blocks = fixture.withoutMining()
     const first = settle(input)
     await pooled()
     const others = Array.from({ length: 5 }, () => settle(input))
@@ -168,9 +174,9 @@ describe('of all settlements of one payment one is told success', () => {
   })
 
   test('a connection that closes while its settlement is pending leaves the grant to the next settlement of the same caller', async () => {
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { input } = await paid(all)
-    const blocks = desk.withoutMining()
+    const blocks = fixture.withoutMining()
     const first = settleOverHttp(input)
     await pooled()
     first.close()
@@ -182,18 +188,20 @@ describe('of all settlements of one payment one is told success', () => {
       success: false,
       errorReason: 'already_used',
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
   test('a grant whose answer could not be written is given back', async () => {
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { input } = await paid(all)
     const undone: Promise<void>[] = []
     const closing = {
       gone: false,
       ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()),
     }
-    expect(await settle(input, { ...desk.actor, caller: closing })).toMatchObject({ success: true })
+    expect(await settle(input, { ...fixture.actor, caller: closing })).toMatchObject({
+      success: true,
+    })
     await Promise.all(undone)
     expect(await verify(input)).toMatchObject({ isValid: true })
     expect(await settle(input)).toMatchObject({ success: true })
@@ -201,36 +209,38 @@ describe('of all settlements of one payment one is told success', () => {
   })
 
   test('a settlement that gave up is told as success at the next try, as the official server makes one', async () => {
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { header, input } = await paid(all)
-    using _ = desk.withoutMining()
-    expect(await desk.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({
+    using _ = fixture.withoutMining()
+    expect(await fixture.receive(all, header, { resource: undefined, timeout: 2 })).toMatchObject({
       verified: false,
     })
     const waiting = settle(input)
-    await desk.evm.mine(3)
+    await fixture.evm.mine(3)
     expect(await waiting).toMatchObject({ success: true })
   })
 })
 
 describe('a payment that was settled and that no caller was told of', () => {
   const page = { limit: 50, offset: 0 }
-  const list = async (actor: Actor = desk.actor) =>
-    (await readUndelivered(desk.context, actor, page)).payments.map(({ paymentId }) => paymentId)
-  const decide = (paymentId: string, delivered: boolean, actor: Actor = desk.actor) =>
-    decideUndelivered(desk.context, { actor, paymentId, delivered }, {})
+  const list = async (actor: Actor = fixture.actor) =>
+    (await readUndelivered(fixture.context, actor, page)).payments.map(({ paymentId }) => paymentId)
+  const decide = (paymentId: string, delivered: boolean, actor: Actor = fixture.actor) =>
+    decideUndelivered(fixture.context, { actor, paymentId, delivered }, {})
 
   /** Settles a payment whose caller closes the connection before the answer is written. */
   async function leaveAlone(): Promise<{ paymentId: string; input: Input; all: Parties }> {
     const before = await list()
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { input } = await paid(all)
     const undone: Promise<void>[] = []
     const closing = {
       gone: false,
       ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()),
     }
-    expect(await settle(input, { ...desk.actor, caller: closing })).toMatchObject({ success: true })
+    expect(await settle(input, { ...fixture.actor, caller: closing })).toMatchObject({
+      success: true,
+    })
     await Promise.all(undone)
     const [paymentId = ''] = (await list()).filter((id) => !before.includes(id))
     return { paymentId, input, all }
@@ -238,16 +248,16 @@ describe('a payment that was settled and that no caller was told of', () => {
 
   test('is in the inbox of its account alone, until the same proof is told success', async () => {
     const { paymentId, input, all } = await leaveAlone()
-    const { total, payments } = await readUndelivered(desk.context, desk.actor, page)
+    const { total, payments } = await readUndelivered(fixture.context, fixture.actor, page)
     expect(total).toBe(payments.length)
     expect(payments.find((each) => each.paymentId === paymentId)).toMatchObject({
       amountAtomic: all.amount.toString(),
       sender: all.payer.address,
       refund: { state: 'none' },
     })
-    expect(await list({ ...desk.actor, accountId: 'acc_another' })).toEqual([])
+    expect(await list({ ...fixture.actor, accountId: 'acc_another' })).toEqual([])
     await expect(
-      decide(paymentId, true, { ...desk.actor, accountId: 'acc_another' }),
+      decide(paymentId, true, { ...fixture.actor, accountId: 'acc_another' }),
     ).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await settle(input)).toMatchObject({ success: true })
     expect(await list()).not.toContain(paymentId)
@@ -273,9 +283,9 @@ describe('a payment that was settled and that no caller was told of', () => {
   test('leaves it once it was refunded in full, and is never told as success', async () => {
     const { paymentId, input, all } = await leaveAlone()
     const returned = (status: 'confirmed' | 'pending', amount: bigint) =>
-      insertPayment(desk.context.db, {
+      insertPayment(fixture.context.db, {
         id: createPaymentId(),
-        accountId: desk.actor.accountId,
+        accountId: fixture.actor.accountId,
         mode: 'hosted',
         status,
         network: NETWORK,
@@ -299,12 +309,12 @@ describe('a payment that was settled and that no caller was told of', () => {
 })
 
 describe('callers without a key', () => {
-  const keyless = (address: string): Actor => ({ ...desk.actor, keyless: true, address })
+  const keyless = (address: string): Actor => ({ ...fixture.actor, keyless: true, address })
 
   test('are told only of what they began themselves', async () => {
-    const all = await desk.parties()
+    const all = await fixture.parties()
     const { input } = await paid(all)
-    const blocks = desk.withoutMining()
+    const blocks = fixture.withoutMining()
     const own = settle(input, keyless('192.0.2.1'))
     await pooled()
     expect(await verify(input, keyless('192.0.2.2'))).toMatchObject({
@@ -327,13 +337,16 @@ describe('callers without a key', () => {
   })
 
   test('settle nothing by the name of a transaction, which is public', async () => {
-    const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
-    const txRef = await sendFrom(desk.evm, payer, {
+    const [payer, payee] = await Promise.all([
+      fixture.evm.wallet(10n ** 18n),
+      fixture.evm.wallet(0n),
+    ])
+    const txRef = await sendFrom(fixture.evm, payer, {
       to: payee.address,
       value: 10n ** 16n,
       gas: 21_000n,
     })
-    await desk.evm.mine(3)
+    await fixture.evm.mine(3)
     const header = await proveTxid({
       payer,
       payTo: payee.address,
@@ -360,7 +373,10 @@ describe('callers without a key', () => {
   })
 
   test('settle no signed transaction that the network shows already', async () => {
-    const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
+    const [payer, payee] = await Promise.all([
+      fixture.evm.wallet(10n ** 18n),
+      fixture.evm.wallet(0n),
+    ])
     const fields = {
       chainId: 31337,
       gas: 21_000n,
@@ -371,7 +387,7 @@ describe('callers without a key', () => {
       value: 10n ** 16n,
     }
     const signedTransaction = await payer.signTransaction({ type: 'eip1559', ...fields })
-    const [native] = desk.tokens.network.assets
+    const [native] = fixture.tokens.network.assets
     const accepted = {
       scheme: 'exact',
       network: NETWORK,
@@ -387,7 +403,7 @@ describe('callers without a key', () => {
       paymentRequirements: accepted,
     }
     expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({ isValid: true })
-    await desk.evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
+    await fixture.evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
     const refusal = 'invalid_exact_evm_nonce_already_used'
     expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({
       isValid: false,

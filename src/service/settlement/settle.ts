@@ -5,37 +5,42 @@ import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
 import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign-call.ts'
-import type { Chain, Observation, Transfer } from '../chains/chain.ts'
+import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { crashPoint } from '../context/crash.ts'
 import {
   findBroadcast,
   findClaim,
-  grantOnce,
+  consumeOnce,
   revokeGrant,
   wasGranted,
   yieldGrant,
   type ClaimRecord,
-  type HeldClaim,
+  type OpenClaim,
   type SettlingCall,
 } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../context/network.ts'
-import { push } from '../hosted/push.ts'
-import { followQuestion } from './follow-self.ts'
-import { wakeWatcher } from '../chains/wake.ts'
+import { broadcast } from '../hosted/broadcast.ts'
+import { monitorQuestion } from './monitor-self.ts'
+import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
-import { ProofRefused, undecided } from '../verification/checklist.ts'
+import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
-import { hold, whileHeld } from './hold.ts'
-import { keepSettlement } from './keep-settlement.ts'
-import { judge, judgeMemo, judgeTransfer, type Landed } from '../verification/judge.ts'
+import { claimTransfer, withClaim } from './claim.ts'
+import { persistSettlement } from './persist-settlement.ts'
+import {
+  validatePayment,
+  validateMemo,
+  validateTransfer,
+  type LandedObservation,
+} from '../verification/validate-transfer.ts'
 import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import {
   orUndecided,
   outcome,
-  Overtaken,
+  ClaimSupersededError,
   pending,
   seenOr,
   type Job,
@@ -43,10 +48,15 @@ import {
 } from './outcome.ts'
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
-import { rehearseSigned } from '../verification/rehearse.ts'
-import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
-import { followAuthorization, settleAuthorization } from './settle-authorization.ts'
-import { sponsorFee } from './sponsor-fee.ts'
+import { simulateSigned } from '../verification/simulate-signed.ts'
+import {
+  recordBroadcast,
+  recordLanded,
+  type ValidityLimits,
+  type OutgoingSettlement,
+} from './record.ts'
+import { monitorAuthorization, settleAuthorization } from './settle-authorization.ts'
+import { feePayerFee } from './fee-payer.ts'
 import { isCertain, watch } from './watch.ts'
 
 /**
@@ -78,7 +88,7 @@ async function isGranted(
   call: SettlingCall,
 ): Promise<boolean> {
   for (;;) {
-    const answer = await grantOnce(context.db, call)
+    const answer = await consumeOnce(context.db, call)
     if (answer === 'granted') caller?.ifUnanswered(() => revokeGrant(context.db, call.paymentId))
     if (answer !== 'waiting' || deadline.passed) return answer === 'granted'
     await deadline.sleep(POLL_MS)
@@ -87,13 +97,13 @@ async function isGranted(
 
 /** Checks again when the payee was quicker, until its own settlement is certain. */
 async function untilDecided(context: Context, job: Job): Promise<Settled> {
-  const { checks } = job.checklist
+  const { checks } = job.report
   const before = checks.length
   for (;;) {
     try {
       return await bringToOutcome(context, job)
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw error
+      if (!(error instanceof ClaimSupersededError)) throw error
       if (job.deadline.passed)
         throw undecided(
           'The payment is on the chain, and not confirmed yet. Send the same request again.',
@@ -112,7 +122,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     authorization &&
     (await orUndecided(
       job.deadline.within(
-        checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist }),
+        checkSignature({ chain, terms: job.terms, authorization, report: job.report }),
       ),
     ))
   if (key !== null) {
@@ -123,7 +133,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
       fingerprint: job.fingerprint,
     }
     // The payee may have settled it alone, with the transaction built for that.
-    await followQuestion(context, question)
+    await monitorQuestion(context, question)
     try {
       return await holding(context, job, {
         key,
@@ -132,7 +142,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     } catch (error) {
       // Or while this was under way: then what looks used is this very payment.
       const settled =
-        error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+        error instanceof ProofRefusedError ? await monitorQuestion(context, question) : undefined
       if (!settled || settled.status === 'created') throw error
       const claim = await findClaim(context.db, { ...question, scope: job.claimant.scope })
       if (claim?.paymentId === settled.id) return repeat(context, job, claim)
@@ -141,13 +151,13 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
         state: 'pending',
         payment: settled,
         alreadyProcessed: false,
-        checks: job.checklist.checks.filter(({ ok }) => ok),
+        checks: job.report.checks.filter(({ ok }) => ok),
       }
     }
   }
   const seen = await look(chain, job, { signature: signatureOf(signature) })
   if (!isCertain(seen)) return pending(job)
-  if (seen.transfer === null) judgeTransfer(job, null)
+  if (seen.transfer === null) validateTransfer(job, null)
   // A transaction that can be signed twice is identified by its message.
   if (seen.messageHash === undefined)
     throw undecided(
@@ -170,7 +180,7 @@ async function settleHeld(
   const { bytes, signature } = job.examined
   if (verified) return settleAuthorization(context, job, { chain, held, authorization: verified })
   const told = await askRemote(job)
-  if (bytes && !(job.remote && job.examined.sponsor))
+  if (bytes && !(job.remote && job.examined.feePayer))
     return settleSigned(context, job, { chain, held, bytes })
   return settleSeen(context, job, { chain, held, signature: signature ?? told })
 }
@@ -188,24 +198,24 @@ function signatureOf(signature: string | null): string {
 async function holding(
   context: Context,
   job: Job,
-  { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> },
+  { key, work }: { key: string; work: (held: OpenClaim) => Promise<Settled> },
 ): Promise<Settled> {
-  const { claimant, fingerprint, deadline, checklist, attempt } = job
-  const answer = await hold(context, {
+  const { claimant, fingerprint, deadline, report, attempt } = job
+  const answer = await claimTransfer(context, {
     network: job.terms.network.network,
     key,
     claimant,
     fingerprint,
     deadline,
-    checklist,
+    report,
     attempt,
   })
   if ('used' in answer) return repeat(context, job, answer.used)
   const { held } = answer
-  return whileHeld(context, { held, waits: () => !job.caller?.gone }, () => work(held))
+  return withClaim(context, { held, waits: () => !job.caller?.gone }, () => work(held))
 }
 
-type Held = { chain: Chain; held: HeldClaim }
+type Held = { chain: Chain; held: OpenClaim }
 
 /** Another party has broadcast; the chain decides, and what it shows must be what was signed. */
 async function settleSeen(
@@ -219,7 +229,7 @@ async function settleSeen(
   if (job.examined.bytes) {
     const key = seen.messageHash === undefined ? null : messageKey(seen.messageHash)
     const got = key === null ? fact('unknown') : messageFact(key)
-    job.checklist.check('transaction_failed', {
+    job.report.check('transaction_failed', {
       name: 'message',
       source: 'chain',
       ok: key === held.key,
@@ -241,20 +251,20 @@ async function settleSigned(
   { chain, held, bytes }: Held & { bytes: Uint8Array },
 ): Promise<Settled> {
   const { examined, deadline } = job
-  const { sponsor, signature: own } = examined
+  const { feePayer: sponsor, signature: own } = examined
   // What our fee payer must sign cannot be on the chain without having been recorded, for this
   // account or another one.
   const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
   if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found')
-    refuseBroadcast(job.checklist, known.state)
+    refuseBroadcast(job.report, known.state)
   if (known && sent !== null && isCertain(known)) {
     refuseOld(job)
     return finish(context, job, { seen: known, held, signature: sent })
   }
-  await judgeMemo(context, job, examined.memo)
+  await validateMemo(context, job, examined.memo)
   if (known === null || known.state === 'not_found')
-    await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
+    await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = {
     builtHeight: head.height,
@@ -265,7 +275,7 @@ async function settleSigned(
       chain,
       ...(await signAsSponsor(context, job, { chain, held, bytes, sponsor, limits })),
     })
-  const signed: Outgoing = {
+  const signed: OutgoingSettlement = {
     bytes,
     signature: signatureOf(own),
     signer: null,
@@ -292,9 +302,9 @@ function isPublicTransfer({ terms }: Pick<Job, 'terms'>): boolean {
  * A token transfer that nothing binds to this seller's question must not be on the chain already:
  * anybody could present it.
  */
-function refuseOld({ terms, checklist }: Job): void {
+function refuseOld({ terms, report }: Job): void {
   if (terms.asset.native || terms.memo !== null) return
-  checklist.check('already_used', {
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: false,
@@ -303,7 +313,7 @@ function refuseOld({ terms, checklist }: Job): void {
   })
 }
 
-type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: Limits }
+type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: ValidityLimits }
 
 /**
  * Our wallet signs for a payer once every check has passed, for tokens also those of the official
@@ -328,9 +338,9 @@ async function signAsSponsor(
   }
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
   return withWallet(context, address, async ({ wallet, secret }) => {
-    const { feeAtomic } = sponsorFee(bytes)
+    const { feeAtomic } = feePayerFee(bytes)
     const sign = () => coSign(bytes, { secret, address: wallet.address })
-    return keepSettlement(context, job, {
+    return persistSettlement(context, job, {
       chain,
       held,
       transfer: transferOf(job),
@@ -349,7 +359,7 @@ async function signAsSponsor(
 const LIFETIME_BLOCKS = 150
 
 /** What the signed bytes say, which the examination checked against the terms. */
-export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): Transfer {
+export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): ObservedTransfer {
   const { payTo, asset, amountAtomic } = terms
   const { payer, memo, nonce, fingerprint } = examined
   return {
@@ -366,7 +376,7 @@ export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>)
 type Following = {
   chain: Chain
   payment: PaymentRecord
-  signed: Pick<Outgoing, 'bytes' | 'signature'>
+  signed: Pick<OutgoingSettlement, 'bytes' | 'signature'>
 }
 
 /**
@@ -378,11 +388,11 @@ async function follow(
   job: Job,
   { chain, payment, signed }: Following,
 ): Promise<Settled> {
-  const { deadline, checklist } = job
+  const { deadline, report } = job
   const { signature } = signed
   await seenOr(
     deadline.within(
-      push(context, chain, {
+      broadcast(context, chain, {
         paymentId: payment.id,
         signature,
         signedTransaction: Buffer.from(signed.bytes).toString('base64'),
@@ -390,7 +400,7 @@ async function follow(
     ),
   )
   crashPoint(context, 'settle:broadcast')
-  wakeWatcher(chain)
+  notifyMonitor(chain)
   const seen = await seenOr(watch(chain, { signature, deadline }))
   if (seen && isCertain(seen))
     await applyObservation(context, {
@@ -401,18 +411,18 @@ async function follow(
     })
   return outcome(job, (await findPayment(context.db, payment.id)) ?? payment, {
     alreadyProcessed: false,
-    checks: checklist.checks,
+    checks: report.checks,
   })
 }
 
 async function finish(
   context: Context,
   job: Job,
-  { seen, held, signature }: { seen: Landed; held: HeldClaim; signature: string },
+  { seen, held, signature }: { seen: LandedObservation; held: OpenClaim; signature: string },
 ): Promise<Settled> {
-  const transfer = await judge(context, job, seen)
+  const transfer = await validatePayment(context, job, seen)
   const payment = await recordLanded(context, { ...job, held, transfer, signature }, seen)
-  return { state: 'paid', payment, alreadyProcessed: false, checks: job.checklist.checks }
+  return { state: 'paid', payment, alreadyProcessed: false, checks: job.report.checks }
 }
 
 /** The same question again gets the first answer, with the payment's current status. */
@@ -426,7 +436,7 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
   const chain = chainOf(context, payment.network)
   if (job.examined.authorization)
     return {
-      ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })),
+      ...(await monitorAuthorization(context, job, { chain, payment, alreadyProcessed: true })),
       ...told,
     }
   const signature = payment.reportedSignature ?? job.examined.signature
@@ -452,7 +462,8 @@ async function look(chain: Chain, job: Job, { signature, stop }: Looking): Promi
     stop: (observation) => stop?.() ?? contradicts(job, observation),
   })
   if (!seen) throw undecided('The network did not answer in time. Nothing is decided.')
-  if (contradicts(job, seen) && seen.state === 'pending') judgeTransfer(job, seen.transfer ?? null)
+  if (contradicts(job, seen) && seen.state === 'pending')
+    validateTransfer(job, seen.transfer ?? null)
   return seen
 }
 

@@ -1,6 +1,6 @@
 import type { Chain, Observation } from '../chains/chain.ts'
-import { Late, type Deadline } from '../verification/deadline.ts'
-import type { Landed } from '../verification/judge.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
+import type { LandedObservation } from '../verification/validate-transfer.ts'
 
 const MIN_PAUSE_MS = 50
 const MAX_PAUSE_MS = 1_000
@@ -23,7 +23,7 @@ export async function watch(
     try {
       last = await deadline.within(chain.observe(signature))
     } catch (error) {
-      if (error instanceof Late) return last
+      if (error instanceof DeadlineExceededError) return last
       throw error
     }
     if (isCertain(last) || stop?.(last)) return last
@@ -33,7 +33,7 @@ export async function watch(
 }
 
 /** By the network's policy; before that, a block may still be replaced. That a transaction failed is certain only when it is final. */
-export function isCertain(observation: Observation): observation is Landed {
+export function isCertain(observation: Observation): observation is LandedObservation {
   return (
     observation.state === 'landed' &&
     (observation.succeeded ? observation.confirmed : observation.finalized)

@@ -19,9 +19,9 @@ import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Contracts } from '../chains/contracts.ts'
-import type { Checklist } from './checklist.ts'
+import type { VerificationReport } from './verification-report.ts'
 import { checkTime, type ProofTime } from './proof-time.ts'
-import type { Terms } from './terms.ts'
+import type { ExpectedTerms } from './terms.ts'
 
 const abi = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
@@ -33,7 +33,12 @@ const UNDEPLOYED = /(?:6492){16}$/
 /** An authorization that ends sooner may end before the next block. */
 const LEAST_LEFT_S = 6n
 
-type Checked = { chain: Chain; terms: Terms; authorization: Authorization; checklist: Checklist }
+type Checked = {
+  chain: Chain
+  terms: ExpectedTerms
+  authorization: Authorization
+  report: VerificationReport
+}
 
 /** An EVM chain always has them; this keeps what is never so in one place. */
 export function contractsOf({ contracts, network }: Chain): Contracts {
@@ -50,12 +55,12 @@ export async function checkSignature({
   chain,
   terms,
   authorization,
-  checklist,
+  report,
 }: Checked): Promise<VerifiedAuthorization> {
   const contracts = contractsOf(chain)
   const { method, from, signature, token } = authorization
   const domain = method === 'permit2' ? { name: '', version: '' } : await contracts.domain(token)
-  checklist.check('unsupported_method', {
+  report.check('unsupported_method', {
     name: 'token_domain',
     source: 'chain',
     ok: domain !== null,
@@ -68,7 +73,7 @@ export async function checkSignature({
   })
   const signer = recoverSigner(digest, hexToBytes(signature))
   if (signer === from) {
-    checklist.check('invalid_signature', {
+    report.check('invalid_signature', {
       name: 'signature',
       source: 'proof',
       ok: true,
@@ -84,7 +89,7 @@ export async function checkSignature({
     : signer === undefined
       ? fact('unrecoverable_signature')
       : addressFact(signer)
-  checklist.check('invalid_signature', {
+  report.check('invalid_signature', {
     name: 'signature',
     source: 'chain',
     ok,
@@ -120,7 +125,7 @@ async function confirmedByContract(
  * @throws ProofRefused `outside_window` when it can never land any more; NotValidNowError when it is too early, or its end is not final yet
  */
 export function checkValidity(
-  { authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>,
+  { authorization, report }: Pick<Checked, 'authorization' | 'report'>,
   { latest, finalized }: ProofTime,
 ): void {
   const seconds = BigInt(Math.floor(latest.getTime() / 1000))
@@ -130,7 +135,7 @@ export function checkValidity(
   const [from, until] = [validAfter <= seconds, validBefore >= seconds + LEAST_LEFT_S]
   const latestStart = { code: 'valid_from', params: { at: Number(seconds) * 1000 } } as const
   checkTime(
-    checklist,
+    report,
     {
       name: 'valid_after',
       source: 'proof',
@@ -145,7 +150,7 @@ export function checkValidity(
     params: { at: Number(seconds + LEAST_LEFT_S) * 1000 },
   } as const
   checkTime(
-    checklist,
+    report,
     {
       name: 'valid_before',
       source: 'proof',
@@ -181,7 +186,7 @@ export async function checkFunds({
   chain,
   terms: { asset },
   authorization,
-  checklist,
+  report,
 }: Checked): Promise<void> {
   const { method, token, from, amountAtomic } = authorization
   const { read } = contractsOf(chain)
@@ -207,7 +212,7 @@ export async function checkFunds({
       amountAtomic,
     )
     const expected = { code: 'at_least', params: moneyOf(amountAtomic, asset) } as const
-    checklist.check(reason, {
+    report.check(reason, {
       name,
       source: 'chain',
       ok: has >= amountAtomic,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseJson } from '#contract/json.ts'
 import { proveTxid, refusal, refused } from '#testing/proofs.ts'
-import { openMinedTokenDesk, type MinedTokenDesk } from '#testing/token-desk.ts'
-import { payBill, sendFrom } from '#testing/token-payers.ts'
+import { openMinedTokenFixture, type MinedTokenFixture } from '#testing/token-fixture.ts'
+import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import type { Context } from '../context/context.ts'
 import { createReadiness } from '../health.ts'
 import { settlePayment, verifyPayment } from '../settlement/facilitator.ts'
@@ -13,19 +13,19 @@ import { receivePayment } from '../settlement/receive.ts'
 const HOUR_MS = 3_600_000
 const AMOUNT = 10n ** 16n
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
+  fixture = await openMinedTokenFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const clockOff = (ms: number): Context => ({
-  ...desk.context,
+  ...fixture.context,
   now: () => new Date(Date.now() + ms),
 })
 const chainOff = (ms: { head: number; finalized: number }): Context =>
-  desk.withChain({
+  fixture.withChain({
     clock: async () => ({
       head: new Date(Date.now() + ms.head),
       finalized: new Date(Date.now() + ms.finalized),
@@ -33,8 +33,8 @@ const chainOff = (ms: { head: number; finalized: number }): Context =>
   })
 
 async function authorized() {
-  const all = await desk.parties()
-  const header = await payBill(all.client, all.requirements)
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
   const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<
     string,
     unknown
@@ -47,9 +47,13 @@ async function authorized() {
 }
 
 async function transferred() {
-  const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
-  const txRef = await sendFrom(desk.evm, payer, { to: payee.address, value: AMOUNT, gas: 21_000n })
-  await desk.evm.mine(3)
+  const [payer, payee] = await Promise.all([fixture.evm.wallet(10n ** 18n), fixture.evm.wallet(0n)])
+  const txRef = await sendFrom(fixture.evm, payer, {
+    to: payee.address,
+    value: AMOUNT,
+    gas: 21_000n,
+  })
+  await fixture.evm.mine(3)
   const paymentProof = await proveTxid({
     payer,
     payTo: payee.address,
@@ -73,14 +77,14 @@ describe.each([
 ])('with the clock of this process %s', (_, ms) => {
   test('an authorization that the chain takes is verified, settled and received', async () => {
     const { input } = await authorized()
-    expect(await verifyPayment(clockOff(ms), desk.actor, input)).toMatchObject({ isValid: true })
-    expect(await settlePayment(clockOff(ms), desk.actor, input)).toMatchObject({ success: true })
+    expect(await verifyPayment(clockOff(ms), fixture.actor, input)).toMatchObject({ isValid: true })
+    expect(await settlePayment(clockOff(ms), fixture.actor, input)).toMatchObject({ success: true })
     const { all, header } = await authorized()
-    expect(await desk.receive(all, header, {}, clockOff(ms))).toMatchObject({ verified: true })
+    expect(await fixture.receive(all, header, {}, clockOff(ms))).toMatchObject({ verified: true })
   })
 
   test('a payment that was made a moment ago is received', async () => {
-    expect(await receivePayment(clockOff(ms), desk.actor, await transferred())).toMatchObject({
+    expect(await receivePayment(clockOff(ms), fixture.actor, await transferred())).toMatchObject({
       verified: true,
     })
   })
@@ -95,19 +99,19 @@ describe('with a chain whose time differs', () => {
   test('an authorization is accepted by the later of its head and the database, and over only by its final block', async () => {
     const { all, header, input } = await authorized()
     const ahead = chainOff({ head: HOUR_MS, finalized: 0 })
-    expect(await verifyPayment(ahead, desk.actor, input)).toMatchObject({
+    expect(await verifyPayment(ahead, fixture.actor, input)).toMatchObject({
       isValid: false,
       invalidReason: 'invalid_exact_evm_payload_authorization_valid_before',
     })
-    expect(await refusal(desk.receive(all, header, {}, ahead))).toEqual({
+    expect(await refusal(fixture.receive(all, header, {}, ahead))).toEqual({
       code: 'PAYMENT_VERIFICATION_FAILED',
     })
     const over = chainOff({ head: HOUR_MS, finalized: HOUR_MS })
-    expect(await refusal(desk.receive(all, header, {}, over))).toEqual(
+    expect(await refusal(fixture.receive(all, header, {}, over))).toEqual(
       refused('outside_window', 'valid_before'),
     )
     expect(
-      await verifyPayment(chainOff({ head: -HOUR_MS, finalized: -HOUR_MS }), desk.actor, input),
+      await verifyPayment(chainOff({ head: -HOUR_MS, finalized: -HOUR_MS }), fixture.actor, input),
     ).toMatchObject({ isValid: true })
   })
 
@@ -115,12 +119,14 @@ describe('with a chain whose time differs', () => {
     const body = await transferred()
     const day = 25 * HOUR_MS
     expect(
-      await refusal(receivePayment(chainOff({ head: day, finalized: 0 }), desk.actor, body)),
+      await refusal(receivePayment(chainOff({ head: day, finalized: 0 }), fixture.actor, body)),
     ).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
     expect(
-      await refusal(receivePayment(chainOff({ head: day, finalized: day }), desk.actor, body)),
+      await refusal(receivePayment(chainOff({ head: day, finalized: day }), fixture.actor, body)),
     ).toEqual(refused('outside_window', 'window'))
-    expect(await receivePayment(desk.context, desk.actor, body)).toMatchObject({ verified: true })
+    expect(await receivePayment(fixture.context, fixture.actor, body)).toMatchObject({
+      verified: true,
+    })
   })
 
   test.each<[string, number, object]>([

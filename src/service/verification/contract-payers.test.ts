@@ -10,32 +10,36 @@ import {
   contractClient,
   deployCode,
   deploySafe,
-  looksUpAt,
+  lookupAt,
   revertsWith,
   safePayer,
   type ContractPayer,
 } from '#testing/contract-payers.ts'
-import { settleBuilt } from '#testing/payee-desk.ts'
+import { settleBuilt } from '#testing/payee-fixture.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { openMinedTokenDesk, type MinedTokenDesk, type TokenMethod } from '#testing/token-desk.ts'
-import { payBill } from '#testing/token-payers.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type TokenMethod,
+} from '#testing/token-fixture.ts'
+import { payInvoice } from '#testing/token-payers.ts'
 import { routes } from '../api/handlers.ts'
 
 /** Payers that are contracts (EIP-1271): how a signature was verified decides how it is executed, and no signature alone makes a 5xx. */
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 let app: TestApp
 let key: string
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
-  const { config, chains, vault } = desk.context
+  fixture = await openMinedTokenFixture()
+  const { config, chains, vault } = fixture.context
   app = await startTestApp({ target: config.database, routes, parts: { config, chains, vault } })
   ;({ key } = await createTestKey(app.context.db))
 })
 afterAll(async () => {
   await app?.[Symbol.asyncDispose]()
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
 })
 
 type Reply = { status: number; body: Record<string, unknown> }
@@ -52,18 +56,18 @@ async function post(path: string, body: unknown): Promise<Reply> {
 
 /** A payee and the price that a contract is asked for, with tokens in the contract's account. */
 async function billed(address: Hex, method: TokenMethod = 'eip3009') {
-  const { requirements, payee, asset, amount } = await desk.parties({ method })
-  await desk.tokens.fund(address)
+  const { requirements, payee, asset, amount } = await fixture.parties({ method })
+  await fixture.tokens.fund(address)
   // The payee that settles alone pays the network fee.
-  await desk.evm.client.setBalance({ address: payee.address, value: 10n ** 18n })
-  if (method === 'permit2') await approvePermit2Of(desk.evm, address, asset)
+  await fixture.evm.client.setBalance({ address: payee.address, value: 10n ** 18n })
+  if (method === 'permit2') await approvePermit2Of(fixture.evm, address, asset)
   return { requirements, payee, asset, amount, method }
 }
 
 type Billed = Awaited<ReturnType<typeof billed>>
 
 const signed = (payer: ContractPayer, { requirements }: Pick<Billed, 'requirements'>) =>
-  payBill(contractClient(desk.evm, payer), requirements)
+  payInvoice(contractClient(fixture.evm, payer), requirements)
 
 const facilitated = (header: string, { requirements }: Pick<Billed, 'requirements'>) => ({
   x402Version: 2,
@@ -113,14 +117,14 @@ describe.each(['eip3009', 'permit2'] as const)(
     let invalid: Hex
 
     beforeAll(async () => {
-      valid = await deployCode(desk.evm, () => ANSWERS.valid)
-      invalid = await deployCode(desk.evm, () => ANSWERS.invalid)
+      valid = await deployCode(fixture.evm, () => ANSWERS.valid)
+      invalid = await deployCode(fixture.evm, () => ANSWERS.invalid)
       all = await billed(valid, method)
-      await desk.tokens.fund(invalid)
+      await fixture.tokens.fund(invalid)
     })
 
     test.each(SIGNATURES)('pays with a signature of %s at every door', async (_, signature) => {
-      const before = await desk.balance(all.asset, all.payee.address)
+      const before = await fixture.balance(all.asset, all.payee.address)
       const doors = await atEveryDoor({ address: valid, sign: async () => signature }, all)
       expect(doors).toMatchObject({
         verify: { status: 200, body: { isValid: true, payer: valid } },
@@ -128,7 +132,7 @@ describe.each(['eip3009', 'permit2'] as const)(
         settle: { status: 200, body: { success: true } },
         receive: { status: 200, body: { verified: true, sender: valid } },
       })
-      expect((await desk.balance(all.asset, all.payee.address)) - before).toBe(2n * all.amount)
+      expect((await fixture.balance(all.asset, all.payee.address)) - before).toBe(2n * all.amount)
     })
 
     test.each(SIGNATURES)(
@@ -187,7 +191,7 @@ describe('a Safe', () => {
   ] as const)(
     '%s: pays by EIP-3009 and by Permit2, at every door',
     async (_, way, owners, threshold) => {
-      const safe = await deploySafe(desk.evm, { owners, threshold })
+      const safe = await deploySafe(fixture.evm, { owners, threshold })
       const payer = safePayer(safe, way, threshold)
       expect(size(await payer.sign(bytes(32)))).toBe(65 * threshold)
       for (const method of ['eip3009', 'permit2'] as const) {
@@ -198,7 +202,7 @@ describe('a Safe', () => {
           settle: { status: 200, body: { success: true } },
           receive: { status: 200, body: { verified: true, sender: safe.address } },
         })
-        expect(await desk.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+        expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
       }
     },
   )
@@ -206,9 +210,9 @@ describe('a Safe', () => {
   test.each(['eip3009', 'permit2'] as const)(
     'whose owner approved the hash pays by %s: its v 1 is no recovery byte of a key',
     async (method) => {
-      const safe = await deploySafe(desk.evm, { owners: 1, threshold: 1 })
+      const safe = await deploySafe(fixture.evm, { owners: 1, threshold: 1 })
       const all = await billed(safe.address, method)
-      expect(await atEveryDoor(approvingSafePayer(desk.evm, safe), all)).toMatchObject({
+      expect(await atEveryDoor(approvingSafePayer(fixture.evm, safe), all)).toMatchObject({
         verify: { body: { isValid: true } },
         build: { status: 200 },
         settle: { body: { success: true } },
@@ -218,7 +222,7 @@ describe('a Safe', () => {
   )
 
   test.each(['typed', 'eth_sign'] as const)('pays a payee that settles alone (%s)', async (way) => {
-    const safe = await deploySafe(desk.evm, { owners: 1, threshold: 1 })
+    const safe = await deploySafe(fixture.evm, { owners: 1, threshold: 1 })
     const all = await billed(safe.address)
     const header = await signed(safePayer(safe, way), all)
     const built = await post('/transaction/receive', presented(header, all))
@@ -226,8 +230,8 @@ describe('a Safe', () => {
       status: 200,
       body: { settlement: 'required', kind: 'eip3009', sender: safe.address },
     })
-    const hash = await settleBuilt(desk.evm, all.payee, String(built.body.transaction))
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    const hash = await settleBuilt(fixture.evm, all.payee, String(built.body.transaction))
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
     expect(await post('/payment/receive', presented(header, all))).toMatchObject({
       status: 200,
       body: { verified: true, paymentId: built.body.paymentId, signature: hash },
@@ -236,8 +240,8 @@ describe('a Safe', () => {
 
   test('signed by a key that does not own it is refused', async () => {
     const [safe, other] = [
-      await deploySafe(desk.evm, { owners: 1, threshold: 1 }),
-      await deploySafe(desk.evm, { owners: 1, threshold: 1 }),
+      await deploySafe(fixture.evm, { owners: 1, threshold: 1 }),
+      await deploySafe(fixture.evm, { owners: 1, threshold: 1 }),
     ]
     const all = await billed(safe.address)
     const payer = {
@@ -250,7 +254,7 @@ describe('a Safe', () => {
       status: 200,
       body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' },
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
   })
 })
 
@@ -260,7 +264,7 @@ describe('an ERC-6492 signature', () => {
     concat([
       encodeAbiParameters(
         [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],
-        [desk.facilitator.address, '0x12345678', inner],
+        [fixture.facilitator.address, '0x12345678', inner],
       ),
       MAGIC,
     ])
@@ -270,7 +274,7 @@ describe('an ERC-6492 signature', () => {
     ['that is nothing but its ending', () => MAGIC],
     ['whose content does not decode', () => concat([bytes(33), MAGIC])],
   ])('%s is refused, and the answer says why', async (_, sign) => {
-    const all = await billed(await deployCode(desk.evm, () => '0x'))
+    const all = await billed(await deployCode(fixture.evm, () => '0x'))
     const doors = await atEveryDoor(
       { address: '0x00000000000000000000000000000000DeaDBeef', sign: async (hash) => sign(hash) },
       all,
@@ -315,7 +319,7 @@ describe('a contract that answers anything else', () => {
   ])(
     '%s is refused as a signature of nobody, and the network counts as reachable',
     async (_, code) => {
-      const address = await deployCode(desk.evm, code)
+      const address = await deployCode(fixture.evm, code)
       const all = await billed(address)
       const refused = {
         status: 400,
@@ -346,8 +350,8 @@ describe('a contract that answers anything else', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const address = await deployCode(desk.evm, (at) =>
-      looksUpAt(at, `http://127.0.0.1:${port}/{sender}/{data}`),
+    const address = await deployCode(fixture.evm, (at) =>
+      lookupAt(at, `http://127.0.0.1:${port}/{sender}/{data}`),
     )
     const all = await billed(address)
     const doors = await atEveryDoor({ address, sign: async () => bytes(65) }, all)

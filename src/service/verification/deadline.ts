@@ -18,7 +18,7 @@ export class Deadline {
   async within<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Late()), this.leftMs)
+      timer = setTimeout(() => reject(new DeadlineExceededError()), this.leftMs)
     })
     try {
       return await Promise.race([work, late])
@@ -32,6 +32,6 @@ export class Deadline {
   }
 }
 
-export class Late extends Error {
+export class DeadlineExceededError extends Error {
   override name = 'Late'
 }

@@ -3,24 +3,28 @@ import { amountFact, fact, textFact } from '#contract/facts.ts'
 import { findAsset } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
-import type { Checklist } from './checklist.ts'
-import type { Terms } from './terms.ts'
+import type { VerificationReport } from './verification-report.ts'
+import type { ExpectedTerms } from './terms.ts'
 
-export type Examination = { payment: PaymentPayload; terms: Terms; checklist: Checklist }
+export type Examination = {
+  payment: PaymentPayload
+  terms: ExpectedTerms
+  report: VerificationReport
+}
 
 /** What the payer says it accepted must be what was asked; it decides nothing beyond that. */
 export function checkEcho(
-  { terms, checklist }: Examination,
+  { terms, report }: Examination,
   { requirements, resource }: { requirements: Requirements; resource: ResourceInfo | null },
 ): void {
   const asset = findAsset(terms.network, requirements.asset)?.address
-  checklist.equal('asset_mismatch', {
+  report.equal('asset_mismatch', {
     name: 'asset',
     source: 'proof',
     expected: terms.asset.address,
     got: asset ?? requirements.asset,
   })
-  checklist.equal(
+  report.equal(
     'amount_mismatch',
     {
       name: 'amount',
@@ -31,7 +35,7 @@ export function checkEcho(
     (atomic) => amountFact(atomic, terms.asset),
   )
   const payTo = parseAddress(requirements.payTo)
-  checklist.equal('recipient_mismatch', {
+  report.equal('recipient_mismatch', {
     name: 'recipient',
     source: 'proof',
     expected: terms.payTo,
@@ -39,7 +43,7 @@ export function checkEcho(
   })
   if (terms.resource === null) return
   // A proof for one resource must never buy another.
-  checklist.check('resource_mismatch', {
+  report.check('resource_mismatch', {
     name: 'resource',
     source: 'proof',
     ok: resource?.url === terms.resource,
@@ -50,7 +54,7 @@ export function checkEcho(
     const expected = terms.resourceInfo?.[field]
     // Absent and empty are signed alike.
     if (expected)
-      checklist.equal(
+      report.equal(
         'resource_mismatch',
         { name: field, source: 'proof', expected, got: resource?.[field] ?? '' },
         textFact,

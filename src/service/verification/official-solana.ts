@@ -3,7 +3,7 @@ import { DEFAULT_COMPUTE_CAPS } from '#chains/solana/signed-rules.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Chain } from '../chains/chain.ts'
-import type { Terms } from './terms.ts'
+import type { ExpectedTerms } from './terms.ts'
 
 const MAX_SIGNATURES = 2
 
@@ -19,7 +19,7 @@ export async function verifyTokenOfficially({
   sponsor,
 }: {
   chain: Chain
-  terms: Terms
+  terms: ExpectedTerms
   bytes: Uint8Array
   sponsor: string
 }): Promise<string | null> {
@@ -37,7 +37,7 @@ export async function verifyTokenOfficially({
     confirmTransaction: never,
     async simulateTransaction(transaction) {
       const rehearsal = await chain
-        .rehearse(decodeBase64(transaction) ?? new Uint8Array())
+        .simulateSigned(decodeBase64(transaction) ?? new Uint8Array())
         .catch((error: unknown) => {
           failure.error = error
           throw error

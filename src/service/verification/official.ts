@@ -3,8 +3,8 @@ import type { FacilitatorEvmSigner } from '@x402/evm'
 import { callOf, ECDSA_LENGTH, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
-import type { Call, Contracts } from '../chains/contracts.ts'
-import type { Terms } from './terms.ts'
+import type { ContractCall, Contracts } from '../chains/contracts.ts'
+import type { ExpectedTerms } from './terms.ts'
 
 /**
  * The facilitator of the official packages, in this process and behind our own checks. It reads the
@@ -13,7 +13,7 @@ import type { Terms } from './terms.ts'
  */
 export type Official = {
   contracts: Contracts
-  terms: Terms
+  terms: ExpectedTerms
   authorization: VerifiedAuthorization
   /** The wallet that pays the network fee. */
   address: string
@@ -36,7 +36,7 @@ export async function verifyOfficially(official: Official): Promise<string | nul
  */
 export async function settleOfficially(
   official: Official,
-  submit: (call: Call) => Promise<Hex>,
+  submit: (call: ContractCall) => Promise<Hex>,
 ): Promise<string | null> {
   if (!takesOfficially(official)) {
     await submit(callOf(official.authorization))
@@ -67,7 +67,7 @@ function takesOfficially({ authorization: { method, signature, signedBy } }: Off
 
 async function prepare(
   { contracts, terms, authorization, address }: Official,
-  submit: (call: Call) => Promise<Hex>,
+  submit: (call: ContractCall) => Promise<Hex>,
 ) {
   const { ExactEvmScheme } = await import('@x402/evm/exact/facilitator')
   const expected = callOf(authorization)

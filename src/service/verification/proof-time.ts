@@ -5,7 +5,7 @@ import type { ProofCheck, ProofReason } from '#contract/proof.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Context } from '../context/context.ts'
 import { chainOf } from '../context/network.ts'
-import type { Checklist, NewCheck } from './checklist.ts'
+import type { VerificationReport, NewCheck } from './verification-report.ts'
 
 /** The times by which proofs are judged. The clock of this process is none of them: a wrong one must not call a good proof bad. */
 export type ProofTime = {
@@ -52,7 +52,7 @@ export class NotValidNowError extends ProblemError {
  * A check of time. Only what is over by the final chain is refused as bad.
  * @throws ProofRefused `outside_window`; NotValidNowError
  */
-export function checkTime(checklist: Checklist, check: NewCheck, isOver: boolean): void {
-  if (check.ok || isOver) return checklist.check('outside_window', check)
-  throw new NotValidNowError('outside_window', checklist.record(check))
+export function checkTime(report: VerificationReport, check: NewCheck, isOver: boolean): void {
+  if (check.ok || isOver) return report.check('outside_window', check)
+  throw new NotValidNowError('outside_window', report.record(check))
 }

@@ -5,7 +5,7 @@ import type { Examination } from './echo.ts'
 
 /** The payload of the method that the payment names. @throws ProofRefused `malformed` */
 export function readMethodPayload<S extends v.GenericSchema>(
-  { payment, checklist }: Examination,
+  { payment, report }: Examination,
   schema: S,
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, payment.payload)
@@ -18,7 +18,7 @@ export function readMethodPayload<S extends v.GenericSchema>(
           problem: result.issues[0].message,
         },
       }
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'payload',
     source: 'proof',
     ok: result.success,

@@ -5,7 +5,7 @@ import { NativeTransferPayload } from '#x402/native-transfer.ts'
 import { fact } from '#contract/facts.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
-import type { Examined } from './terms.ts'
+import type { VerifiedProof } from './terms.ts'
 
 /**
  * A Solana transaction that the payer signed; `sponsor`: the wallet that pays the network fee for
@@ -14,17 +14,17 @@ import type { Examined } from './terms.ts'
 export type SignedTransaction = {
   bytes: Uint8Array
   facts: SolanaFacts
-  sponsor: string | null
+  feePayer: string | null
   memo: string | null
   resource: string | null
 }
 
 /** @throws ProofRefused `malformed` */
 export function readSigned(examination: Examination): SignedTransaction {
-  const { payment, terms, checklist } = examination
+  const { payment, terms, report } = examination
   const { transaction } = readMethodPayload(examination, NativeTransferPayload)
   const facts = decodeTransaction(transaction)
-  checklist.check('malformed', {
+  report.check('malformed', {
     name: 'transaction',
     source: 'proof',
     ok: facts.ok,
@@ -35,19 +35,19 @@ export function readSigned(examination: Examination): SignedTransaction {
   })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
   const memo = facts.operations.find((operation) => operation.kind === 'memo')?.text ?? null
-  const sponsor = terms.sponsors.includes(facts.feePayer) ? facts.feePayer : null
+  const sponsor = terms.feePayers.includes(facts.feePayer) ? facts.feePayer : null
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
-  return { bytes: transaction, facts, sponsor, memo, resource }
+  return { bytes: transaction, facts, feePayer: sponsor, memo, resource }
 }
 
 /** The message is the payment, not the bytes: a signature can be replaced by another valid one. */
 export function identifySigned({
   bytes,
   facts,
-  sponsor,
+  feePayer: sponsor,
   memo,
   resource,
-}: SignedTransaction): Omit<Examined, 'payer'> {
+}: SignedTransaction): Omit<VerifiedProof, 'payer'> {
   // A transaction that the fee payer has not signed yet has no name on the chain.
   return {
     key: messageKey(bytesToHex(sha256(facts.message))),
@@ -55,7 +55,7 @@ export function identifySigned({
     resource,
     bytes,
     memo,
-    sponsor,
+    feePayer: sponsor,
   }
 }
 

@@ -1,12 +1,12 @@
 import { fact } from '#contract/facts.ts'
-import type { Checklist } from './checklist.ts'
+import type { VerificationReport } from './verification-report.ts'
 
 /**
  * Refuses a transaction that the network shows already, where nothing else tells whose it is: it is public, and anybody could present it.
  * @throws ProofRefused `already_used`
  */
-export function refuseBroadcast(checklist: Checklist, state: 'pending' | 'landed'): void {
-  checklist.check('already_used', {
+export function refuseBroadcast(report: VerificationReport, state: 'pending' | 'landed'): void {
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: false,

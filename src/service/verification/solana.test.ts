@@ -33,7 +33,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { receivePayment } from '../settlement/receive.ts'
 
 /**
@@ -325,7 +325,7 @@ describe('a transfer that the service broadcasts', () => {
     if (!chain || !paymentId) throw new Error('no payment')
     await eventually(
       async () => {
-        await followOnce(context, chain, { expiredToo: false })
+        await pollOnce(context, chain, { expiredToo: false })
         return readPaymentBody(context, paymentId)
       },
       ({ status }) => status === 'failed',
@@ -352,7 +352,7 @@ describe('a transfer that the payer broadcast', () => {
     const id = answer.paymentId
     await eventually(
       async () => {
-        await followOnce(context, chain, { expiredToo: false })
+        await pollOnce(context, chain, { expiredToo: false })
         return readPaymentBody(context, id)
       },
       ({ status }) => status === 'finalized',

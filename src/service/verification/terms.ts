@@ -3,7 +3,7 @@ import type { Asset, Network } from '#contract/network.ts'
 import type { ResourceInfo } from '#x402/requirements.ts'
 
 /** What a proof is checked against: what the seller asked, never what the payer says was asked. */
-export type Terms = {
+export type ExpectedTerms = {
   network: Network
   asset: Asset
   payTo: string
@@ -20,11 +20,11 @@ export type Terms = {
   notBefore: number | null
   expiresAt: number | null
   /** Solana: who may pay the network fee for the payer; only the payer otherwise. */
-  sponsors: readonly string[]
+  feePayers: readonly string[]
 }
 
 /** What a payment proves by itself, before the chain is asked. */
-export type Examined = {
+export type VerifiedProof = {
   /** The key that identifies this payment on its network; null where only the chain shows it. */
   key: string | null
   /** Null where only the chain shows it. */
@@ -44,7 +44,7 @@ export type Examined = {
    * Solana: who pays the network fee for the payer and has not signed yet; null when the payer
    * does.
    */
-  sponsor?: string | null
+  feePayer?: string | null
   /** EVM: what the payer signed for others to execute. */
   authorization?: Authorization
 }

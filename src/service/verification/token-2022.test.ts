@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { balanceOnSolana, createMint, give, type Extension } from '#testing/local-tokens.ts'
+import { balanceOnSolana, createMint, give, type TestExtension } from '#testing/local-tokens.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
-import { payBill, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
+import { payInvoice, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
 import { settlePayment, verifyPayment } from '../settlement/facilitator.ts'
@@ -67,7 +67,7 @@ afterAll(async () => {
 })
 
 /** Payer and payees hold it. */
-async function hold(asset: Asset, extensions: readonly Extension[]): Promise<void> {
+async function hold(asset: Asset, extensions: readonly TestExtension[]): Promise<void> {
   const account = {
     program: TOKEN_2022,
     extensions: [{ type: IMMUTABLE_OWNER, value: new Uint8Array() }, ...extensions],
@@ -125,7 +125,7 @@ const receive = (asset: Asset, payee: Keypair, paymentProof: string) =>
 test('a plain token of Token-2022 is verified, signed by the sponsor, and lands to the last unit', async () => {
   const payee = nextPayee()
   const requirements = bill(plain, payee)
-  const header = await payBill(solanaPayer(solana, payer), requirements)
+  const header = await payInvoice(solanaPayer(solana, payer), requirements)
   const input = {
     x402Version: 2 as const,
     paymentPayload: parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>,
@@ -158,7 +158,7 @@ test.each([
   'a token that %s is refused before anybody signs for it, and nothing moves',
   async (_, asset) => {
     const payee = nextPayee()
-    const header = await payBill(solanaPayer(solana, payer), bill(asset(), payee))
+    const header = await payInvoice(solanaPayer(solana, payer), bill(asset(), payee))
     const before = await solana.connection.getBalance(sponsor.publicKey, 'confirmed')
     expect(await refusal(receive(asset(), payee, header))).toEqual(
       refused('simulation_failed', 'simulation'),

@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from 'viem'
 import { parseJson } from '#contract/json.ts'
 import { callOf } from '#chains/evm/authorization.ts'
-import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
-import { evmPayer, payBill, sendFrom } from '#testing/token-payers.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type Parties,
+} from '#testing/token-fixture.ts'
+import { evmPayer, payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
@@ -15,12 +19,12 @@ import { describeSupported, settlePayment, verifyPayment } from '../settlement/f
 
 const NETWORK = 'eip155:31337'
 
-let desk: MinedTokenDesk
+let fixture: MinedTokenFixture
 
 beforeAll(async () => {
-  desk = await openMinedTokenDesk()
+  fixture = await openMinedTokenFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const inputOf = (header: string, requirements: Requirements) => ({
   x402Version: 2 as const,
@@ -29,7 +33,7 @@ const inputOf = (header: string, requirements: Requirements) => ({
 })
 
 test('says what it settles and who pays the network for it', () => {
-  const { kinds, signers } = describeSupported(desk.context)
+  const { kinds, signers } = describeSupported(fixture.context)
   expect(kinds[1]).toEqual({
     x402Version: 2,
     scheme: 'exact',
@@ -39,14 +43,14 @@ test('says what it settles and who pays the network for it', () => {
       confirmations: 2,
     },
   })
-  expect(signers).toEqual({ 'eip155:*': [desk.facilitator.address] })
+  expect(signers).toEqual({ 'eip155:*': [fixture.facilitator.address] })
 })
 
 describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   test('is carried out once, and the same question gets the same payment', async () => {
-    const all = await desk.parties({ method })
-    const header = await payBill(all.client, all.requirements)
-    const received = await desk.receive(all, header)
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements)
+    const received = await fixture.receive(all, header)
     expect(received).toMatchObject({
       verified: true,
       alreadyProcessed: false,
@@ -54,85 +58,86 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
       amountAtomic: all.amount.toString(),
       symbol: all.asset.symbol,
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
-    expect(await desk.receive(all, header)).toMatchObject({
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.receive(all, header)).toMatchObject({
       paymentId: received.paymentId,
       verified: true,
       alreadyProcessed: true,
     })
     expect(
-      await refusal(desk.receive(all, header, { resource: 'https://shop.example/b' })),
+      await refusal(fixture.receive(all, header, { resource: 'https://shop.example/b' })),
     ).toMatchObject({ reason: 'resource_mismatch' })
-    expect(await refusal(desk.receive(all, header, { resource: undefined }))).toMatchObject({
+    expect(await refusal(fixture.receive(all, header, { resource: undefined }))).toMatchObject({
       reason: 'already_used',
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
   test('in version 1 is carried out as well', async () => {
-    const all = await desk.parties({ method })
-    const header = await payBill(all.client, all.requirements, { version: 1 })
-    expect(await desk.receive(all, header)).toMatchObject({ verified: true })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements, { version: 1 })
+    expect(await fixture.receive(all, header)).toMatchObject({ verified: true })
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
   test('is verified without being carried out, and settled once', async () => {
-    const all = await desk.parties({ method })
-    const input = inputOf(await payBill(all.client, all.requirements), all.requirements)
-    expect(await verifyPayment(desk.context, desk.actor, input)).toMatchObject({
+    const all = await fixture.parties({ method })
+    const input = inputOf(await payInvoice(all.client, all.requirements), all.requirements)
+    expect(await verifyPayment(fixture.context, fixture.actor, input)).toMatchObject({
       isValid: true,
       payer: all.payer.address,
     })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
-    const settled = await settlePayment(desk.context, desk.actor, input)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
+    const settled = await settlePayment(fixture.context, fixture.actor, input)
     expect(settled).toMatchObject({
       success: true,
       payer: all.payer.address,
       network: NETWORK,
       transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })
-    expect(await settlePayment(desk.context, desk.actor, input)).toMatchObject({
+    expect(await settlePayment(fixture.context, fixture.actor, input)).toMatchObject({
       success: false,
       errorReason: 'already_used',
       transaction: '',
     })
-    expect(await verifyPayment(desk.context, desk.actor, input)).toMatchObject({
+    expect(await verifyPayment(fixture.context, fixture.actor, input)).toMatchObject({
       isValid: false,
       invalidReason: 'already_used',
     })
   })
 
   test('of many calls at once moves the tokens once', async () => {
-    const all = await desk.parties({ method })
-    const header = await payBill(all.client, all.requirements)
-    const answers = await Promise.all(Array.from({ length: 6 }, () => desk.receive(all, header)))
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements)
+    const answers = await Promise.all(Array.from({ length: 6 }, () => fixture.receive(all, header)))
     expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(1)
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
   test('that was carried out before it was presented buys nothing: what stands on the chain is public', async () => {
-    const all = await desk.parties({ method })
-    const header = await payBill(all.client, all.requirements)
-    await sendFrom(desk.evm, all.payer, callOf(await desk.authorizationOf(all, header)))
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
-    expect(await refusal(desk.receive(all, header))).toEqual(refused('already_used', 'fresh'))
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements)
+    await sendFrom(fixture.evm, all.payer, callOf(await fixture.authorizationOf(all, header)))
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await refusal(fixture.receive(all, header))).toEqual(refused('already_used', 'fresh'))
   })
 
   test.each<[string, (all: Parties) => Promise<string>, { reason: string }]>([
     [
       'another amount',
-      async (all) => payBill(all.client, { ...all.requirements, amount: '1' }),
+      async (all) => payInvoice(all.client, { ...all.requirements, amount: '1' }),
       { reason: 'amount_mismatch' },
     ],
     [
       'another payee',
-      async (all) => payBill(all.client, { ...all.requirements, payTo: desk.facilitator.address }),
+      async (all) =>
+        payInvoice(all.client, { ...all.requirements, payTo: fixture.facilitator.address }),
       { reason: 'recipient_mismatch' },
     ],
     [
       'another network',
       async (all) =>
-        alter(await payBill(all.client, all.requirements), (v) => ({
+        alter(await payInvoice(all.client, all.requirements), (v) => ({
           ...v,
           accepted: { ...v.accepted, network: 'eip155:1' },
         })),
@@ -141,7 +146,7 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
     [
       'a signature of somebody else',
       async (all) =>
-        alter(await payBill(all.client, all.requirements), (v) => ({
+        alter(await payInvoice(all.client, all.requirements), (v) => ({
           ...v,
           payload: { ...v.payload, signature: `0x${'11'.repeat(64)}1b` },
         })),
@@ -150,77 +155,83 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
     [
       'nothing that is read',
       async (all) =>
-        alter(await payBill(all.client, all.requirements), (v) => ({
+        alter(await payInvoice(all.client, all.requirements), (v) => ({
           ...v,
           payload: { signature: '0x' },
         })),
       { reason: 'unsupported_method' },
     ],
   ])('with %s is refused, and nothing moves', async (name, make, wanted) => {
-    const all = await desk.parties({ method })
+    const all = await fixture.parties({ method })
     const reason = name === 'nothing that is read' ? 'malformed' : wanted.reason
-    expect(await refusal(desk.receive(all, await make(all)))).toMatchObject({ reason })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+    expect(await refusal(fixture.receive(all, await make(all)))).toMatchObject({ reason })
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
   })
 
   test('with the twin of its signature is refused', async () => {
-    const all = await desk.parties({ method })
-    const header = await payBill(all.client, all.requirements)
-    expect(await refusal(desk.receive(all, withHighS(header)))).toEqual(
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements)
+    expect(await refusal(fixture.receive(all, withHighS(header)))).toEqual(
       refused('invalid_signature', 'signature'),
     )
   })
 
   test('in another token than the one that was asked for never passes', async () => {
-    const all = await desk.parties({ method })
-    const header = await payBill(all.client, all.requirements)
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements)
     const other = all.asset.symbol === 'USDC' ? 'WETH' : 'USDC'
     expect(
-      await refusal(desk.receive(all, header, { asset: other, expectedAmount: '1' })),
+      await refusal(fixture.receive(all, header, { asset: other, expectedAmount: '1' })),
     ).toMatchObject({ reason: 'asset_mismatch' })
     expect(
-      await refusal(desk.receive(all, header, { asset: undefined, expectedAmount: '0.001' })),
+      await refusal(fixture.receive(all, header, { asset: undefined, expectedAmount: '0.001' })),
     ).toMatchObject({ code: 'INVALID_PAYMENT_PROOF' })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(0n)
   })
 })
 
 test('a permit whose payer has not let Permit2 move the tokens is refused, and the reason says what is missing', async () => {
-  const all = await desk.parties({ method: 'permit2' })
-  const stranger = await desk.evm.wallet(10n ** 18n)
-  await desk.tokens.fund(stranger.address)
-  const header = await payBill(evmPayer(desk.evm, stranger), all.requirements)
-  expect(await refusal(desk.receive(all, header))).toEqual(
+  const all = await fixture.parties({ method: 'permit2' })
+  const stranger = await fixture.evm.wallet(10n ** 18n)
+  await fixture.tokens.fund(stranger.address)
+  const header = await payInvoice(evmPayer(fixture.evm, stranger), all.requirements)
+  expect(await refusal(fixture.receive(all, header))).toEqual(
     refused('permit2_allowance_required', 'allowance'),
   )
 })
 
 test('a permit for another spender is refused', async () => {
-  const all = await desk.parties({ method: 'permit2' })
-  const header = alter(await payBill(all.client, all.requirements), (v) => ({
+  const all = await fixture.parties({ method: 'permit2' })
+  const header = alter(await payInvoice(all.client, all.requirements), (v) => ({
     ...v,
     payload: {
       ...v.payload,
       permit2Authorization: {
         ...(v.payload.permit2Authorization as object),
-        spender: desk.facilitator.address,
+        spender: fixture.facilitator.address,
       },
     },
   }))
-  expect(await refusal(desk.receive(all, header))).toEqual(refused('spender_mismatch', 'spender'))
+  expect(await refusal(fixture.receive(all, header))).toEqual(
+    refused('spender_mismatch', 'spender'),
+  )
 })
 
 test('an authorization that is not valid at this moment is not accepted, and only one that is over by the final chain is called bad', async () => {
-  const all = await desk.parties()
+  const all = await fixture.parties()
   const sign = async (validAfter: bigint, validBefore: bigint) => {
-    const header = await payBill(all.client, all.requirements)
-    const authorization = { ...(await desk.authorizationOf(all, header)), validAfter, validBefore }
+    const header = await payInvoice(all.client, all.requirements)
+    const authorization = {
+      ...(await fixture.authorizationOf(all, header)),
+      validAfter,
+      validBefore,
+    }
     const signature = await all.payer.signTypedData({
       domain: {
         name: 'USD Coin',
         version: '2',
         chainId: 31337,
-        verifyingContract: desk.tokens.usdc.address as Hex,
+        verifyingContract: fixture.tokens.usdc.address as Hex,
       },
       types: {
         TransferWithAuthorization: [
@@ -250,28 +261,33 @@ test('an authorization that is not valid at this moment is not accepted, and onl
   const now = BigInt(Math.floor(Date.now() / 1000))
   const undecided = { code: 'PAYMENT_VERIFICATION_FAILED' }
   const verify = async (header: string) =>
-    (await verifyPayment(desk.context, desk.actor, inputOf(header, all.requirements))).invalidReason
+    (await verifyPayment(fixture.context, fixture.actor, inputOf(header, all.requirements)))
+      .invalidReason
   const [ending, early, over] = [
     await sign(0n, now + 3n),
     await sign(now + 60n, now + 600n),
     await sign(0n, now - 3_600n),
   ]
-  expect(await refusal(desk.receive(all, ending))).toEqual(undecided)
+  expect(await refusal(fixture.receive(all, ending))).toEqual(undecided)
   expect(await verify(ending)).toBe('invalid_exact_evm_payload_authorization_valid_before')
-  expect(await refusal(desk.receive(all, early))).toEqual(undecided)
+  expect(await refusal(fixture.receive(all, early))).toEqual(undecided)
   expect(await verify(early)).toBe('invalid_exact_evm_payload_authorization_valid_after')
-  expect(await refusal(desk.receive(all, over))).toEqual(refused('outside_window', 'valid_before'))
+  expect(await refusal(fixture.receive(all, over))).toEqual(
+    refused('outside_window', 'valid_before'),
+  )
   expect(await verify(over)).toBe('invalid_exact_evm_payload_authorization_valid_before')
 })
 
 test('a payer who holds too little is refused before anything is sent', async () => {
-  const all = await desk.parties({ amount: 10n ** 10n })
-  const nonce = await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })
-  const header = await payBill(all.client, all.requirements)
-  expect(await refusal(desk.receive(all, header, { expectedAmount: '10000' }))).toEqual(
+  const all = await fixture.parties({ amount: 10n ** 10n })
+  const nonce = await fixture.evm.client.getTransactionCount({
+    address: fixture.facilitator.address,
+  })
+  const header = await payInvoice(all.client, all.requirements)
+  expect(await refusal(fixture.receive(all, header, { expectedAmount: '10000' }))).toEqual(
     refused('insufficient_funds', 'balance'),
   )
-  expect(await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(
-    nonce,
-  )
+  expect(
+    await fixture.evm.client.getTransactionCount({ address: fixture.facilitator.address }),
+  ).toBe(nonce)
 })

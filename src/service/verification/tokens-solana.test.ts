@@ -5,7 +5,7 @@ import { parseJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { createTokens, payBill, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
+import { createTokens, payInvoice, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
@@ -64,7 +64,7 @@ function bill(changes: Partial<Requirements> = {}) {
 type Bill = ReturnType<typeof bill>
 
 const pay = ({ requirements }: Bill, options: { version?: 1 | 2 } = {}) =>
-  payBill(solanaPayer(solana, payer), requirements, options)
+  payInvoice(solanaPayer(solana, payer), requirements, options)
 
 function receive(
   { payTo }: Bill,

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   ETHER_AMOUNT,
   ETHER_RESOURCE,
-  openEtherDesk,
-  type EtherDesk,
+  openEtherFixture,
+  type EtherFixture,
   type SentEther,
-} from '#testing/ether-desk.ts'
+} from '#testing/ether-fixture.ts'
 import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: every check of the method, each with a proof that fails it alone. */
 
-let desk: EtherDesk
+let fixture: EtherFixture
 
 beforeAll(async () => {
-  desk = await openEtherDesk()
+  fixture = await openEtherFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 describe('the checks of a proof', () => {
   test.each([
@@ -113,57 +113,62 @@ describe('the checks of a proof', () => {
       (header: string) => alterAccepted(header, { maxTimeoutSeconds: 61 }),
     ],
   ])('%s is refused as %s at %s', async (_, reason, check, change) => {
-    const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, change(await desk.prove(sent))))).toEqual(
+    const sent = await fixture.send({ mined: 0 })
+    expect(await refusal(fixture.receive(sent, change(await fixture.prove(sent))))).toEqual(
       refused(reason, check),
     )
   })
 
   test('a signature by another key than the payer’s is refused', async () => {
-    const sent = await desk.send({ mined: 0 })
+    const sent = await fixture.send({ mined: 0 })
     expect(
       await refusal(
-        desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })),
+        fixture.receive(sent, await fixture.prove(sent, { signer: await fixture.evm.wallet(0n) })),
       ),
     ).toEqual(refused('invalid_signature', 'signature'))
   })
 
   test('a v1 proof is held against its own offer', async () => {
-    const sent = await desk.send({ mined: 0 })
+    const sent = await fixture.send({ mined: 0 })
     expect(
       await refusal(
-        desk.receive(sent, await desk.prove(sent, { version: 1, amount: ETHER_AMOUNT - 1n })),
+        fixture.receive(sent, await fixture.prove(sent, { version: 1, amount: ETHER_AMOUNT - 1n })),
       ),
     ).toEqual(refused('amount_mismatch', 'amount'))
     expect(
       await refusal(
-        desk.receive(sent, await desk.prove(sent, { version: 1, url: `${ETHER_RESOURCE}/other` })),
+        fixture.receive(
+          sent,
+          await fixture.prove(sent, { version: 1, url: `${ETHER_RESOURCE}/other` }),
+        ),
       ),
     ).toEqual(refused('resource_mismatch', 'resource'))
     expect(
       await refusal(
-        desk.receive(
+        fixture.receive(
           sent,
-          alterPayload(await desk.prove(sent, { version: 1 }), { offer: undefined }),
+          alterPayload(await fixture.prove(sent, { version: 1 }), { offer: undefined }),
         ),
       ),
     ).toEqual(refused('malformed', 'offer'))
   })
 
   test('a proof signed for another chain is refused by its signature', async () => {
-    const sent = await desk.send({ mined: 0 })
-    const foreign = alterAccepted(await desk.prove(sent, { network: 'eip155:1' }), {
+    const sent = await fixture.send({ mined: 0 })
+    const foreign = alterAccepted(await fixture.prove(sent, { network: 'eip155:1' }), {
       network: sent.network,
     })
-    expect(await refusal(desk.receive(sent, foreign))).toEqual(
+    expect(await refusal(fixture.receive(sent, foreign))).toEqual(
       refused('invalid_signature', 'signature'),
     )
   })
 
   test('a refused proof leaves the transaction to its payer', async () => {
-    const sent = await desk.send()
-    await refusal(desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })))
-    expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({
+    const sent = await fixture.send()
+    await refusal(
+      fixture.receive(sent, await fixture.prove(sent, { signer: await fixture.evm.wallet(0n) })),
+    )
+    expect(await fixture.receive(sent, await fixture.prove(sent))).toMatchObject({
       verified: true,
       alreadyProcessed: false,
     })
@@ -172,43 +177,43 @@ describe('the checks of a proof', () => {
 
 describe('what the chain shows', () => {
   test('a thief who signs for a transaction of somebody else is refused, and the payer is still served', async () => {
-    const sent = await desk.send()
-    const thief = await desk.evm.wallet(0n)
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: thief })))).toEqual(
-      refused('payer_mismatch', 'payer'),
-    )
-    expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ verified: true })
+    const sent = await fixture.send()
+    const thief = await fixture.evm.wallet(0n)
+    expect(
+      await refusal(fixture.receive(sent, await fixture.prove(sent, { payer: thief }))),
+    ).toEqual(refused('payer_mismatch', 'payer'))
+    expect(await fixture.receive(sent, await fixture.prove(sent))).toMatchObject({ verified: true })
   })
 
   test('a thief is refused while the transaction is still in the pool', async () => {
-    const sent = await desk.send({ mined: 0 })
+    const sent = await fixture.send({ mined: 0 })
     expect(
       await refusal(
-        desk.receive(sent, await desk.prove(sent, { payer: await desk.evm.wallet(0n) })),
+        fixture.receive(sent, await fixture.prove(sent, { payer: await fixture.evm.wallet(0n) })),
       ),
     ).toEqual(refused('payer_mismatch', 'payer'))
-    await desk.evm.mine()
+    await fixture.evm.mine()
   })
 
   test.each([
     ['less', ETHER_AMOUNT - 1n],
     ['more', ETHER_AMOUNT + 1n],
   ])('%s than asked is refused', async (_, value) => {
-    const sent = await desk.send({ value })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+    const sent = await fixture.send({ value })
+    expect(await refusal(fixture.receive(sent, await fixture.prove(sent)))).toEqual(
       refused('amount_mismatch', 'paid_amount'),
     )
   })
 
   test('a transfer to somebody else is refused', async () => {
-    const sent = await desk.send({ to: (await desk.evm.wallet(0n)).address })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+    const sent = await fixture.send({ to: (await fixture.evm.wallet(0n)).address })
+    expect(await refusal(fixture.receive(sent, await fixture.prove(sent)))).toEqual(
       refused('recipient_mismatch', 'paid_to'),
     )
   })
 
   test('a payment to oneself is refused', async () => {
-    const payer = await desk.evm.wallet(10n ** 18n)
+    const payer = await fixture.evm.wallet(10n ** 18n)
     const fields = {
       chainId: 31337,
       gas: 21_000n,
@@ -218,10 +223,10 @@ describe('what the chain shows', () => {
       to: payer.address,
       value: ETHER_AMOUNT,
     }
-    const txRef = await desk.evm.client.sendRawTransaction({
+    const txRef = await fixture.evm.client.sendRawTransaction({
       serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }),
     })
-    await desk.evm.mine(2)
+    await fixture.evm.mine(2)
     const sent: SentEther = {
       payer,
       payTo: payer.address,
@@ -229,63 +234,63 @@ describe('what the chain shows', () => {
       network: 'eip155:31337',
       amount: ETHER_AMOUNT,
     }
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+    expect(await refusal(fixture.receive(sent, await fixture.prove(sent)))).toEqual(
       refused('payer_mismatch', 'not_the_payee'),
     )
   })
 
   test('a transaction with data is refused', async () => {
-    const sent = await desk.send({ data: '0x00' })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+    const sent = await fixture.send({ data: '0x00' })
+    expect(await refusal(fixture.receive(sent, await fixture.prove(sent)))).toEqual(
       refused('unexpected_instruction', 'plain_transfer'),
     )
   })
 
   test('a transaction that was reverted is refused once that is final; before, nothing is decided', async () => {
-    const contract = (await desk.evm.wallet(0n)).address
-    await desk.evm.setCode(contract, '0x60006000fd')
-    const sent = { ...(await desk.send({ to: contract })), payTo: contract }
-    expect(await desk.receive(sent, await desk.prove(sent), { timeout: 1 })).toMatchObject({
+    const contract = (await fixture.evm.wallet(0n)).address
+    await fixture.evm.setCode(contract, '0x60006000fd')
+    const sent = { ...(await fixture.send({ to: contract })), payTo: contract }
+    expect(await fixture.receive(sent, await fixture.prove(sent), { timeout: 1 })).toMatchObject({
       verified: false,
       status: 'pending',
       paymentId: null,
     })
-    await desk.evm.mine(10)
-    expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(
+    await fixture.evm.mine(10)
+    expect(await refusal(fixture.receive(sent, await fixture.prove(sent)))).toEqual(
       refused('transaction_failed', 'transaction'),
     )
   })
 
   test('a block that a reorg replaced counts for nothing', async () => {
-    const sent = await desk.send()
-    const { paymentId } = await desk.receive(sent, await desk.prove(sent))
-    await fetch(desk.evm.rpcUrl, {
+    const sent = await fixture.send()
+    const { paymentId } = await fixture.receive(sent, await fixture.prove(sent))
+    await fetch(fixture.evm.rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [3, []] }),
     })
-    await desk.evm.mine()
-    await followOnce(desk.context, desk.chain, { expiredToo: false })
-    expect(await readPaymentBody(desk.context, paymentId ?? '')).toMatchObject({
+    await fixture.evm.mine()
+    await pollOnce(fixture.context, fixture.chain, { expiredToo: false })
+    expect(await readPaymentBody(fixture.context, paymentId ?? '')).toMatchObject({
       status: expect.stringMatching(/rolled_back|pending/),
     })
   })
 })
 
 test('what is expected must be a payment this service can verify', async () => {
-  const sent = await desk.send({ mined: 0 })
-  const header = await desk.prove(sent)
-  expect(await refusal(desk.receive(sent, header, { expectedAmount: '0' }))).toMatchObject({
+  const sent = await fixture.send({ mined: 0 })
+  const header = await fixture.prove(sent)
+  expect(await refusal(fixture.receive(sent, header, { expectedAmount: '0' }))).toMatchObject({
     code: 'INVALID_PARAMETERS',
   })
-  expect(await refusal(desk.receive(sent, header, { asset: 'USDC' }))).toMatchObject({
+  expect(await refusal(fixture.receive(sent, header, { asset: 'USDC' }))).toMatchObject({
     code: 'INVALID_PARAMETERS',
   })
-  expect(await refusal(desk.receive(sent, header, { network: 'eip155:1' }))).toMatchObject({
+  expect(await refusal(fixture.receive(sent, header, { network: 'eip155:1' }))).toMatchObject({
     code: 'INVALID_PARAMETERS',
   })
   expect(
-    await refusal(desk.receive(sent, header, { facilitatorUrl: 'http://169.254.169.254/' })),
+    await refusal(fixture.receive(sent, header, { facilitatorUrl: 'http://169.254.169.254/' })),
   ).toMatchObject({ code: 'INVALID_PARAMETERS' })
 })
 
@@ -298,8 +303,8 @@ function alterAccepted(header: string, change: object): string {
 }
 
 test('a header larger than 8 KiB is refused before it is read', async () => {
-  const sent = await desk.send({ mined: 0 })
-  expect(await refusal(desk.receive(sent, encodeHeader({ fill: 'x'.repeat(8 * 1024) })))).toEqual(
-    refused('malformed', 'format'),
-  )
+  const sent = await fixture.send({ mined: 0 })
+  expect(
+    await refusal(fixture.receive(sent, encodeHeader({ fill: 'x'.repeat(8 * 1024) }))),
+  ).toEqual(refused('malformed', 'format'))
 })

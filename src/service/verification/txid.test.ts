@@ -3,10 +3,10 @@ import { eq } from 'drizzle-orm'
 import {
   ETHER_AMOUNT,
   ETHER_RESOURCE,
-  openEtherDesk,
-  type EtherDesk,
+  openEtherFixture,
+  type EtherFixture,
   type SentEther,
-} from '#testing/ether-desk.ts'
+} from '#testing/ether-fixture.ts'
 import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import { event } from '../db/schema/payment.ts'
@@ -14,22 +14,22 @@ import { claim } from '../db/schema/proof.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/list/history.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { followOnce } from '../monitor/follow.ts'
+import { pollOnce } from '../monitor/poll.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: what a proof that holds is good for, and that it is good once. */
 
-let desk: EtherDesk
+let fixture: EtherFixture
 
 beforeAll(async () => {
-  desk = await openEtherDesk()
+  fixture = await openEtherFixture()
 })
-afterAll(() => desk?.[Symbol.asyncDispose]())
+afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 test.each([1, 2] as const)(
   'a transfer that landed is received by its proof of version %i, recorded with its events, and found in the history',
   async (version) => {
-    const sent = await desk.send()
-    const answer = await desk.receive(sent, await desk.prove(sent, { version }))
+    const sent = await fixture.send()
+    const answer = await fixture.receive(sent, await fixture.prove(sent, { version }))
     expect(answer).toMatchObject({
       success: true,
       verified: true,
@@ -46,13 +46,13 @@ test.each([1, 2] as const)(
     const names = answer.checks.map(({ name }) => name)
     expect(names.indexOf('signature')).toBeLessThan(names.indexOf('single_use'))
     expect(names.indexOf('single_use')).toBeLessThan(names.indexOf('transaction'))
-    const body = await readPaymentBody(desk.context, answer.paymentId ?? '')
+    const body = await readPaymentBody(fixture.context, answer.paymentId ?? '')
     expect(body).toMatchObject({
       mode: 'received',
       status: 'confirmed',
       events: [{ status: 'confirmed', source: 'service' }],
     })
-    const history = await readHistory(desk.context, desk.actor, {
+    const history = await readHistory(fixture.context, fixture.actor, {
       params: { walletAddress: sent.payTo },
       query: { type: 'all', limit: 50, offset: 0 },
       body: undefined,
@@ -62,24 +62,24 @@ test.each([1, 2] as const)(
 )
 
 test('a received payment is followed to finality', async () => {
-  const sent = await desk.send()
-  const { paymentId } = await desk.receive(sent, await desk.prove(sent))
-  await desk.evm.mine(12)
+  const sent = await fixture.send()
+  const { paymentId } = await fixture.receive(sent, await fixture.prove(sent))
+  await fixture.evm.mine(12)
   await eventually(
     async () => {
-      await followOnce(desk.context, desk.chain, { expiredToo: false })
-      return readPaymentBody(desk.context, paymentId ?? '')
+      await pollOnce(fixture.context, fixture.chain, { expiredToo: false })
+      return readPaymentBody(fixture.context, paymentId ?? '')
     },
     ({ status }) => status === 'finalized',
   )
 })
 
 test('tells the stream of the verification and of the settlement, once each', async () => {
-  const sent = await desk.send()
-  const header = await desk.prove(sent)
-  const { paymentId } = await desk.receive(sent, header)
-  await desk.receive(sent, header)
-  const rows = await desk.context.db
+  const sent = await fixture.send()
+  const header = await fixture.prove(sent)
+  const { paymentId } = await fixture.receive(sent, header)
+  await fixture.receive(sent, header)
+  const rows = await fixture.context.db
     .select()
     .from(event)
     .where(eq(event.paymentId, paymentId ?? ''))
@@ -90,15 +90,15 @@ test('tells the stream of the verification and of the settlement, once each', as
     ['settlement', 'confirmed'],
   ])
   // Beside them, the payment's own history stays what happened to its status.
-  expect((await readPaymentBody(desk.context, paymentId ?? '')).events).toHaveLength(1)
+  expect((await readPaymentBody(fixture.context, paymentId ?? '')).events).toHaveLength(1)
 })
 
 describe('single use', () => {
   test('the same proof for the same question gets the same payment again', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const first = await desk.receive(sent, header)
-    const again = await desk.receive(sent, header, { timeout: 3 })
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const first = await fixture.receive(sent, header)
+    const again = await fixture.receive(sent, header, { timeout: 3 })
     expect(again).toMatchObject({
       paymentId: first.paymentId,
       verified: true,
@@ -108,9 +108,9 @@ describe('single use', () => {
   })
 
   test('checks that an earlier version recorded as sentences alone are told again as they stand', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const { paymentId } = await desk.receive(sent, header)
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const { paymentId } = await fixture.receive(sent, header)
     const old = [
       {
         name: 'fresh',
@@ -120,11 +120,11 @@ describe('single use', () => {
         got: 'an earlier wording',
       },
     ]
-    await desk.context.db
+    await fixture.context.db
       .update(claim)
       .set({ checks: JSON.stringify(old) })
       .where(eq(claim.paymentId, paymentId ?? ''))
-    expect(await desk.receive(sent, header)).toMatchObject({
+    expect(await fixture.receive(sent, header)).toMatchObject({
       paymentId,
       alreadyProcessed: true,
       checks: old,
@@ -132,81 +132,84 @@ describe('single use', () => {
   })
 
   test('the same proof for another question is refused as used', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    await desk.receive(sent, header)
-    expect(await refusal(desk.receive(sent, header, { resource: undefined }))).toEqual(
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    await fixture.receive(sent, header)
+    expect(await refusal(fixture.receive(sent, header, { resource: undefined }))).toEqual(
       refused('already_used', 'single_use'),
     )
   })
 
   test('for a payee without an owner, the claim of an account binds that account alone', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const first = await desk.receive(sent, header)
-    const other = await openAccount(desk.context)
-    const second = await desk.receive(sent, header, {}, other)
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const first = await fixture.receive(sent, header)
+    const other = await openAccount(fixture.context)
+    const second = await fixture.receive(sent, header, {}, other)
     expect(second).toMatchObject({ verified: true, alreadyProcessed: false })
     expect(second.paymentId).not.toBe(first.paymentId)
-    expect(await desk.receive(sent, header, {}, other)).toMatchObject({
+    expect(await fixture.receive(sent, header, {}, other)).toMatchObject({
       paymentId: second.paymentId,
       alreadyProcessed: true,
     })
-    expect(await refusal(desk.receive(sent, header, { resource: undefined }, other))).toEqual(
+    expect(await refusal(fixture.receive(sent, header, { resource: undefined }, other))).toEqual(
       refused('already_used', 'single_use'),
     )
   })
 
   test('an owned payee has one grant: the proof of another account is refused, before and after its owner used it', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const other = await openAccount(desk.context)
-    await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
-    expect(await desk.receive(sent, header)).toMatchObject({
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const other = await openAccount(fixture.context)
+    await registerPayee(fixture.context, fixture.actor.accountId, sent.payTo)
+    expect(await refusal(fixture.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
+    expect(await fixture.receive(sent, header)).toMatchObject({
       verified: true,
       alreadyProcessed: false,
     })
-    expect(await refusal(desk.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
+    expect(await refusal(fixture.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
   })
 
   test('what the owner of a payee used stays used when another account owns it', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const [next, stranger] = [await openAccount(desk.context), await openAccount(desk.context)]
-    await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
-    await desk.receive(sent, header)
-    await releasePayee(desk.context, desk.actor.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, stranger))).toEqual(
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const [next, stranger] = [
+      await openAccount(fixture.context),
+      await openAccount(fixture.context),
+    ]
+    await registerPayee(fixture.context, fixture.actor.accountId, sent.payTo)
+    await fixture.receive(sent, header)
+    await releasePayee(fixture.context, fixture.actor.accountId, sent.payTo)
+    expect(await refusal(fixture.receive(sent, header, {}, stranger))).toEqual(
       refused('already_used', 'single_use'),
     )
-    await registerPayee(desk.context, next.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(
+    await registerPayee(fixture.context, next.accountId, sent.payTo)
+    expect(await refusal(fixture.receive(sent, header, {}, next))).toEqual(
       refused('already_used', 'single_use'),
     )
-    expect(await refusal(desk.receive(sent, header))).toEqual(REFUSED_PAYEE)
+    expect(await refusal(fixture.receive(sent, header))).toEqual(REFUSED_PAYEE)
   })
 
   test('what an account used before it owned the payee stays used as well', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const next = await openAccount(desk.context)
-    await desk.receive(sent, header)
-    await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
-    await releasePayee(desk.context, desk.actor.accountId, sent.payTo)
-    await registerPayee(desk.context, next.accountId, sent.payTo)
-    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const next = await openAccount(fixture.context)
+    await fixture.receive(sent, header)
+    await registerPayee(fixture.context, fixture.actor.accountId, sent.payTo)
+    await releasePayee(fixture.context, fixture.actor.accountId, sent.payTo)
+    await registerPayee(fixture.context, next.accountId, sent.payTo)
+    expect(await refusal(fixture.receive(sent, header, {}, next))).toEqual(
       refused('already_used', 'single_use'),
     )
   })
 
   test('one transaction is one grant, whatever the version and the spelling of its proof', async () => {
-    const sent = await desk.send()
-    await desk.receive(sent, await desk.prove(sent, { version: 2 }))
-    const v1 = await desk.receive(sent, await desk.prove(sent, { version: 1 }))
-    const upper = await desk.receive(
+    const sent = await fixture.send()
+    await fixture.receive(sent, await fixture.prove(sent, { version: 2 }))
+    const v1 = await fixture.receive(sent, await fixture.prove(sent, { version: 1 }))
+    const upper = await fixture.receive(
       sent,
-      alter(await desk.prove(sent), (value) => ({
+      alter(await fixture.prove(sent), (value) => ({
         ...value,
         payload: { ...value.payload, txRef: `0x${sent.txRef.slice(2).toUpperCase()}` },
       })),
@@ -215,20 +218,22 @@ describe('single use', () => {
   })
 
   test('of many calls at once one uses the proof', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => desk.receive(sent, header)))
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => fixture.receive(sent, header)),
+    )
     expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(1)
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(1)
   })
 
   test('of many accounts at once the owner of the payee gets the payment, and no other', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const actors = await Promise.all(Array.from({ length: 8 }, () => openAccount(desk.context)))
-    await registerPayee(desk.context, actors[5]?.accountId ?? '', sent.payTo)
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const actors = await Promise.all(Array.from({ length: 8 }, () => openAccount(fixture.context)))
+    await registerPayee(fixture.context, actors[5]?.accountId ?? '', sent.payTo)
     const answers = await Promise.allSettled(
-      actors.map((other) => desk.receive(sent, header, {}, other)),
+      actors.map((other) => fixture.receive(sent, header, {}, other)),
     )
     expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(
       actors.map((_, index) => index === 5),
@@ -236,11 +241,11 @@ describe('single use', () => {
   })
 
   test('of many accounts at once each gets one grant, where nobody owns the payee', async () => {
-    const sent = await desk.send()
-    const header = await desk.prove(sent)
-    const actors = await Promise.all(Array.from({ length: 4 }, () => openAccount(desk.context)))
+    const sent = await fixture.send()
+    const header = await fixture.prove(sent)
+    const actors = await Promise.all(Array.from({ length: 4 }, () => openAccount(fixture.context)))
     const answers = await Promise.all(
-      [...actors, ...actors].map((actor) => desk.receive(sent, header, {}, actor)),
+      [...actors, ...actors].map((actor) => fixture.receive(sent, header, {}, actor)),
     )
     expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(actors.length)
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(actors.length)
@@ -249,38 +254,40 @@ describe('single use', () => {
 
 describe('a transaction that has not landed', () => {
   test('is pending, keeps nothing, and is received once it has landed', async () => {
-    const sent = await desk.send({ mined: 0 })
-    const header = await desk.prove(sent)
-    const waiting = await desk.receive(sent, header, { timeout: 1 })
+    const sent = await fixture.send({ mined: 0 })
+    const header = await fixture.prove(sent)
+    const waiting = await fixture.receive(sent, header, { timeout: 1 })
     expect(waiting).toMatchObject({
       verified: false,
       status: 'pending',
       paymentId: null,
       signature: sent.txRef,
     })
-    await desk.evm.mine(1)
-    expect(await desk.receive(sent, header, { timeout: 1 })).toMatchObject({
+    await fixture.evm.mine(1)
+    expect(await fixture.receive(sent, header, { timeout: 1 })).toMatchObject({
       verified: false,
       status: 'pending',
     })
-    await desk.evm.mine(1)
-    expect(await desk.receive(sent, header)).toMatchObject({
+    await fixture.evm.mine(1)
+    expect(await fixture.receive(sent, header)).toMatchObject({
       verified: true,
       alreadyProcessed: false,
     })
   })
 
   test('is waited for within the timeout', async () => {
-    const sent = await desk.send({ mined: 0 })
-    const answer = desk.receive(sent, await desk.prove(sent))
-    await desk.evm.mine(2)
+    const sent = await fixture.send({ mined: 0 })
+    const answer = fixture.receive(sent, await fixture.prove(sent))
+    await fixture.evm.mine(2)
     expect(await answer).toMatchObject({ verified: true })
   })
 
   test('and that nobody knows is pending when the time is over, not refused', async () => {
-    const sent = await desk.send()
+    const sent = await fixture.send()
     const unknown = { ...sent, txRef: `0x${'ab'.repeat(32)}` as const }
-    expect(await desk.receive(unknown, await desk.prove(unknown), { timeout: 1 })).toMatchObject({
+    expect(
+      await fixture.receive(unknown, await fixture.prove(unknown), { timeout: 1 }),
+    ).toMatchObject({
       verified: false,
       status: 'pending',
     })
@@ -288,8 +295,8 @@ describe('a transaction that has not landed', () => {
 })
 
 test('a payment that this account gave out is the one that is received', async () => {
-  const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
-  const built = await buildTransaction(desk.context, desk.actor, {
+  const [payer, payee] = await Promise.all([fixture.evm.wallet(10n ** 18n), fixture.evm.wallet(0n)])
+  const built = await buildTransaction(fixture.context, fixture.actor, {
     walletAddress: payer.address,
     recipientAddress: payee.address,
     amount: '0.01',
@@ -305,10 +312,10 @@ test('a payment that this account gave out is the one that is received', async (
     to: payee.address,
     value: ETHER_AMOUNT,
   }
-  const txRef = await desk.evm.client.sendRawTransaction({
+  const txRef = await fixture.evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }),
   })
-  await desk.evm.mine(2)
+  await fixture.evm.mine(2)
   const sent: SentEther = {
     payer,
     payTo: payee.address,
@@ -316,12 +323,12 @@ test('a payment that this account gave out is the one that is received', async (
     network: 'eip155:31337',
     amount: ETHER_AMOUNT,
   }
-  expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({
+  expect(await fixture.receive(sent, await fixture.prove(sent))).toMatchObject({
     paymentId: built.paymentId,
     verified: true,
     status: 'confirmed',
   })
-  const body = await readPaymentBody(desk.context, built.paymentId)
+  const body = await readPaymentBody(fixture.context, built.paymentId)
   expect(body).toMatchObject({ mode: 'local', status: 'confirmed' })
   expect(body.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed'])
 })

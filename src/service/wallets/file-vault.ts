@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ConfigError } from '../context/config.ts'
+import { ServiceConfigError } from '../context/config.ts'
 import { decrypt, encrypt } from './aes-gcm.ts'
 import type { KeyVault } from '../context/vault.ts'
 
@@ -29,15 +29,16 @@ export function openFileVault(file: string): KeyVault {
   try {
     if (!existsSync(path)) makeKeyFile(path)
     if ((statSync(path).mode & FOREIGN_BITS) !== 0)
-      throw new ConfigError(
+      throw new ServiceConfigError(
         `VAULT_KEY_FILE: expected a file that only its owner may read (chmod 600 ${path}).`,
       )
     const text = readFileSync(path, 'utf8').trim()
-    if (!KEY.test(text)) throw new ConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
+    if (!KEY.test(text))
+      throw new ServiceConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
     return createVault(Buffer.from(text, 'hex'))
   } catch (error) {
-    if (error instanceof ConfigError) throw error
-    throw new ConfigError(
+    if (error instanceof ServiceConfigError) throw error
+    throw new ServiceConfigError(
       `VAULT_KEY_FILE: expected a file that can be read or made, received ${JSON.stringify(file)}.`,
       { cause: error },
     )

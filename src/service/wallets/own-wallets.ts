@@ -1,6 +1,6 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import type { Actor, Context } from '../context/context.ts'
-import { readStopped, type BooksRecord } from '../db/wallet-books.ts'
+import { readStopped, type LedgerRecord } from '../db/wallet-ledger.ts'
 import { createWallet, type WalletFacts } from './create-wallet.ts'
 import { listWallets } from './list-wallets.ts'
 
@@ -31,7 +31,7 @@ export async function listOwnWallets(
 
 function describeWallet(
   { id, address, family, name, createdAt }: WalletFacts,
-  stops: readonly BooksRecord[],
+  stops: readonly LedgerRecord[],
 ) {
   const stopped = stops
     .filter((books) => books.address === address)

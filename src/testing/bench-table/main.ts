@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { chromium, type BrowserContext, type CDPSession, type Page } from '@playwright/test'
 import { findBrowser } from '../browser.ts'
-import { openLongDesk } from '../long-desk.ts'
+import { openHistoryFixture } from '../history-fixture.ts'
 
 /**
  * Scrolls a list of 100,000 payments in Chromium on a CPU slowed down four times, next to 3,000
@@ -41,7 +41,7 @@ function report(
 }
 
 console.log(`writing ${ROWS.toLocaleString('en')} payments …`)
-await using desk = await openLongDesk({ rows: ROWS, dist: DIST })
+await using fixture = await openHistoryFixture({ rows: ROWS, dist: DIST })
 const browser = await chromium.launch({
   executablePath: await findBrowser(process.env),
   args: [
@@ -54,7 +54,7 @@ try {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   await context.addCookies([
     {
-      ...desk.cookie,
+      ...fixture.cookie,
       domain: 'localhost',
       path: '/',
       secure: true,
@@ -63,7 +63,7 @@ try {
     },
   ])
   const page = await context.newPage()
-  await page.goto(`${desk.url}/payments`)
+  await page.goto(`${fixture.url}/payments`)
   await page.getByRole('table').getByRole('row').nth(5).waitFor()
   const cdp = await context.newCDPSession(page)
   await page.waitForLoadState('networkidle')

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
-import type { Stage, Till } from './stage.ts'
+import type { ChaosHarness, Till } from './harness.ts'
 
 /** A payment somebody wants made once: the same key and body until an answer decides. */
-export type Wish = { key: string; till: Till; amount: string }
-export type Acknowledged = Wish & { paymentId: string }
+export type RequestedPayment = { key: string; till: Till; amount: string }
+export type Acknowledged = RequestedPayment & { paymentId: string }
 
 const Answer = v.object({
   paymentId: v.optional(v.string()),
@@ -20,9 +20,9 @@ type Asking = { target: () => string | undefined; prefer: string; onCutOff?: () 
  * A client that asks any process that is there, and asks again what nobody has answered, until it is told the payment.
  * @throws Error when nobody has answered in ten minutes: what was asked is stuck
  */
-export async function askUntilAnswered(
-  { key }: Pick<Stage, 'key'>,
-  wish: Wish,
+export async function requestUntilDecided(
+  { key }: Pick<ChaosHarness, 'key'>,
+  wish: RequestedPayment,
   { target, prefer, onCutOff }: Asking,
 ): Promise<Acknowledged> {
   const until = performance.now() + STUCK_AFTER_MS
@@ -45,7 +45,7 @@ type Answered = { paymentId?: string | undefined; cutOff?: boolean; told?: strin
 
 async function askOnce(
   url: string,
-  { apiKey, prefer, wish }: { apiKey: string; prefer: string; wish: Wish },
+  { apiKey, prefer, wish }: { apiKey: string; prefer: string; wish: RequestedPayment },
 ): Promise<Answered> {
   const { key, till, amount } = wish
   let text: string
@@ -83,7 +83,7 @@ function isCutOff(error: unknown): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-export function newWish(tills: readonly Till[]): Wish {
+export function newRequestedPayment(tills: readonly Till[]): RequestedPayment {
   const till = tills[randomInt(tills.length)]
   if (!till) throw new Error('There are no wallets.')
   return { key: randomUUID(), till, amount: `0.00${randomInt(1_000, 10_000)}` }

@@ -6,8 +6,8 @@ import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
 import { startServiceProcess } from '../service-process.ts'
-import type { Answer, Order } from './crash-orders.ts'
-import type { CrashStage } from './crash-stage.ts'
+import type { ServiceResponse, CrashOrder } from './crash-orders.ts'
+import type { CrashHarness } from './crash-harness.ts'
 
 /**
  * The steps of a hosted send and of a settlement, and whether the payment is persisted when a
@@ -27,12 +27,12 @@ export const POINTS = {
 } as const satisfies Record<CrashPoint, boolean>
 
 /** What else fails at that moment. */
-export const TROUBLES = ['nothing', 'the RPC down', 'Postgres restarted'] as const
-export type Trouble = (typeof TROUBLES)[number]
+export const FAULTS = ['nothing', 'the RPC down', 'Postgres restarted'] as const
+export type Fault = (typeof FAULTS)[number]
 
 export type Case = { family: Family; point: CrashPoint }
 
-export type Finding = Case & {
+export type CrashFinding = Case & {
   endedBy: string | null
   /** Whether the payment was in the database once the process was dead. */
   kept: boolean
@@ -47,7 +47,7 @@ export type Finding = Case & {
   difference: bigint
 }
 
-type Run = Case & { order: Order; endedBy?: string | null; kept?: boolean; meanwhile?: number }
+type Run = Case & { order: CrashOrder; endedBy?: string | null; kept?: boolean; meanwhile?: number }
 
 /** With this many starting processes, the machine has room for the chains. */
 const AT_ONCE = 4
@@ -57,15 +57,15 @@ const AT_ONCE = 4
  * for 150 slots, which must not pass while other processes die.
  */
 export async function runCases(
-  stage: CrashStage,
-  trouble: Trouble,
+  stage: CrashHarness,
+  userError: Fault,
   cases: readonly Case[],
-): Promise<Finding[]> {
+): Promise<CrashFinding[]> {
   const sends = cases.filter(({ point }) => isSend(point))
   const settlements = cases.filter(({ point }) => !isSend(point))
   return [
-    ...(await runBatch(stage, trouble, sends)),
-    ...(await runBatch(stage, trouble, settlements)),
+    ...(await runBatch(stage, userError, sends)),
+    ...(await runBatch(stage, userError, settlements)),
   ]
 }
 
@@ -78,20 +78,21 @@ function isSend(point: CrashPoint): boolean {
  * of them.
  */
 async function runBatch(
-  stage: CrashStage,
-  trouble: Trouble,
+  stage: CrashHarness,
+  userError: Fault,
   cases: readonly Case[],
-): Promise<Finding[]> {
+): Promise<CrashFinding[]> {
   const survivor =
-    trouble === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
+    userError === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
   try {
-    if (trouble === 'the RPC down') stage.chains.refuse()
+    if (userError === 'the RPC down') stage.chains.refuse()
     const runs = await inParallel(cases, AT_ONCE, (each) => die(stage, each))
-    if (trouble === 'the RPC down') stage.chains.cut()
+    if (userError === 'the RPC down') stage.chains.cut()
     if (survivor)
-      await stage.restartDatabase(() => repeatInTrouble(survivor.url, { runs, away: 'database' }))
+      await stage.restartDatabase(() => repeatInUserError(survivor.url, { runs, away: 'database' }))
     await using recovering = survivor ?? (await startServiceProcess(stage.env))
-    if (trouble === 'the RPC down') await repeatInTrouble(recovering.url, { runs, away: 'chains' })
+    if (userError === 'the RPC down')
+      await repeatInUserError(recovering.url, { runs, away: 'chains' })
     stage.chains.mend()
     return await Promise.all(runs.map((run) => finish(stage, recovering.url, run)))
   } finally {
@@ -100,7 +101,7 @@ async function runBatch(
   }
 }
 
-async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
+async function die(stage: CrashHarness, { family, point }: Case): Promise<Run> {
   const order = await (isSend(point)
     ? stage.orders.openSend(family)
     : stage.orders.openSettlement(family))
@@ -122,7 +123,7 @@ async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
 type Repetition = { runs: readonly Run[]; away: 'database' | 'chains' }
 
 /** What the service reports about itself, and about each payment, while a dependency is down. */
-async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise<void> {
+async function repeatInUserError(url: string, { runs, away }: Repetition): Promise<void> {
   const ready = await fetch(`${url}/health/ready`)
   const { checks } = (await ready.json()) as { checks: { name: string; ok: boolean }[] }
   // The clock is compared with the database's.
@@ -136,7 +137,7 @@ async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise
   await Promise.all(runs.map(async (run) => (run.meanwhile = (await askWhenFree(url, run)).status)))
 }
 
-async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding> {
+async function finish(stage: CrashHarness, url: string, run: Run): Promise<CrashFinding> {
   const { family, point, order } = run
   // A persisted payment is executed without another request.
   if (run.kept) await eventually(() => readRows(stage, run), isOver)
@@ -166,7 +167,7 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
 const isOver = (rows: { status: string }[]) =>
   rows.length > 0 && rows.every(({ status }) => status === 'confirmed' || status === 'finalized')
 
-function readRows({ db }: CrashStage, { order }: Run) {
+function readRows({ db }: CrashHarness, { order }: Run) {
   return db
     .select({ id: payment.id, status: payment.status })
     .from(payment)
@@ -180,7 +181,7 @@ const UNDECIDED = new Set([202, 502, 503])
  * The dead process holds the idempotency key for some more seconds, and so many requests hit the
  * rate limit.
  */
-function askWhenFree(url: string, { order }: Run): Promise<Answer> {
+function askWhenFree(url: string, { order }: Run): Promise<ServiceResponse> {
   return eventually(
     () => order.ask(url),
     ({ status }) => status !== 409 && status !== 429,

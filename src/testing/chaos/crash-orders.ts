@@ -7,20 +7,20 @@ import type { Requirements } from '#x402/requirements.ts'
 import type { EvmFixture, SolanaFixture } from '../local-chains.ts'
 import { balanceOnEvm, balanceOnSolana, createMint, give } from '../local-tokens.ts'
 import { accountOf, TOKEN } from '../token-instructions.ts'
-import { deployTokens, evmPayer, payBill, solanaPayer, type EvmTokens } from '../token-payers.ts'
+import { deployTokens, evmPayer, payInvoice, solanaPayer, type EvmTokens } from '../token-payers.ts'
 
 const ETH = 10n ** 18n
 const SOL = 1_000_000_000n
 const USDC = 1_500_000n
 
 /** `text`: the body as received. */
-export type Answer = { status: number; text: string }
+export type ServiceResponse = { status: number; text: string }
 
 /** One transfer, requested from a service once, and then again and again until it is done. */
-export type Order = {
+export type CrashOrder = {
   /** The sender of the payment, as stored in the rows. */
   sender: string
-  ask: (url: string) => Promise<Answer>
+  ask: (url: string) => Promise<ServiceResponse>
   /** What the payee has received of it, and should receive, in atomic units. */
   paid: () => Promise<bigint>
   amount: bigint
@@ -40,12 +40,12 @@ export type Orders = {
   /** The accounts that pay the network fees of settlements. */
   facilitators: string[]
   /** 0.01 of the native currency, from a managed wallet with money. */
-  openSend: (family: Family) => Promise<Order>
+  openSend: (family: Family) => Promise<CrashOrder>
   /**
    * What a payer of USDC signs, for the wallet of the service to execute: EIP-3009, or a
    * transaction on Solana with that wallet as its fee payer.
    */
-  openSettlement: (family: Family) => Promise<Order>
+  openSettlement: (family: Family) => Promise<CrashOrder>
 }
 
 export async function openOrders({ evm, solana }: Chains, service: Service): Promise<Orders> {
@@ -129,7 +129,7 @@ async function signOnEvm(evm: EvmFixture, { usdc, fund }: EvmTokens): Promise<Si
   const [payer, payee] = [await evm.wallet(ETH), await evm.wallet(0n)]
   await fund(payer.address)
   const extra = { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
-  const header = await payBill(
+  const header = await payInvoice(
     evmPayer(evm, payer),
     billOf({ network: evm.network.network, asset: usdc, payTo: payee.address, extra }),
   )
@@ -155,7 +155,7 @@ async function signOnSolana(
     payTo: payee.toBase58(),
     extra: { feePayer: sponsor },
   })
-  const header = await payBill(solanaPayer(solana, payer), bill)
+  const header = await payInvoice(solanaPayer(solana, payer), bill)
   const account = accountOf(payee, new PublicKey(mint.address), TOKEN)
   return {
     payer: payer.publicKey.toBase58(),
@@ -182,7 +182,7 @@ function billOf({
 async function post(
   url: string,
   { key, headers, body }: { key: string; headers?: Record<string, string>; body: object },
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const answer = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },

@@ -1,5 +1,5 @@
-import { POINTS, runCases, TROUBLES, type Case } from './crash-batch.ts'
-import { openCrashStage } from './crash-stage.ts'
+import { POINTS, runCases, FAULTS, type Case } from './crash-batch.ts'
+import { openCrashHarness } from './crash-harness.ts'
 
 /**
  * Kills a service at each step of a hosted send and of a settlement whose network fee its wallet
@@ -19,10 +19,10 @@ const cases = points.flatMap((point) =>
 
 let missed = 0
 {
-  await using stage = await openCrashStage()
+  await using stage = await openCrashHarness()
   for (let round = 0; round < rounds; round++) {
-    for (const trouble of TROUBLES) {
-      const findings = await runCases(stage, trouble, cases)
+    for (const userError of FAULTS) {
+      const findings = await runCases(stage, userError, cases)
       const hit = findings.filter(({ endedBy }) => endedBy === 'SIGKILL').length
       const lost = findings.filter(
         ({ payments, status, difference }) => payments === 0 || status !== 200 || difference < 0n,
@@ -33,7 +33,7 @@ let missed = 0
       const ok = hit === cases.length && lost === 0 && double === 0
       if (!ok) missed++
       console.log(
-        `crash with ${trouble}: ${hit} points hit, ${double} double, ${lost} lost (all ${cases.length} hit, 0 double, 0 lost)${ok ? '' : ' MISSED'}`,
+        `crash with ${userError}: ${hit} points hit, ${double} double, ${lost} lost (all ${cases.length} hit, 0 double, 0 lost)${ok ? '' : ' MISSED'}`,
       )
       if (!ok) console.log(findings)
     }

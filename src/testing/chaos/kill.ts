@@ -1,7 +1,7 @@
 import { startServiceProcess } from '../service-process.ts'
-import { countStuck, measureRecovery, readBooks } from './measure.ts'
-import { openStage } from './stage.ts'
-import { runStorm } from './storm.ts'
+import { countStuck, measureRecovery, readLedgers } from './measure.ts'
+import { openHarness } from './harness.ts'
+import { runStressTest } from './stress-test.ts'
 
 /**
  * Four service processes on one Postgres server make payments on both chains while one after
@@ -26,13 +26,18 @@ const SETTLED_WITHIN_MS = 180_000
 const RECOVERED_WITHIN_MS = 5_000
 
 {
-  await using stage = await openStage()
+  await using stage = await openHarness()
   const startedAt = performance.now()
-  const storm = await runStorm(stage, { kills, processes: 4, clients: 6, pauseMs: [50, 1_500] })
+  const storm = await runStressTest(stage, {
+    kills,
+    processes: 4,
+    clients: 6,
+    pauseMs: [50, 1_500],
+  })
   const stormS = ((performance.now() - startedAt) / 1000).toFixed(1)
   const service = await startServiceProcess(stage.env)
   const stuck = await countStuck(stage, SETTLED_WITHIN_MS).finally(() => service.kill())
-  const books = await readBooks(stage)
+  const books = await readLedgers(stage)
   const keys = storm.wishes.length
   tell('kills', `${storm.kills} in ${stormS} s`, `at least ${kills}`, storm.kills >= kills)
   tell(

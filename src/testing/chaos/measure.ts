@@ -1,14 +1,14 @@
 import { inArray, sql } from 'drizzle-orm'
 import { payment } from '#service/db/schema/payment.ts'
 import { startServiceProcess } from '../service-process.ts'
-import { askUntilAnswered, newWish } from './client.ts'
-import type { Stage } from './stage.ts'
+import { requestUntilDecided, newRequestedPayment } from './client.ts'
+import type { ChaosHarness } from './harness.ts'
 
 const POLL_MS = 50
 const OPEN = ['created', 'pending', 'rolled_back'] as const
 
 /** Payments that are still open when the time is up. */
-export async function countStuck({ db }: Stage, withinMs: number): Promise<number> {
+export async function countStuck({ db }: ChaosHarness, withinMs: number): Promise<number> {
   const until = performance.now() + withinMs
   for (;;) {
     const stuck = await db.$count(payment, inArray(payment.status, [...OPEN]))
@@ -26,7 +26,7 @@ type Books = {
 }
 
 /** The rows beside the chain, all wallets together: every figure to the base unit. */
-export async function readBooks({ db, tills, payments }: Stage): Promise<Books> {
+export async function readLedgers({ db, tills, payments }: ChaosHarness): Promise<Books> {
   const books: Books = {
     paymentsOfKeys: 0,
     failed: 0,
@@ -58,14 +58,14 @@ export async function readBooks({ db, tills, payments }: Stage): Promise<Books> 
 
 /** All processes die with payments under way: how long until a new one is ready, and until those payments are confirmed, both from its start. */
 export async function measureRecovery(
-  stage: Stage,
+  stage: ChaosHarness,
 ): Promise<{ readyMs: number; movingMs: number }> {
-  const wishes = [...stage.tills].map((till) => newWish([till]))
+  const wishes = [...stage.tills].map((till) => newRequestedPayment([till]))
   {
     await using dying = await startServiceProcess(stage.env)
     await Promise.all(
       wishes.map((wish) =>
-        askUntilAnswered(stage, wish, { target: () => dying.url, prefer: 'respond-async' }),
+        requestUntilDecided(stage, wish, { target: () => dying.url, prefer: 'respond-async' }),
       ),
     )
   }

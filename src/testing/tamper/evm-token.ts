@@ -8,7 +8,7 @@ import {
   parseAbi,
   type Hex,
 } from 'viem'
-import type { Dice } from './dice.ts'
+import type { Rng } from './rng.ts'
 import { attackOn, flipNibble, type Changes } from './evm.ts'
 
 const abi = parseAbi([
@@ -19,7 +19,7 @@ const abi = parseAbi([
   'function multicall(bytes[])',
 ])
 
-const stranger = (dice: Dice): Hex => bytesToHex(dice.bytes(20))
+const stranger = (rng: Rng): Hex => bytesToHex(rng.bytes(20))
 const transfer = (to: string, amount: bigint): Hex =>
   encodeFunctionData({
     abi: erc20Abi,
@@ -30,18 +30,18 @@ const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 
 /** What an attacker who understands tokens changes. */
 const changes: Changes = {
-  'another token': (dice, valid) => ({ ...valid, to: stranger(dice) }),
-  'a look-alike token': (dice, valid) => ({
+  'another token': (rng, valid) => ({ ...valid, to: stranger(rng) }),
+  'a look-alike token': (rng, valid) => ({
     ...valid,
-    to: flipNibble(valid.to, 2 + dice.below(40)),
+    to: flipNibble(valid.to, 2 + rng.below(40)),
   }),
-  'another recipient': (dice, valid, intent) => ({
+  'another recipient': (rng, valid, intent) => ({
     ...valid,
-    data: transfer(stranger(dice), intent.amountAtomic),
+    data: transfer(stranger(rng), intent.amountAtomic),
   }),
-  'a look-alike recipient': (dice, valid, intent) => ({
+  'a look-alike recipient': (rng, valid, intent) => ({
     ...valid,
-    data: transfer(flipNibble(intent.recipient as Hex, 8 + dice.below(28)), intent.amountAtomic),
+    data: transfer(flipNibble(intent.recipient as Hex, 8 + rng.below(28)), intent.amountAtomic),
   }),
   'the token as recipient': (_, valid, intent) => ({
     ...valid,
@@ -51,26 +51,26 @@ const changes: Changes = {
     ...valid,
     data: transfer(intent.sender, intent.amountAtomic),
   }),
-  'more or less': (dice, valid, { recipient, amountAtomic: amount }) => ({
+  'more or less': (rng, valid, { recipient, amountAtomic: amount }) => ({
     ...valid,
     data: transfer(
       recipient,
-      dice.pick([
+      rng.pick([
         amount + 1n,
         amount - 1n,
         amount * 10n,
         amount * 10n ** 12n,
         0n,
-        dice.big(256),
+        rng.big(256),
         2n ** 256n - 1n,
       ]),
     ),
   }),
-  'value beside it': (dice, valid) => ({ ...valid, value: dice.big(70) }),
-  'ether instead': (dice, valid, intent) => ({
+  'value beside it': (rng, valid) => ({ ...valid, value: rng.big(70) }),
+  'ether instead': (rng, valid, intent) => ({
     ...valid,
     to: intent.recipient as Hex,
-    value: dice.pick([intent.amountAtomic, dice.big(70)]),
+    value: rng.pick([intent.amountAtomic, rng.big(70)]),
     data: undefined,
   }),
   'ether to the token': (_, valid, intent) => ({
@@ -78,45 +78,45 @@ const changes: Changes = {
     value: intent.amountAtomic,
     data: undefined,
   }),
-  'an approval': (dice, valid, intent) => ({
+  'an approval': (rng, valid, intent) => ({
     ...valid,
     data: encodeFunctionData({
       abi,
       functionName: 'approve',
-      args: [dice.pick([stranger(dice), intent.recipient as Hex]), intent.amountAtomic],
+      args: [rng.pick([stranger(rng), intent.recipient as Hex]), intent.amountAtomic],
     }),
   }),
-  'a larger allowance': (dice, valid, intent) => ({
+  'a larger allowance': (rng, valid, intent) => ({
     ...valid,
     data: encodeFunctionData({
       abi,
       functionName: 'increaseAllowance',
-      args: [stranger(dice), intent.amountAtomic],
+      args: [stranger(rng), intent.amountAtomic],
     }),
   }),
-  'a permit': (dice, valid, intent) => ({
+  'a permit': (rng, valid, intent) => ({
     ...valid,
     data: encodeFunctionData({
       abi,
       functionName: 'permit',
       args: [
         intent.sender as Hex,
-        stranger(dice),
+        stranger(rng),
         intent.amountAtomic,
         2n ** 64n,
         27,
-        bytesToHex(dice.bytes(32)),
-        bytesToHex(dice.bytes(32)),
+        bytesToHex(rng.bytes(32)),
+        bytesToHex(rng.bytes(32)),
       ],
     }),
   }),
-  'a transfer from another': (dice, valid, intent) => ({
+  'a transfer from another': (rng, valid, intent) => ({
     ...valid,
     data: encodeFunctionData({
       abi,
       functionName: 'transferFrom',
       args: [
-        dice.pick([stranger(dice), intent.sender as Hex]),
+        rng.pick([stranger(rng), intent.sender as Hex]),
         intent.recipient as Hex,
         intent.amountAtomic,
       ],
@@ -130,21 +130,21 @@ const changes: Changes = {
       args: [[transfer(intent.recipient, intent.amountAtomic)]],
     }),
   }),
-  'words after the call': (dice, valid) => ({
+  'words after the call': (rng, valid) => ({
     ...valid,
-    data: `${valid.data ?? '0x'}${bytesToHex(dice.bytes(dice.pick([1, 4, 32, 64]))).slice(2)}`,
+    data: `${valid.data ?? '0x'}${bytesToHex(rng.bytes(rng.pick([1, 4, 32, 64]))).slice(2)}`,
   }),
-  'the call cut short': (dice, valid) => ({
+  'the call cut short': (rng, valid) => ({
     ...valid,
-    data: valid.data?.slice(0, -2 * dice.upTo(40)) as Hex,
+    data: valid.data?.slice(0, -2 * rng.upTo(40)) as Hex,
   }),
-  'dirt in the address': (dice, valid, { recipient, amountAtomic }) => ({
+  'dirt in the address': (rng, valid, { recipient, amountAtomic }) => ({
     ...valid,
-    data: `0xa9059cbb${word((BigInt(dice.upTo(2 ** 30)) << BigInt(160 + dice.below(60))) | BigInt(recipient))}${word(amountAtomic)}`,
+    data: `0xa9059cbb${word((BigInt(rng.upTo(2 ** 30)) << BigInt(160 + rng.below(60))) | BigInt(recipient))}${word(amountAtomic)}`,
   }),
-  'another function': (dice, valid) => ({
+  'another function': (rng, valid) => ({
     ...valid,
-    data: `${bytesToHex(dice.bytes(4))}${valid.data?.slice(10)}`,
+    data: `${bytesToHex(rng.bytes(4))}${valid.data?.slice(10)}`,
   }),
   'the arguments swapped': (_, valid, { recipient, amountAtomic }) => ({
     ...valid,
@@ -153,11 +153,11 @@ const changes: Changes = {
 }
 
 export const evmToken = attackOn({
-  asset: (dice) => ({
-    address: getAddress(stranger(dice)),
+  asset: (rng) => ({
+    address: getAddress(stranger(rng)),
     symbol: 'USDC',
     name: 'USD Coin',
-    decimals: dice.pick([6, 18, 0]),
+    decimals: rng.pick([6, 18, 0]),
     native: false,
   }),
   size: { amount: 80, gas: 60_000 },

@@ -20,14 +20,14 @@ import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { matchTransaction } from '#chains/evm/match.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
-import { changeBytes, type Dice } from './dice.ts'
-import type { Attack, Chain } from './tamper.ts'
+import { changeBytes, type Rng } from './rng.ts'
+import type { Attack, TamperChain } from './tamper.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const PAYER = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
 const STRANGER = privateKeyToAccount(`0x${'bad1'.repeat(16)}`)
 
-export type Fields = Required<
+export type TransactionFields = Required<
   Pick<
     TransactionSerializableEIP1559,
     'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'
@@ -40,12 +40,12 @@ export type Fields = Required<
 
 export type Changes = Record<
   string,
-  (dice: Dice, valid: Fields, intent: PaymentIntent) => TransactionSerializable
+  (rng: Rng, valid: TransactionFields, intent: PaymentIntent) => TransactionSerializable
 >
 
 /** A kind of payment under attack. */
 export type Kind = {
-  asset(dice: Dice): PaymentIntent['asset']
+  asset(rng: Rng): PaymentIntent['asset']
   /** Bits of the largest amount, and of gas above the least. */
   size: { amount: number; gas: number }
   changes: Changes
@@ -55,32 +55,32 @@ export type Kind = {
 
 /** What an attacker who understands the format changes in any payment. */
 const COMMON_CHANGES: Changes = {
-  'another chain': (dice, valid) => ({
+  'another chain': (rng, valid) => ({
     ...valid,
-    chainId: dice.pick([1, 8453, valid.chainId + 1, dice.upTo(1e9)]),
+    chainId: rng.pick([1, 8453, valid.chainId + 1, rng.upTo(1e9)]),
   }),
-  'a contract created': (dice, valid) => ({
+  'a contract created': (rng, valid) => ({
     ...valid,
     to: undefined,
-    data: bytesToHex(dice.bytes(dice.upTo(40))),
+    data: bytesToHex(rng.bytes(rng.upTo(40))),
   }),
-  'an access list': (dice, valid) => ({
+  'an access list': (rng, valid) => ({
     ...valid,
     accessList: [
-      { address: valid.to, storageKeys: dice.below(2) ? [bytesToHex(dice.bytes(32))] : [] },
+      { address: valid.to, storageKeys: rng.below(2) ? [bytesToHex(rng.bytes(32))] : [] },
     ],
   }),
-  'the fee drained': (dice, valid) => ({
+  'the fee drained': (rng, valid) => ({
     ...valid,
-    maxFeePerGas: valid.maxFeePerGas * BigInt(dice.upTo(100_000)),
+    maxFeePerGas: valid.maxFeePerGas * BigInt(rng.upTo(100_000)),
   }),
-  'the gas drained': (dice, valid) => ({ ...valid, gas: valid.gas * BigInt(dice.upTo(10_000)) }),
-  'the gas cut': (dice, valid) => ({ ...valid, gas: BigInt(dice.below(Number(valid.gas) + 1)) }),
-  'another tip': (dice, valid) => ({
+  'the gas drained': (rng, valid) => ({ ...valid, gas: valid.gas * BigInt(rng.upTo(10_000)) }),
+  'the gas cut': (rng, valid) => ({ ...valid, gas: BigInt(rng.below(Number(valid.gas) + 1)) }),
+  'another tip': (rng, valid) => ({
     ...valid,
-    maxPriorityFeePerGas: BigInt(dice.below(Number(valid.maxFeePerGas) + 1)),
+    maxPriorityFeePerGas: BigInt(rng.below(Number(valid.maxFeePerGas) + 1)),
   }),
-  'another nonce': (dice, valid) => ({ ...valid, nonce: dice.upTo(1e6) }),
+  'another nonce': (rng, valid) => ({ ...valid, nonce: rng.upTo(1e6) }),
   'a legacy transaction': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({
     ...valid,
     type: 'legacy',
@@ -105,20 +105,20 @@ const native: Kind = {
   asset: () => NATIVE_ETH,
   size: { amount: 70, gas: 9_000 },
   changes: {
-    'another recipient': (dice, valid) => ({ ...valid, to: bytesToHex(dice.bytes(20)) }),
-    'a look-alike recipient': (dice, valid) => ({
+    'another recipient': (rng, valid) => ({ ...valid, to: bytesToHex(rng.bytes(20)) }),
+    'a look-alike recipient': (rng, valid) => ({
       ...valid,
-      to: flipNibble(valid.to, 2 + 6 + dice.below(28)),
+      to: flipNibble(valid.to, 2 + 6 + rng.below(28)),
     }),
-    'more or less': (dice, valid) => ({
+    'more or less': (rng, valid) => ({
       ...valid,
-      value: dice.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, dice.big(90)]),
+      value: rng.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, rng.big(90)]),
     }),
-    'data added': (dice, valid) => ({ ...valid, data: bytesToHex(dice.bytes(dice.upTo(100))) }),
-    'a token call': (dice, valid) => ({
+    'data added': (rng, valid) => ({ ...valid, data: bytesToHex(rng.bytes(rng.upTo(100))) }),
+    'a token call': (rng, valid) => ({
       ...valid,
       value: 0n,
-      data: `0xa9059cbb${bytesToHex(dice.bytes(64)).slice(2)}`,
+      data: `0xa9059cbb${bytesToHex(rng.bytes(64)).slice(2)}`,
     }),
   },
   pays: (intent, { to, value, data }) =>
@@ -127,27 +127,27 @@ const native: Kind = {
     data === undefined,
 }
 
-async function attack(kindOf: Kind, dice: Dice): Promise<Attack> {
-  const { intent, fields, reviewed } = newPayment(kindOf, dice)
+async function attack(kindOf: Kind, rng: Rng): Promise<Attack> {
+  const { intent, fields, reviewed } = newPayment(kindOf, rng)
   const changes = { ...COMMON_CHANGES, ...kindOf.changes }
   const base = { intent, reviewed }
-  const kind = dice.below(100)
-  if (kind < 60) return { ...base, ...changeBytes(dice, reviewed), door: 'review' }
-  const how = dice.pick(Object.keys(changes) as [string, ...string[]])
-  const changed = changes[how]?.(dice, fields, intent) ?? fields
+  const kind = rng.below(100)
+  if (kind < 60) return { ...base, ...changeBytes(rng, reviewed), door: 'review' }
+  const how = rng.pick(Object.keys(changes) as [string, ...string[]])
+  const changed = changes[how]?.(rng, fields, intent) ?? fields
   if (kind < 92)
     return { ...base, how, bytes: hexToBytes(serializeTransaction(changed)), door: 'review' }
-  return { ...base, ...(await signAttack(dice, fields, { how, changed })) }
+  return { ...base, ...(await signAttack(rng, fields, { how, changed })) }
 }
 
 /** What a wallet that lies, or somebody between it and us, gives back. */
 async function signAttack(
-  dice: Dice,
-  fields: Fields,
+  rng: Rng,
+  fields: TransactionFields,
   { how, changed }: { how: string; changed: TransactionSerializable },
 ): Promise<Pick<Attack, 'how' | 'bytes' | 'door'>> {
-  const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
-  switch (dice.below(6)) {
+  const door = rng.pick<Attack['door']>(['signed', 'signed', 'review'])
+  switch (rng.below(6)) {
     case 4:
       return {
         how: 'not signed at all',
@@ -176,7 +176,7 @@ async function signAttack(
       return { how: 'the high-s twin', bytes: hexToBytes(serializeTransaction(fields, twin)), door }
     }
     case 3: {
-      const tampered = changeBytes(dice, hexToBytes(await PAYER.signTransaction(fields)))
+      const tampered = changeBytes(rng, hexToBytes(await PAYER.signTransaction(fields)))
       return { how: `signed, then ${tampered.how}`, bytes: tampered.bytes, door }
     }
     default:
@@ -190,24 +190,24 @@ async function signAttack(
 
 function newPayment(
   kindOf: Kind,
-  dice: Dice,
-): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
-  const chainId = dice.pick([1, 31337, 8453, 11155111])
+  rng: Rng,
+): { intent: PaymentIntent; fields: TransactionFields; reviewed: Uint8Array } {
+  const chainId = rng.pick([1, 31337, 8453, 11155111])
   const intent = {
-    paymentId: dice.paymentId(),
+    paymentId: rng.paymentId(),
     network: `eip155:${chainId}`,
-    asset: kindOf.asset(dice),
+    asset: kindOf.asset(rng),
     sender: PAYER.address,
-    recipient: getAddress(bytesToHex(dice.bytes(20))),
-    amountAtomic: dice.big(kindOf.size.amount),
+    recipient: getAddress(bytesToHex(rng.bytes(20))),
+    amountAtomic: rng.big(kindOf.size.amount),
     maxFeeAtomic: maxFeeAtomic(),
   }
-  const maxFeePerGas = BigInt(dice.upTo(50_000_000_000))
+  const maxFeePerGas = BigInt(rng.upTo(50_000_000_000))
   const facts = {
-    nonce: dice.below(1000),
-    gas: BigInt(21_000 + dice.below(kindOf.size.gas)),
+    nonce: rng.below(1000),
+    gas: BigInt(21_000 + rng.below(kindOf.size.gas)),
     maxFeePerGas,
-    maxPriorityFeePerGas: BigInt(dice.below(Number(maxFeePerGas) + 1)),
+    maxPriorityFeePerGas: BigInt(rng.below(Number(maxFeePerGas) + 1)),
   }
   const reviewed = buildPayment({ ...intent, ...facts })
   return { intent, fields: { type: 'eip1559', chainId, ...targetOf(intent), ...facts }, reviewed }
@@ -256,9 +256,9 @@ export function flipNibble(hex: Hex, at: number): Hex {
   return `0x${(hex.slice(0, at) + flipped + hex.slice(at + 1)).slice(2).toLowerCase()}`
 }
 
-export function attackOn(kindOf: Kind): Chain {
+export function attackOn(kindOf: Kind): TamperChain {
   return {
-    attack: (dice) => attack(kindOf, dice),
+    attack: (rng) => attack(kindOf, rng),
     accepts,
     isSamePayment: (made) => isSamePayment(kindOf, made),
   }

@@ -11,7 +11,7 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { changeBytes, type Dice } from './dice.ts'
+import { changeBytes, type Rng } from './rng.ts'
 import type { Attack } from './tamper.ts'
 
 /** A Solana transaction in parts, and what an attacker does to the parts that every payment has. */
@@ -39,9 +39,9 @@ export type Draft = {
   unordered: boolean
 }
 
-export type Change = (dice: Dice, valid: Draft, intent: PaymentIntent) => Partial<Draft>
+export type Change = (rng: Rng, valid: Draft, intent: PaymentIntent) => Partial<Draft>
 
-export const key = (dice: Dice) => new PublicKey(dice.bytes(32))
+export const key = (rng: Rng) => new PublicKey(rng.bytes(32))
 export const memo = (
   text: string | Uint8Array,
   keys: TransactionInstruction['keys'] = [],
@@ -49,7 +49,7 @@ export const memo = (
 ) => new TransactionInstruction({ programId, keys, data: Buffer.from(text) })
 export const pay = (from: PublicKey, to: PublicKey, lamports: bigint) =>
   SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
-export const guard = (dice: Dice, tag = 2 + dice.below(15), more: PublicKey[] = []) =>
+export const guard = (rng: Rng, tag = 2 + rng.below(15), more: PublicKey[] = []) =>
   new TransactionInstruction({
     programId: LIGHTHOUSE,
     keys: [PAYER.publicKey, ...more].map((pubkey) => ({
@@ -57,20 +57,20 @@ export const guard = (dice: Dice, tag = 2 + dice.below(15), more: PublicKey[] = 
       isSigner: pubkey === PAYER.publicKey,
       isWritable: pubkey !== SystemProgram.programId,
     })),
-    data: Buffer.from([tag, ...dice.bytes(dice.upTo(20))]),
+    data: Buffer.from([tag, ...rng.bytes(rng.upTo(20))]),
   })
 export const u64 = (value: bigint) => BigInt.asUintN(64, value)
 
 /** What an attacker who understands the format changes in any payment. */
 export const COMMON_CHANGES: Record<string, Change> = {
   'another fee payer': () => ({ payer: STRANGER.publicKey }),
-  'a second transfer': (dice) => ({ after: [pay(PAYER.publicKey, key(dice), dice.big(40))] }),
+  'a second transfer': (rng) => ({ after: [pay(PAYER.publicKey, key(rng), rng.big(40))] }),
   'the same transfer twice': (_, valid) => ({ before: [valid.transfer] }),
-  'a transfer with a seed': (dice) => ({
+  'a transfer with a seed': (rng) => ({
     after: [
       SystemProgram.transfer({
         fromPubkey: PAYER.publicKey,
-        toPubkey: key(dice),
+        toPubkey: key(rng),
         lamports: 1n,
         basePubkey: PAYER.publicKey,
         seed: 'x',
@@ -78,13 +78,13 @@ export const COMMON_CHANGES: Record<string, Change> = {
       }),
     ],
   }),
-  'a memo of another payment': (dice) => ({ memo: memo(dice.paymentId()) }),
-  'a memo with a tail': (dice, _, intent) => ({
-    memo: memo(intent.paymentId + dice.pick([' ', '\0', '\u200b', 'x'])),
+  'a memo of another payment': (rng) => ({ memo: memo(rng.paymentId()) }),
+  'a memo with a tail': (rng, _, intent) => ({
+    memo: memo(intent.paymentId + rng.pick([' ', '\0', '\u200b', 'x'])),
   }),
   'a memo with a byte order mark': (_, __, intent) => ({ memo: memo(`\ufeff${intent.paymentId}`) }),
-  'a memo that is not text': (dice) => ({ memo: memo(Uint8Array.from([0xff, ...dice.bytes(8)])) }),
-  'two memos': (dice, valid) => ({ after: [dice.pick([valid.memo, memo('more')])] }),
+  'a memo that is not text': (rng) => ({ memo: memo(Uint8Array.from([0xff, ...rng.bytes(8)])) }),
+  'two memos': (rng, valid) => ({ after: [rng.pick([valid.memo, memo('more')])] }),
   'the older memo program': (_, __, intent) => ({ memo: memo(intent.paymentId, [], MEMO_V1) }),
   'a memo signed by the payer': (_, __, intent) => ({
     memo: memo(intent.paymentId, [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: false }]),
@@ -94,65 +94,65 @@ export const COMMON_CHANGES: Record<string, Change> = {
       { pubkey: STRANGER.publicKey, isSigner: true, isWritable: false },
     ]),
   }),
-  'another limit': (dice) => ({
+  'another limit': (rng) => ({
     limit: ComputeBudgetProgram.setComputeUnitLimit({
-      units: dice.below(dice.pick([60_001, 120_000, 1_400_000])),
+      units: rng.below(rng.pick([60_001, 120_000, 1_400_000])),
     }),
   }),
-  'another price': (dice) => ({
+  'another price': (rng) => ({
     price: ComputeBudgetProgram.setComputeUnitPrice({
-      microLamports: u64(dice.big(dice.pick([16, 30, 50, 64]))),
+      microLamports: u64(rng.big(rng.pick([16, 30, 50, 64]))),
     }),
   }),
-  'a limit twice': (dice, valid) => ({ after: [dice.pick([valid.limit, valid.price])] }),
-  'a limit left out': (dice, valid) =>
-    dice.below(2) ? { limit: valid.price } : { price: valid.limit },
+  'a limit twice': (rng, valid) => ({ after: [rng.pick([valid.limit, valid.price])] }),
+  'a limit left out': (rng, valid) =>
+    rng.below(2) ? { limit: valid.price } : { price: valid.limit },
   'a heap frame': () => ({ before: [ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 })] }),
-  'an account assigned': (dice) => ({
-    after: [SystemProgram.assign({ accountPubkey: PAYER.publicKey, programId: key(dice) })],
+  'an account assigned': (rng) => ({
+    after: [SystemProgram.assign({ accountPubkey: PAYER.publicKey, programId: key(rng) })],
   }),
-  'an account created': (dice) => ({
+  'an account created': (rng) => ({
     after: [
       SystemProgram.createAccount({
         fromPubkey: PAYER.publicKey,
         newAccountPubkey: STRANGER.publicKey,
         lamports: 1_000_000,
         space: 0,
-        programId: key(dice),
+        programId: key(rng),
       }),
     ],
   }),
-  'a durable nonce': (dice) => ({
+  'a durable nonce': (rng) => ({
     before: [
-      SystemProgram.nonceAdvance({ noncePubkey: key(dice), authorizedPubkey: PAYER.publicKey }),
+      SystemProgram.nonceAdvance({ noncePubkey: key(rng), authorizedPubkey: PAYER.publicKey }),
     ],
   }),
-  'an unknown program': (dice) => ({
+  'an unknown program': (rng) => ({
     after: [
       new TransactionInstruction({
-        programId: key(dice),
+        programId: key(rng),
         keys: [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: true }],
-        data: Buffer.from(dice.bytes(4)),
+        data: Buffer.from(rng.bytes(4)),
       }),
     ],
   }),
-  'wallet guards': (dice) => ({
-    before: Array.from({ length: dice.below(4) }, () => guard(dice)),
-    after: Array.from({ length: dice.upTo(2) }, () => guard(dice)),
+  'wallet guards': (rng) => ({
+    before: Array.from({ length: rng.below(4) }, () => guard(rng)),
+    after: Array.from({ length: rng.upTo(2) }, () => guard(rng)),
   }),
-  'a guard that writes': (dice) => ({
+  'a guard that writes': (rng) => ({
     before: [
-      dice.pick([
-        guard(dice, 0, [key(dice)]),
-        guard(dice, 1, [key(dice)]),
-        guard(dice, 2, [SystemProgram.programId]),
+      rng.pick([
+        guard(rng, 0, [key(rng)]),
+        guard(rng, 1, [key(rng)]),
+        guard(rng, 2, [SystemProgram.programId]),
       ]),
     ],
   }),
   'a lookup table': () => ({ shape: 'lookup' }),
   'the legacy format': () => ({ shape: 'legacy' }),
   'another order': () => ({ unordered: true }),
-  'another blockhash': (dice) => ({ blockhash: key(dice).toBase58() }),
+  'another blockhash': (rng) => ({ blockhash: key(rng).toBase58() }),
 }
 
 export function compile({
@@ -196,30 +196,30 @@ export function compile({
   )
 }
 
-export type Payment = { intent: PaymentIntent; draft: Draft; reviewed: Uint8Array }
+export type DraftPayment = { intent: PaymentIntent; draft: Draft; reviewed: Uint8Array }
 
 /** One attack on a payment: bytes changed blindly, parts changed with understanding, or a wallet that lies. */
 export function attackPayment(
-  dice: Dice,
-  { intent, draft, reviewed }: Payment,
+  rng: Rng,
+  { intent, draft, reviewed }: DraftPayment,
   changes: Record<string, Change>,
 ): Attack {
-  const kind = dice.below(100)
-  if (kind < 55) return { intent, reviewed, ...changeBytes(dice, reviewed), door: 'review' }
-  const how = dice.pick(Object.keys(changes) as [string, ...string[]])
-  const changed = compile({ ...draft, ...changes[how]?.(dice, draft, intent) })
+  const kind = rng.below(100)
+  if (kind < 55) return { intent, reviewed, ...changeBytes(rng, reviewed), door: 'review' }
+  const how = rng.pick(Object.keys(changes) as [string, ...string[]])
+  const changed = compile({ ...draft, ...changes[how]?.(rng, draft, intent) })
   if (kind < 88) return { intent, reviewed, how, bytes: changed.serialize(), door: 'review' }
-  return { intent, reviewed, ...signAttack(dice, compile(draft), { how, changed }) }
+  return { intent, reviewed, ...signAttack(rng, compile(draft), { how, changed }) }
 }
 
 /** What a wallet that lies, or somebody between it and us, gives back. */
 function signAttack(
-  dice: Dice,
+  rng: Rng,
   valid: VersionedTransaction,
   { how, changed }: { how: string; changed: VersionedTransaction },
 ): Pick<Attack, 'how' | 'bytes' | 'door'> {
-  const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
-  switch (dice.below(6)) {
+  const door = rng.pick<Attack['door']>(['signed', 'signed', 'review'])
+  switch (rng.below(6)) {
     case 4:
       return { how: 'not signed at all', bytes: valid.serialize(), door: 'signed' }
     case 0:
@@ -233,7 +233,7 @@ function signAttack(
       return { how: 'a signature made up', bytes: valid.serialize(), door }
     case 2: {
       sign(valid)
-      const tampered = changeBytes(dice, valid.serialize())
+      const tampered = changeBytes(rng, valid.serialize())
       return { how: `signed, then ${tampered.how}`, bytes: tampered.bytes, door }
     }
     default:

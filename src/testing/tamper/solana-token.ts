@@ -11,7 +11,7 @@ import {
   transferChecked,
   type CheckedTransfer,
 } from '../token-instructions.ts'
-import type { Dice } from './dice.ts'
+import type { Rng } from './rng.ts'
 import {
   attackPayment,
   COMMON_CHANGES,
@@ -23,10 +23,10 @@ import {
   u64,
   type Change,
   type Draft,
-  type Payment,
+  type DraftPayment,
 } from './solana-draft.ts'
-import { accepts, isSamePayment } from './solana-judge.ts'
-import type { Chain } from './tamper.ts'
+import { accepts, isSamePayment } from './solana-validator.ts'
+import type { TamperChain } from './tamper.ts'
 
 const payer = PAYER.publicKey
 const stranger = STRANGER.publicKey
@@ -67,10 +67,10 @@ const overSource = (valid: Draft, data: number[], other: PublicKey) =>
 /** What an attacker who understands tokens changes. */
 const changes: Record<string, Change> = {
   ...COMMON_CHANGES,
-  'another account': (dice, valid) => ({ transfer: transfer(valid, { destination: key(dice) }) }),
-  'another owner’s account': (dice, valid) => ({
+  'another account': (rng, valid) => ({ transfer: transfer(valid, { destination: key(rng) }) }),
+  'another owner’s account': (rng, valid) => ({
     transfer: transfer(valid, {
-      destination: accountOf(key(dice), mintOf(valid), valid.transfer.programId),
+      destination: accountOf(key(rng), mintOf(valid), valid.transfer.programId),
     }),
   }),
   'the wallet as account': (_, valid, intent) => ({
@@ -91,45 +91,45 @@ const changes: Record<string, Change> = {
     )
     return { transfer: transfer(valid, { program, source, destination }), open: [] }
   },
-  'another source': (dice, valid) => ({ transfer: transfer(valid, { source: key(dice) }) }),
+  'another source': (rng, valid) => ({ transfer: transfer(valid, { source: key(rng) }) }),
   'another authority': (_, valid) => ({ transfer: transfer(valid, { authority: stranger }) }),
-  'another mint': (dice, valid) => ({ transfer: transfer(valid, { mint: key(dice) }) }),
-  'another mint’s accounts': (dice, valid, intent) => {
-    const [mint, program] = [key(dice), valid.transfer.programId]
+  'another mint': (rng, valid) => ({ transfer: transfer(valid, { mint: key(rng) }) }),
+  'another mint’s accounts': (rng, valid, intent) => {
+    const [mint, program] = [key(rng), valid.transfer.programId]
     const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) =>
       accountOf(owner, mint, program),
     )
     return { transfer: transfer(valid, { mint, source, destination }), open: [] }
   },
-  'another amount': (dice, valid, { amountAtomic: amount }) => ({
+  'another amount': (rng, valid, { amountAtomic: amount }) => ({
     transfer: transfer(valid, {
-      amount: u64(dice.pick([amount + 1n, amount - 1n, amount * 1000n, 0n, dice.big(64)])),
+      amount: u64(rng.pick([amount + 1n, amount - 1n, amount * 1000n, 0n, rng.big(64)])),
     }),
   }),
-  'other decimals': (dice, valid) => ({ transfer: transfer(valid, { decimals: dice.below(256) }) }),
-  'further accounts': (dice, valid) => ({ transfer: transfer(valid, { more: [key(dice)] }) }),
-  'a second token transfer': (dice, valid) => ({
-    after: [transfer(valid, { destination: key(dice), amount: u64(dice.big(40)) })],
+  'other decimals': (rng, valid) => ({ transfer: transfer(valid, { decimals: rng.below(256) }) }),
+  'further accounts': (rng, valid) => ({ transfer: transfer(valid, { more: [key(rng)] }) }),
+  'a second token transfer': (rng, valid) => ({
+    after: [transfer(valid, { destination: key(rng), amount: u64(rng.big(40)) })],
   }),
-  'SOL beside it': (dice) => ({ after: [pay(payer, key(dice), dice.big(40))] }),
+  'SOL beside it': (rng) => ({ after: [pay(payer, key(rng), rng.big(40))] }),
   'SOL instead': (_, __, intent) => ({
     transfer: pay(payer, new PublicKey(intent.recipient), u64(intent.amountAtomic)),
   }),
-  'an unchecked transfer': (dice, valid) => ({
-    transfer: overSource(valid, [3, ...dice.bytes(8)], key(dice)),
+  'an unchecked transfer': (rng, valid) => ({
+    transfer: overSource(valid, [3, ...rng.bytes(8)], key(rng)),
   }),
-  'an approval': (dice, valid) => ({
-    after: [overSource(valid, [dice.pick([4, 13]), ...dice.bytes(dice.pick([8, 9]))], key(dice))],
+  'an approval': (rng, valid) => ({
+    after: [overSource(valid, [rng.pick([4, 13]), ...rng.bytes(rng.pick([8, 9]))], key(rng))],
   }),
-  'an account given away': (dice, valid) => ({
-    after: [overSource(valid, [6, 2, 1, ...dice.bytes(32)], key(dice))],
+  'an account given away': (rng, valid) => ({
+    after: [overSource(valid, [6, 2, 1, ...rng.bytes(32)], key(rng))],
   }),
-  'an account closed': (dice, valid) => ({ after: [overSource(valid, [9], key(dice))] }),
-  'tokens burned': (dice, valid) => ({
-    before: [overSource(valid, [dice.pick([8, 15]), ...dice.bytes(8)], mintOf(valid))],
+  'an account closed': (rng, valid) => ({ after: [overSource(valid, [9], key(rng))] }),
+  'tokens burned': (rng, valid) => ({
+    before: [overSource(valid, [rng.pick([8, 15]), ...rng.bytes(8)], mintOf(valid))],
   }),
-  'any token instruction': (dice, valid) => ({
-    after: [overSource(valid, [...dice.bytes(dice.upTo(12))], key(dice))],
+  'any token instruction': (rng, valid) => ({
+    after: [overSource(valid, [...rng.bytes(rng.upTo(12))], key(rng))],
   }),
   'the account opened or not': (_, valid, intent) => ({
     open:
@@ -144,42 +144,42 @@ const changes: Record<string, Change> = {
             }),
           ],
   }),
-  'another’s account opened': (dice, valid) => ({
+  'another’s account opened': (rng, valid) => ({
     open: [
       openAccount({
         payer,
-        owner: key(dice),
+        owner: key(rng),
         mint: mintOf(valid),
         program: valid.transfer.programId,
       }),
     ],
   }),
-  'an account opened at another address': (dice, valid, intent) => ({
+  'an account opened at another address': (rng, valid, intent) => ({
     open: [
       openAccount({
         payer,
         owner: new PublicKey(intent.recipient),
         mint: mintOf(valid),
         program: valid.transfer.programId,
-        account: key(dice),
+        account: key(rng),
       }),
     ],
   }),
-  'an account of another mint opened': (dice, valid, intent) => ({
+  'an account of another mint opened': (rng, valid, intent) => ({
     open: [
       openAccount({
         payer,
         owner: new PublicKey(intent.recipient),
-        mint: key(dice),
+        mint: key(rng),
         program: valid.transfer.programId,
       }),
     ],
   }),
-  'two accounts opened': (dice, valid) => ({
+  'two accounts opened': (rng, valid) => ({
     after: [
       openAccount({
         payer,
-        owner: key(dice),
+        owner: key(rng),
         mint: mintOf(valid),
         program: valid.transfer.programId,
       }),
@@ -195,14 +195,14 @@ const changes: Record<string, Change> = {
       }),
     ],
   }),
-  'another kind of opening': (dice, valid, intent) => ({
+  'another kind of opening': (rng, valid, intent) => ({
     open: [
       openAccount({
         payer,
         owner: new PublicKey(intent.recipient),
         mint: mintOf(valid),
         program: valid.transfer.programId,
-        data: dice.pick([[], [0], [2], [1, 0]]),
+        data: rng.pick([[], [0], [2], [1, 0]]),
       }),
     ],
   }),
@@ -216,20 +216,20 @@ function writable(instruction: Draft['transfer']): Draft['transfer'] {
   return instruction
 }
 
-function newPayment(dice: Dice): Payment {
-  const [blockhash, mint, recipient] = [key(dice).toBase58(), key(dice), key(dice)]
-  const program = dice.pick([TOKEN, TOKEN_2022])
-  const unitLimit = 20_000 + dice.below(180_001)
-  const unitPriceMicroLamports = BigInt(dice.below(50_001))
-  const decimals = dice.pick([6, 9, 0])
-  const opensAccount = dice.below(2) === 1
+function newPayment(rng: Rng): DraftPayment {
+  const [blockhash, mint, recipient] = [key(rng).toBase58(), key(rng), key(rng)]
+  const program = rng.pick([TOKEN, TOKEN_2022])
+  const unitLimit = 20_000 + rng.below(180_001)
+  const unitPriceMicroLamports = BigInt(rng.below(50_001))
+  const decimals = rng.pick([6, 9, 0])
+  const opensAccount = rng.below(2) === 1
   const intent = {
-    paymentId: dice.paymentId(),
+    paymentId: rng.paymentId(),
     network: SOLANA_DEVNET,
     asset: { address: mint.toBase58(), symbol: 'USDC', name: 'USD Coin', decimals, native: false },
     sender: payer.toBase58(),
     recipient: recipient.toBase58(),
-    amountAtomic: dice.big(60),
+    amountAtomic: rng.big(60),
     maxFeeAtomic: maxFeeAtomic(),
   }
   const [source, destination] = [
@@ -266,8 +266,8 @@ function newPayment(dice: Dice): Payment {
   }
 }
 
-export const solanaToken: Chain = {
-  attack: async (dice) => attackPayment(dice, newPayment(dice), changes),
+export const solanaToken: TamperChain = {
+  attack: async (rng) => attackPayment(rng, newPayment(rng), changes),
   accepts,
   isSamePayment: (attack) =>
     isSamePayment(attack, ({ asset, sender, recipient, amountAtomic }, { sol, tokens, opened }) =>

@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, PublicKey } from '@solana/web3.js'
 import { buildPayment } from '#chains/solana/build.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
-import type { Dice } from './dice.ts'
+import type { Rng } from './rng.ts'
 import {
   attackPayment,
   COMMON_CHANGES,
@@ -14,40 +14,40 @@ import {
   u64,
   type Change,
   type Draft,
-  type Payment,
+  type DraftPayment,
 } from './solana-draft.ts'
-import { accepts, isSamePayment } from './solana-judge.ts'
-import type { Chain } from './tamper.ts'
+import { accepts, isSamePayment } from './solana-validator.ts'
+import type { TamperChain } from './tamper.ts'
 
 /** What an attacker changes in a transfer of SOL. */
 const changes: Record<string, Change> = {
-  'another recipient': (dice, _, intent) => ({
-    transfer: pay(PAYER.publicKey, key(dice), intent.amountAtomic),
+  'another recipient': (rng, _, intent) => ({
+    transfer: pay(PAYER.publicKey, key(rng), intent.amountAtomic),
   }),
-  'another amount': (dice, _, intent) => ({
+  'another amount': (rng, _, intent) => ({
     transfer: pay(
       PAYER.publicKey,
       new PublicKey(intent.recipient),
-      u64(dice.pick([intent.amountAtomic + 1n, intent.amountAtomic - 1n, 0n, dice.big(60)])),
+      u64(rng.pick([intent.amountAtomic + 1n, intent.amountAtomic - 1n, 0n, rng.big(60)])),
     ),
   }),
-  'another payer of the amount': (dice, _, intent) => ({
+  'another payer of the amount': (rng, _, intent) => ({
     transfer: pay(STRANGER.publicKey, new PublicKey(intent.recipient), intent.amountAtomic),
   }),
   ...COMMON_CHANGES,
 }
 
-function newPayment(dice: Dice): Payment {
-  const blockhash = key(dice).toBase58()
-  const unitLimit = 10_000 + dice.below(50_001)
-  const unitPriceMicroLamports = BigInt(dice.below(50_001))
+function newPayment(rng: Rng): DraftPayment {
+  const blockhash = key(rng).toBase58()
+  const unitLimit = 10_000 + rng.below(50_001)
+  const unitPriceMicroLamports = BigInt(rng.below(50_001))
   const intent = {
-    paymentId: dice.paymentId(),
+    paymentId: rng.paymentId(),
     network: SOLANA_DEVNET,
     asset: NATIVE_SOL,
     sender: PAYER.publicKey.toBase58(),
-    recipient: key(dice).toBase58(),
-    amountAtomic: dice.big(50),
+    recipient: key(rng).toBase58(),
+    amountAtomic: rng.big(50),
     maxFeeAtomic: maxFeeAtomic(),
   }
   const draft: Draft = {
@@ -71,8 +71,8 @@ function newPayment(dice: Dice): Payment {
   }
 }
 
-export const solana: Chain = {
-  attack: async (dice) => attackPayment(dice, newPayment(dice), changes),
+export const solana: TamperChain = {
+  attack: async (rng) => attackPayment(rng, newPayment(rng), changes),
   accepts,
   isSamePayment: (attack) =>
     isSamePayment(

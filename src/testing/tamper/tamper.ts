@@ -1,5 +1,5 @@
 import type { PaymentIntent } from '#chains/intent.ts'
-import { Dice } from './dice.ts'
+import { Rng } from './rng.ts'
 
 /** A payment as it was asked for, and bytes that somebody put in the place of its transaction. */
 export type Attack = {
@@ -12,9 +12,9 @@ export type Attack = {
   door: 'review' | 'signed'
 }
 
-export type Chain = {
+export type TamperChain = {
   /** The next attack; may be a change that changes nothing of the meaning. */
-  attack(dice: Dice): Promise<Attack>
+  attack(rng: Rng): Promise<Attack>
   /** What the programs decide. */
   accepts(attack: Attack): boolean
   /**
@@ -33,7 +33,7 @@ export type Tally = {
 }
 
 /** Bytes that we accept and the chain's own library cannot even read are not proven to be anything. */
-async function isProvenSame(chain: Chain, attack: Attack): Promise<boolean> {
+async function isProvenSame(chain: TamperChain, attack: Attack): Promise<boolean> {
   try {
     return await chain.isSamePayment(attack)
   } catch {
@@ -45,11 +45,11 @@ async function isProvenSame(chain: Chain, attack: Attack): Promise<boolean> {
  * Throws attacks at a chain and counts. `leaked` holds each that was accepted and is another payment.
  * @throws when a valid transaction is refused, since then everything would be
  */
-export async function tamper(chain: Chain, attacks: number, seed: number): Promise<Tally> {
-  const dice = new Dice(seed)
+export async function tamper(chain: TamperChain, attacks: number, seed: number): Promise<Tally> {
+  const rng = new Rng(seed)
   const tally: Tally = { blocked: 0, equal: 0, leaked: [], ways: new Map() }
   for (let index = 0; index < attacks; index++) {
-    const attack = await chain.attack(dice)
+    const attack = await chain.attack(rng)
     if (!chain.accepts({ ...attack, bytes: attack.reviewed, door: 'review' }))
       throw new Error(`The valid transaction of attack ${index} is refused (seed ${seed}).`)
     const way = tally.ways.get(attack.how) ?? { blocked: 0, equal: 0 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readEntry, isForNetwork, type Entry } from '../local-data/address-book/entry.ts'
-import { exportBook, importBook } from '../local-data/address-book/exchange.ts'
+import { exportAddresses, importAddresses } from '../local-data/address-book/exchange.ts'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
 import {
   findEntry,
@@ -72,7 +72,7 @@ test('a removed entry comes back by its undo, and the book stays in the order of
 })
 
 test('a book that was written out reads back as it was; what is wrong in a file is named and the rest taken', () => {
-  expect(importBook(exportBook([acme, bob]), [])).toEqual({
+  expect(importAddresses(exportAddresses([acme, bob]), [])).toEqual({
     ok: true,
     result: { entries: [acme, bob], added: 2, changed: 0, refused: [] },
   })
@@ -83,7 +83,7 @@ test('a book that was written out reads back as it was; what is wrong in a file 
       { ...bob, name: 'Robert' },
     ],
   })
-  expect(importBook(file, [acme, bob])).toEqual({
+  expect(importAddresses(file, [acme, bob])).toEqual({
     ok: true,
     result: {
       entries: [acme, { ...bob, name: 'Robert' }],
@@ -93,5 +93,5 @@ test('a book that was written out reads back as it was; what is wrong in a file 
     },
   })
   for (const text of ['', '{}', '[]', '{"format":"other","entries":[]}'])
-    expect(importBook(text, [])).toEqual({ ok: false })
+    expect(importAddresses(text, [])).toEqual({ ok: false })
 })

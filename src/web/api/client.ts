@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import {
   CONFIRM_HEADER,
-  deskEndpoints,
+  dashboardEndpoints,
   REQUESTED_BY,
   type BrowserEndpoint,
-} from '#contract/desk-endpoints.ts'
+} from '#contract/dashboard-endpoints.ts'
 import type {
   EndpointName,
   EndpointRequest,
@@ -65,22 +65,22 @@ export async function call<K extends EndpointName>(
   )
 }
 
-export type BrowserEndpointName = keyof typeof browserEndpoints
-type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends {
+export type ClientEndpointName = keyof typeof browserEndpoints
+type Body<K extends ClientEndpointName> = (typeof browserEndpoints)[K] extends {
   body: infer S extends v.GenericSchema
 }
   ? { body: v.InferInput<S> }
   : { body?: undefined }
-type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
+type Reply<K extends ClientEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
 
 /** Calls one of the proxy's own endpoints. Same guarantees as `call`. */
-export async function callProxy<K extends BrowserEndpointName>(
+export async function callProxy<K extends ClientEndpointName>(
   name: K,
   request: Body<K>,
   options: CallOptions = {},
 ): Promise<Reply<K>> {
-  const table: { readonly [K in BrowserEndpointName]?: (typeof browserEndpoints)[K] } =
-    name in deskEndpoints ? deskEndpoints : (await loadTables()).browserEndpoints
+  const table: { readonly [K in ClientEndpointName]?: (typeof browserEndpoints)[K] } =
+    name in dashboardEndpoints ? dashboardEndpoints : (await loadTables()).browserEndpoints
   const endpoint: (BrowserEndpoint & (typeof browserEndpoints)[K]) | undefined = table[name]
   if (!endpoint) throw new Error(`The proxy has no endpoint ${name}.`)
   return read(

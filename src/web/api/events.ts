@@ -25,7 +25,7 @@ export function useLiveEvents(who: string | null): void {
     let stop: (() => void) | undefined
     let left = false
     signal('start')
-    import('./follow-events.ts').then(
+    import('./event-stream.ts').then(
       ({ startEvents }) => {
         if (!left) stop = startEvents(who)
       },

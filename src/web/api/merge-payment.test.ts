@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import type { PaymentStatus } from '#contract/payment.ts'
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
-import { matchesFilter, newArrivals, newerPayment, updateRow, type View } from './merge-payment.ts'
+import {
+  matchesFilter,
+  newArrivals,
+  newerPayment,
+  updateRow,
+  type PaymentListView,
+} from './merge-payment.ts'
 import type { PaymentPage } from './queries.ts'
 
 const me = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -96,8 +102,11 @@ const page = (...rows: PaymentRow[]): PaymentPage => ({
   nextCursor: null,
   payments: rows,
 })
-const matches = (what: PaymentStatusBody, viewer: View['viewer'], filter: View['filter']) =>
-  matchesFilter(what, { viewer, filter, zone: 'utc', now: 1000 })
+const matches = (
+  what: PaymentStatusBody,
+  viewer: PaymentListView['viewer'],
+  filter: PaymentListView['filter'],
+) => matchesFilter(what, { viewer, filter, zone: 'utc', now: 1000 })
 
 test('news in any order ends in the latest state', () => {
   const confirmed = payment({ status: 'confirmed', confirmations: 3 })

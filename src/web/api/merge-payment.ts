@@ -37,12 +37,12 @@ export function updateRow(
   }
 }
 
-export type View = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: number }
+export type PaymentListView = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: number }
 
 /** Whether a payment would stand in a list. A text or an amount only the service can judge: such a list gets no arrivals. */
 export function matchesFilter(
   payment: PaymentStatusBody,
-  { viewer, filter, zone, now }: View,
+  { viewer, filter, zone, now }: PaymentListView,
 ): boolean {
   // A draft is no payment: only its own filter lists it, and that list moves when it is read again.
   if (payment.draft || isIncomplete(filter)) return false
@@ -84,7 +84,7 @@ export function directionFor(
 export function newArrivals(
   arrivals: readonly PaymentStatusBody[],
   rows: readonly PaymentRow[],
-  view: View,
+  view: PaymentListView,
 ): PaymentStatusBody[] {
   const newest = rows[0]?.timestamp ?? 0
   const shown = new Set(rows.map((row) => row.paymentId))

@@ -5,7 +5,7 @@ import { queryClient } from './query-client.ts'
 
 /** What the reader's side wrote about payments. The proxy stores it. */
 
-export type NoteChange = {
+export type NoteUpdate = {
   addLabels?: string[]
   removeLabels?: string[]
   note?: string
@@ -45,7 +45,7 @@ export async function readNotes(
  */
 export async function writeNotes(
   paymentIds: readonly string[],
-  change: NoteChange,
+  change: NoteUpdate,
   atOnce = MOST_AT_ONCE,
 ): Promise<void> {
   try {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Beat } from '#contract/event.ts'
+import { Heartbeat } from '#contract/event.ts'
 
 /**
  * One event stream for all tabs of a browser. The tab that holds the lock reads it and forwards
@@ -18,7 +18,7 @@ export type Source = {
   close(): void
 }
 
-export type Listener = {
+export type StreamListener = {
   /** From here on no event is missed; earlier readings may have missed some. */
   live(): void
   lost(): void
@@ -34,7 +34,7 @@ export type OneStreamParts = {
   name: string
   /** `after`: the event to resume after. */
   open: (after: string | undefined) => Source
-  listener: Listener
+  listener: StreamListener
   /** Undefined if the browser has none (no secure context): then every tab opens its own stream. */
   locks: Pick<LockManager, 'request'> | undefined
   /** Whether this tab is visible. */
@@ -235,7 +235,7 @@ export class OneStream {
 
 function hearsPayments(data: string): boolean {
   try {
-    const beat = v.safeParse(Beat, JSON.parse(data))
+    const beat = v.safeParse(Heartbeat, JSON.parse(data))
     return !beat.success || beat.output.live
   } catch {
     return true

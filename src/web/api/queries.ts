@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Session } from '#contract/desk-endpoints.ts'
+import type { Session } from '#contract/dashboard-endpoints.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { call, callProxy } from './client.ts'
 import type { ListQuery } from './payment-filter.ts'

@@ -4,9 +4,9 @@ import { useSyncExternalStore } from 'react'
  * What is left of the merchant's plan at the service, from the latest response. Times are Unix
  * milliseconds.
  */
-export type Quota = { limit: number; remaining: number; resetAt: number; readAt: number }
+export type QuotaState = { limit: number; remaining: number; resetAt: number; readAt: number }
 
-let quota: Quota | undefined
+let quota: QuotaState | undefined
 const listeners = new Set<() => void>()
 
 /**
@@ -31,16 +31,16 @@ export function noteQuota(headers: Headers, readAt = Date.now()): void {
 }
 
 /** Undefined until a response reported it. */
-export function useQuota(): Quota | undefined {
+export function useQuota(): QuotaState | undefined {
   return useSyncExternalStore(subscribe, getQuota)
 }
 
-export function getQuota(): Quota | undefined {
+export function getQuota(): QuotaState | undefined {
   return quota
 }
 
 /** The current remainder: the plan refills evenly, completely within a minute. */
-export function remainingAt({ limit, remaining, readAt }: Quota, now: number): number {
+export function remainingAt({ limit, remaining, readAt }: QuotaState, now: number): number {
   return Math.min(limit, Math.floor(remaining + (Math.max(0, now - readAt) / 60_000) * limit))
 }
 

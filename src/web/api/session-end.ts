@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import type { Session } from '#contract/desk-endpoints.ts'
+import type { Session } from '#contract/dashboard-endpoints.ts'
 
 /** Whether a session ended without this tab having asked for it: by time, in another tab, or by another device. */
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Session } from '#contract/desk-endpoints.ts'
+import type { Session } from '#contract/dashboard-endpoints.ts'
 import { callProxy } from './client.ts'
 import { sessionQuery, type Viewer } from './queries.ts'
 import { queryClient } from './query-client.ts'

@@ -56,7 +56,7 @@ const idOf = (index: number) => `pay_${String(index).padStart(22, 'A')}`
  * A merchant with 1,200 payments, 500 a page; every hundredth has the label, and every even
  * hundredth is in the books.
  */
-function stubDesk(asked: string[]): void {
+function stubFixture(asked: string[]): void {
   configureClient('http://desk.example')
   const rowOf = (index: number): Partial<PaymentRow> => ({
     paymentId: idOf(index),
@@ -138,7 +138,7 @@ async function sift(
 
 test('every page is looked through by its cursor, and exactly what is asked for is found, in order', async () => {
   const asked: string[] = []
-  stubDesk(asked)
+  stubFixture(asked)
   const { ids, looked } = await sift({ label: 'rent', reconciled: 'yes' })
   expect(ids).toEqual([0, 200, 400, 600, 800, 1_000].map(idOf))
   expect(looked).toBe(1_200)
@@ -150,13 +150,13 @@ test('every page is looked through by its cursor, and exactly what is asked for 
 })
 
 test('the rest is everything else', async () => {
-  stubDesk([])
+  stubFixture([])
   expect((await sift({ reconciled: 'no' })).ids).toHaveLength(1_194)
 })
 
 test('a label that nobody wrote asks for no payment at all', async () => {
   const asked: string[] = []
-  stubDesk(asked)
+  stubFixture(asked)
   expect(await sift({ label: 'nobody' })).toEqual({ ids: [], looked: 0 })
   expect(asked).toEqual(['/api/notes/labels'])
 })

@@ -1,5 +1,5 @@
 import { createContext, use } from 'react'
-import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import type { Network } from '#contract/network.ts'
 
 export const ConfigContext = createContext<PublicConfig | undefined>(undefined)

@@ -19,13 +19,13 @@ export function App({ config }: { config: WebConfig }) {
   return (
     <QueryClientProvider client={queryClient}>
       <PreloadContext value={preloadPage}>
-        <Desk title={config.title} />
+        <Fixture title={config.title} />
       </PreloadContext>
     </QueryClientProvider>
   )
 }
 
-function Desk({ title }: { title: string | undefined }) {
+function Fixture({ title }: { title: string | undefined }) {
   const { data, error, dataUpdatedAt, refetch, isFetching } = useQuery(configQuery)
   const session = useSession()
   const siteTitle = title ?? data?.title ?? 'Paydesk'

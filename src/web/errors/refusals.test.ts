@@ -5,14 +5,14 @@ import {
   describeRefusal,
   refusalOf,
   refusals,
-  tellRefusal,
+  formatRefusal,
   type RefusalReason,
 } from './refusals.ts'
 
 const reasons = Object.keys(refusals) as RefusalReason[]
 
 test.each(reasons)('%s is told by its own words', (reason) => {
-  const { title, body, action } = tellRefusal(reason)
+  const { title, body, action } = formatRefusal(reason)
   const { retry } = refusals[reason]
   // A refusal says what did not happen; only where something may have is there no such promise.
   expect(/(nothing was (sent|changed)|no key was made)/i.test(body)).toBe(retry !== 'look_first')

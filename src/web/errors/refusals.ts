@@ -199,7 +199,7 @@ export function refusalOf(error: unknown): RefusalReason | undefined {
     : undefined
 }
 
-export type Told = {
+export type RefusalMessage = {
   code: string
   title: string
   body: string
@@ -208,14 +208,16 @@ export type Told = {
 }
 
 /** What to tell of any error: its reason's words where it has some, its code's otherwise. */
-export function describeRefusal(error: unknown): Told {
+export function describeRefusal(error: unknown): RefusalMessage {
   const { title, body, action, detail } = describeError(error)
   const code = error instanceof ApiError ? error.code : 'UNEXPECTED'
   const reason = refusalOf(error)
-  return reason ? { code, ...tellRefusal(reason), detail } : { code, title, body, action, detail }
+  return reason ? { code, ...formatRefusal(reason), detail } : { code, title, body, action, detail }
 }
 
-export function tellRefusal(reason: RefusalReason): Pick<Told, 'title' | 'body' | 'action'> {
+export function formatRefusal(
+  reason: RefusalReason,
+): Pick<RefusalMessage, 'title' | 'body' | 'action'> {
   const { title, body, action } = refusals[reason]
   return { title: i18n._(title), body: i18n._(body), action }
 }

@@ -9,11 +9,11 @@ import { recipientReasons } from './recipient-reasons.ts'
 import { refusals } from './refusals.ts'
 import type { ErrorRow } from './row.ts'
 import { senderReasons } from './sender-reasons.ts'
-import { troubles } from './troubles.ts'
+import { errorMessages } from './error-messages.ts'
 
 const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {
   codes,
-  troubles,
+  errorMessages,
   refusals,
   proofReasons,
   recipientReasons,

@@ -1,17 +1,17 @@
 import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
 import type { JournalEntry } from './journal.ts'
-import { isPaid, mayHaveLeft, type PaymentEvent } from './machine.ts'
-import type { Built, PaymentOrder, Review } from '../payment-order/order.ts'
+import { isPaid, mayHaveLeft, type PaymentInput } from './machine.ts'
+import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
 export async function buildPayment(
   ports: Ports,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   key: string,
-): Promise<PaymentEvent> {
+): Promise<PaymentInput> {
   const { service, chain, reader, journal, clock } = ports
   try {
     const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
@@ -21,7 +21,7 @@ export async function buildPayment(
     const match = reader.match(order, { ...attempt, chainKnown }, reply.bytes)
     const byHeight =
       clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
-    const built: Built = {
+    const built: CheckedTransaction = {
       paymentId: reply.paymentId,
       bytes: reply.bytes,
       lastValidBlockHeight: reply.lastValidBlockHeight,
@@ -44,14 +44,18 @@ export async function buildPayment(
     })
     return { type: 'built', built, review }
   } catch (error) {
-    return { type: 'build_failed', trouble: service.explain(error) }
+    return { type: 'build_failed', userError: service.explain(error) }
   }
 }
 
 /** The review with the outcome of the trial run through the user's RPC. */
 export async function simulatePayment(
   ports: Ports,
-  { order, built, review }: { order: PaymentOrder; built: Built; review: Review },
+  {
+    order,
+    built,
+    review,
+  }: { order: WalletPaymentIntent; built: CheckedTransaction; review: Review },
 ): Promise<Review> {
   return review.simulation.state === 'running'
     ? withSimulation(review, await ports.chain.simulate(order, built.bytes))
@@ -61,19 +65,19 @@ export async function simulatePayment(
 /** What this browser remembers about the recipient. */
 function history(
   entries: readonly JournalEntry[],
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   known: readonly string[],
 ): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
-  if (order.deed) return { openTwin: false, firstTime: false, lookAlike: null }
+  if (order.operation) return { openTwin: false, firstTime: false, lookAlike: null }
   const paid = entries
-    .filter(({ state }) => isPaid(state) && !state.order.deed)
+    .filter(({ state }) => isPaid(state) && !state.order.operation)
     .map(({ state }) => state.order.recipient)
   const addresses = [...known, ...paid].map((address) => ({ address }))
   const toThem = entries.filter(
     ({ id, state }) =>
       id !== order.id &&
-      !state.order.deed &&
+      !state.order.operation &&
       state.order.recipient === order.recipient &&
       state.order.network === order.network,
   )
@@ -91,6 +95,6 @@ function history(
 }
 
 /** So much of the same asset: five dollars' worth of a token are not five ether. */
-function isSameAmount(one: PaymentOrder, other: PaymentOrder): boolean {
+function isSameAmount(one: WalletPaymentIntent, other: WalletPaymentIntent): boolean {
   return one.amountAtomic === other.amountAtomic && one.asset.address === other.asset.address
 }

@@ -2,13 +2,13 @@ import { t } from '@lingui/core/macro'
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { Network } from '#contract/network.ts'
 import { call } from '../api/client.ts'
-import { askPatiently } from '../api/patience.ts'
+import { requestWithRetry } from '../api/retry.ts'
 import { signalOf } from '../wallet/state/errors.ts'
-import { loadStack } from '../wallet/stack.ts'
+import { loadWalletAdapter } from '../wallet/load-adapter.ts'
 import type { ConnectedAccount } from '../wallet/state/accounts.ts'
-import { askWallet } from './tab-runs.ts'
+import { requestFromWallet } from './tab-runs.ts'
 
-export type EvidenceAnswer =
+export type EvidenceResult =
   | { kind: 'signed'; signature: string }
   | { kind: 'rejected' }
   | { kind: 'not_signed'; why: string }
@@ -18,11 +18,11 @@ export async function signEvidence(
   network: Network,
   account: ConnectedAccount,
   data: PayerEvidenceRequest,
-): Promise<EvidenceAnswer> {
+): Promise<EvidenceResult> {
   const { walletName } = account
   try {
-    const { signTypedData } = await loadStack('evm')
-    const signature = await askWallet({ family: 'evm', walletName }, () =>
+    const { signTypedData } = await loadWalletAdapter('evm')
+    const signature = await requestFromWallet({ family: 'evm', walletName }, () =>
       signTypedData(network, account, data),
     )
     if (signature !== null) return { kind: 'signed', signature }
@@ -54,5 +54,5 @@ export async function reportEvidence(evidence: {
 }): Promise<void> {
   const { paymentId, signature, payerSignature } = evidence
   const idempotencyKey = `${paymentId}:${payerSignature.slice(2, 66)}:${signature.slice(2, 34)}`
-  await askPatiently(() => call('transactionSubmitted', { body: evidence }, { idempotencyKey }))
+  await requestWithRetry(() => call('transactionSubmitted', { body: evidence }, { idempotencyKey }))
 }

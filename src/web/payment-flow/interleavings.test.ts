@@ -3,8 +3,8 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canRebuild, isTerminal } from './machine.ts'
 import type { PaymentRun } from './run.ts'
-import { Outside } from './testing/outside.ts'
-import { Browser } from './testing/tab.ts'
+import { TestDependencies } from './testing/test-dependencies.ts'
+import { TabBrowser } from './testing/tab.ts'
 
 const MOVES = [
   'build',
@@ -48,13 +48,13 @@ let count = 0
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 class Story {
-  readonly outside: Outside
-  readonly browser: Browser
+  readonly outside: TestDependencies
+  readonly browser: TabBrowser
   readonly tabs: PaymentRun[]
 
   constructor(family: 'evm' | 'solana') {
-    this.outside = new Outside(family)
-    this.browser = new Browser(this.outside, `story-${count++}`, turn)
+    this.outside = new TestDependencies(family)
+    this.browser = new TabBrowser(this.outside, `story-${count++}`, turn)
     this.tabs = [this.browser.begin()]
   }
 

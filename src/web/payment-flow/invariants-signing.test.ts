@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { canRebuild } from './machine.ts'
 import { open } from './testing/open.ts'
 import { stepOf } from './testing/tab.ts'
-import type { Outside } from './testing/outside.ts'
+import type { TestDependencies } from './testing/test-dependencies.ts'
 
 /** I5 to I7: who signs, what is signed, and one at a time. */
 
@@ -23,7 +23,7 @@ test('a wallet that is not connected any more is told as that, and can sign once
   const run = await browser.reviewed()
   outside.walletSigner = null
   await run.sign([])
-  expect(run.state()).toMatchObject({ step: 'rejected', trouble: { code: 'NOT_CONNECTED' } })
+  expect(run.state()).toMatchObject({ step: 'rejected', userError: { code: 'NOT_CONNECTED' } })
   outside.walletSigner = 'solana-buyer'
   void run.sign([])
   await browser.still()
@@ -47,9 +47,10 @@ describe('I6: what is signed is what was reviewed', () => {
 
   test('a transaction that is not the payment, a failed simulation, and an unticked warning never reach the wallet', async () => {
     for (const spoil of [
-      (outside: Outside) => (outside.matches = false),
-      (outside: Outside) => (outside.simulation = { state: 'failed', reason: 'no funds' }),
-      (outside: Outside) => (outside.simulation = { state: 'unavailable', reason: 'no RPC' }),
+      (outside: TestDependencies) => (outside.matches = false),
+      (outside: TestDependencies) => (outside.simulation = { state: 'failed', reason: 'no funds' }),
+      (outside: TestDependencies) =>
+        (outside.simulation = { state: 'unavailable', reason: 'no RPC' }),
     ]) {
       const { outside, browser } = open('solana')
       spoil(outside)
@@ -78,7 +79,7 @@ describe('I7: one signature request at a time per wallet, across tabs', () => {
     void first.sign([])
     await browser.still()
     await second.sign([])
-    expect(second.state()).toMatchObject({ step: 'rejected', trouble: { code: 'WALLET_BUSY' } })
+    expect(second.state()).toMatchObject({ step: 'rejected', userError: { code: 'WALLET_BUSY' } })
     expect(outside.walletRequests).toBe(1)
     outside.reject()
     await browser.still()

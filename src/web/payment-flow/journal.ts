@@ -16,7 +16,7 @@ export type JournalEntry = {
 }
 
 /** Another tab wrote this payment first. */
-export class JournalConflict extends Error {
+export class JournalConflictError extends Error {
   override name = 'JournalConflict'
 }
 
@@ -54,9 +54,11 @@ export function openJournal(name = 'paydesk-payments'): Journal {
 
 /** What was signed, and proofs of others, go once the payment is settled or nothing came of it. */
 function forgetful(state: PaymentState): PaymentState {
-  const { deed } = state.order
+  const { operation } = state.order
   const order =
-    deed && 'proof' in deed ? { ...state.order, deed: { ...deed, proof: '' } } : state.order
+    operation && 'proof' in operation
+      ? { ...state.order, operation: { ...operation, proof: '' } }
+      : state.order
   return 'sent' in state
     ? { ...state, order, sent: { ...state.sent, bytes: null } }
     : { ...state, order }
@@ -104,7 +106,7 @@ async function writeEntry(database: IDBPDatabase<Schema>, entry: JournalEntry): 
   if ((stored?.revision ?? 0) !== entry.revision - 1) {
     transaction.abort()
     await transaction.done.catch(() => undefined)
-    throw new JournalConflict(`Payment ${entry.id} was moved on by another tab.`)
+    throw new JournalConflictError(`Payment ${entry.id} was moved on by another tab.`)
   }
   await transaction.store.put(entry)
   if (!stored) await prune(transaction.store)

@@ -1,16 +1,16 @@
 import { familyOf } from '#contract/network.ts'
 import type {
-  Built,
+  CheckedTransaction,
   Finding,
-  Landed,
-  PaymentOrder,
+  LandedPayment,
+  WalletPaymentIntent,
   Reading,
   Review,
   Sent,
-  Trouble,
-} from '../payment-order/order.ts'
+  UserError,
+} from '../payment-order/intent.ts'
 import { verdictOf } from './review.ts'
-import { describeTrouble } from '../errors/troubles.ts'
+import { describeUserError } from '../errors/error-messages.ts'
 
 /**
  * The payment machine: one pure function from a state and an event to the next state. Checkout and
@@ -23,35 +23,40 @@ import { describeTrouble } from '../errors/troubles.ts'
  */
 
 type Base = {
-  order: PaymentOrder
+  order: WalletPaymentIntent
   /** Counts from 1; every rebuild is the next attempt of the same order. */
   attempt: number
 }
 
-type Out = Base & { built: Built; sent: Sent }
+type Out = Base & { built: CheckedTransaction; sent: Sent }
 
 export type PaymentState =
-  | (Base & { step: 'draft'; trouble: Trouble | null })
+  | (Base & { step: 'draft'; userError: UserError | null })
   | (Base & { step: 'building' })
-  | (Base & { step: 'review'; built: Built; review: Review })
-  | (Base & { step: 'awaiting_wallet'; built: Built; review: Review; since: number })
-  | (Base & { step: 'rejected'; built: Built; review: Review; trouble: Trouble })
+  | (Base & { step: 'review'; built: CheckedTransaction; review: Review })
+  | (Base & { step: 'awaiting_wallet'; built: CheckedTransaction; review: Review; since: number })
+  | (Base & { step: 'rejected'; built: CheckedTransaction; review: Review; userError: UserError })
   | (Base & { step: 'expired_unsigned'; reason: 'deadline' | 'signer_changed' })
   | (Base & { step: 'cancelled' })
   | (Out & { step: 'signed' })
   | (Out & { step: 'broadcast'; since: number })
   /** Seen by our own RPC; `landed` is set once it is in a block that is not confirmed yet. */
-  | (Out & { step: 'submitted'; landed: Landed | null; outcome: Outcome | null })
+  | (Out & { step: 'submitted'; landed: LandedPayment | null; outcome: LandedOutcome | null })
   | (Out & { step: 'unknown'; reason: UnknownReason; absentSince: number | null })
-  | (Out & { step: 'confirmed'; landed: Landed })
-  | (Out & { step: 'finalized'; landed: Landed })
-  | (Out & { step: 'rolled_back'; landed: Landed; absentSince: number | null })
-  | (Out & { step: 'failed'; reason: FailReason; detail: string | null; landed: Landed | null })
+  | (Out & { step: 'confirmed'; landed: LandedPayment })
+  | (Out & { step: 'finalized'; landed: LandedPayment })
+  | (Out & { step: 'rolled_back'; landed: LandedPayment; absentSince: number | null })
+  | (Out & {
+      step: 'failed'
+      reason: FailReason
+      detail: string | null
+      landed: LandedPayment | null
+    })
 
 /** From the signature on: only the chain decides. */
-export type Outgoing = Extract<PaymentState, { sent: Sent }>
+export type OutgoingState = Extract<PaymentState, { sent: Sent }>
 
-export type Outcome = 'paid' | 'reverted' | 'other'
+export type LandedOutcome = 'paid' | 'reverted' | 'other'
 export type UnknownReason = 'wallet_lost' | 'not_seen'
 /**
  * `expired` and `superseded` prove that the attempt can never land; `reverted` and `other` are what
@@ -59,15 +64,15 @@ export type UnknownReason = 'wallet_lost' | 'not_seen'
  */
 export type FailReason = 'expired' | 'superseded' | 'reverted' | 'other'
 
-export type PaymentEvent =
+export type PaymentInput =
   | { type: 'build' }
-  | { type: 'build_failed'; trouble: Trouble }
-  | { type: 'built'; built: Built; review: Review }
+  | { type: 'build_failed'; userError: UserError }
+  | { type: 'built'; built: CheckedTransaction; review: Review }
   | { type: 'simulated'; review: Review }
   | { type: 'deadline_passed' }
   | { type: 'signer_changed' }
   | { type: 'sign'; at: number; digest: string; ticked: readonly string[] }
-  | { type: 'wallet_refused'; trouble: Trouble }
+  | { type: 'wallet_refused'; userError: UserError }
   | { type: 'wallet_lost' }
   | { type: 'signed'; sent: Sent }
   | { type: 'signed_other'; finding: Finding }
@@ -82,21 +87,21 @@ export const ABSENCE_GAP_MS = 10_000
 /** A transaction not seen for this long after it left is `unknown`, not `failed`. */
 export const UNSEEN_AFTER_MS = 30_000
 
-export function startPayment(order: PaymentOrder): PaymentState {
-  return { step: 'draft', order, attempt: 1, trouble: null }
+export function startPayment(order: WalletPaymentIntent): PaymentState {
+  return { step: 'draft', order, attempt: 1, userError: null }
 }
 
 /**
  * The next state. An event that does not apply in a state leaves it unchanged: late answers from a
  * wallet or an RPC are normal.
  */
-export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
+export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
   switch (event.type) {
     case 'build':
       return state.step === 'draft' ? { ...base(state), step: 'building' } : state
     case 'build_failed':
       return state.step === 'building'
-        ? { ...base(state), step: 'draft', trouble: event.trouble }
+        ? { ...base(state), step: 'draft', userError: event.userError }
         : state
     case 'built':
       return state.step === 'building'
@@ -113,7 +118,7 @@ export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
     case 'sign':
       return sign(state, event)
     case 'wallet_refused':
-      return refuse(state, event.trouble)
+      return refuse(state, event.userError)
     case 'wallet_lost':
       return loseWallet(state)
     case 'signed':
@@ -205,12 +210,12 @@ export function isPaid(state: PaymentState): boolean {
  * Where the payment is on the chain now; null before it is in a block, and after a reorg dropped
  * that block.
  */
-export function standingOf(state: PaymentState): Landed | null {
+export function standingOf(state: PaymentState): LandedPayment | null {
   return 'landed' in state && state.step !== 'rolled_back' ? state.landed : null
 }
 
 /** Whether the wallet that signs also sends. */
-function walletSends(order: PaymentOrder): boolean {
+function walletSends(order: WalletPaymentIntent): boolean {
   return familyOf(order.network) === 'evm' && !order.signedOnly
 }
 
@@ -218,11 +223,11 @@ function base(state: PaymentState): Base {
   return { order: state.order, attempt: state.attempt }
 }
 
-function refuse(state: PaymentState, trouble: Trouble): PaymentState {
+function refuse(state: PaymentState, userError: UserError): PaymentState {
   const asked =
     state.step === 'awaiting_wallet' || state.step === 'review' || state.step === 'rejected'
   return asked
-    ? { ...base(state), step: 'rejected', built: state.built, review: state.review, trouble }
+    ? { ...base(state), step: 'rejected', built: state.built, review: state.review, userError }
     : state
 }
 
@@ -240,7 +245,7 @@ function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): Pay
  * I6: the digest on screen must equal the digest of the bytes, every warning must be ticked,
  * nothing critical, and the simulation finished.
  */
-function sign(state: PaymentState, event: Extract<PaymentEvent, { type: 'sign' }>): PaymentState {
+function sign(state: PaymentState, event: Extract<PaymentInput, { type: 'sign' }>): PaymentState {
   if (state.step !== 'review' && state.step !== 'rejected') return state
   const { built, review } = state
   if (
@@ -291,11 +296,11 @@ function loseWallet(state: PaymentState): PaymentState {
     step: 'rejected',
     built,
     review,
-    trouble: describeTrouble('wallet_lost'),
+    userError: describeUserError('wallet_lost'),
   }
 }
 
-function read(state: Outgoing, reading: Reading): PaymentState {
+function read(state: OutgoingState, reading: Reading): PaymentState {
   if (isTerminal(state)) return state
   const out = { ...base(state), built: state.built, sent: state.sent }
   switch (reading.kind) {
@@ -331,7 +336,7 @@ function read(state: Outgoing, reading: Reading): PaymentState {
   }
 }
 
-function land(state: Outgoing, reading: Extract<Reading, { kind: 'landed' }>): PaymentState {
+function land(state: OutgoingState, reading: Extract<Reading, { kind: 'landed' }>): PaymentState {
   const { landed, outcome, commitment } = reading
   const out = {
     ...base(state),
@@ -357,7 +362,7 @@ function land(state: Outgoing, reading: Extract<Reading, { kind: 'landed' }>): P
  * I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid
  * one both times.
  */
-function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
+function miss(state: OutgoingState, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
   const over =
     familyOf(state.order.network) === 'solana' &&

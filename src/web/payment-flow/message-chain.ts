@@ -5,16 +5,21 @@ import { isOneMove, readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../api/clock.ts'
-import type { Built, PaymentOrder, Reading, Simulation } from '../payment-order/order.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Simulation,
+} from '../payment-order/intent.ts'
 import type { PaymentChain } from '../payment-order/ports.ts'
-import { RpcProblem } from '../rpc/call.ts'
+import { RpcError } from '../rpc/call.ts'
 import {
   openNode,
   quantity,
   readAllowance,
   readBalance,
   readMessage,
-  type Node,
+  type MessageNode,
 } from './messages.ts'
 
 /**
@@ -59,9 +64,9 @@ export function messageChain(
 }
 
 async function read(
-  { node, network }: { node: Node; network: Network },
-  order: PaymentOrder,
-  built: Built,
+  { node, network }: { node: MessageNode; network: Network },
+  order: WalletPaymentIntent,
+  built: CheckedTransaction,
 ): Promise<Reading> {
   const message = readMessage(built.bytes)
   const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
@@ -104,7 +109,11 @@ async function read(
   }
 }
 
-async function knows(node: Node, network: Network, bytes: Uint8Array): Promise<boolean | null> {
+async function knows(
+  node: MessageNode,
+  network: Network,
+  bytes: Uint8Array,
+): Promise<boolean | null> {
   let message: ReturnType<typeof readMessage>
   try {
     message = readMessage(bytes)
@@ -129,8 +138,8 @@ async function knows(node: Node, network: Network, bytes: Uint8Array): Promise<b
  * token.
  */
 async function simulate(
-  node: Node,
-  { asset, sender, recipient, amountAtomic }: PaymentOrder,
+  node: MessageNode,
+  { asset, sender, recipient, amountAtomic }: WalletPaymentIntent,
   permitted: Network | undefined,
 ): Promise<Simulation> {
   try {
@@ -152,7 +161,7 @@ async function simulate(
       args: [checksumAddress(recipient) as Hex, amountAtomic],
     })
     const moved = await node.view(asset.address, data, sender).catch((error: unknown) => {
-      if (error instanceof RpcProblem && error.refused) return undefined
+      if (error instanceof RpcError && error.refused) return undefined
       throw error
     })
     // Some old tokens return nothing where others return true.

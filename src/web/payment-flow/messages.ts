@@ -17,7 +17,7 @@ import {
   type TokenAuthorization,
 } from '#chains/evm/token-authorization.ts'
 import { decodePermit, type TokenPermit } from '#chains/evm/token-permit.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import { callRpc, rpcUrlOf } from '../rpc/call.ts'
 import type { Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
@@ -31,11 +31,15 @@ export type Message = {
   /** Unix seconds: from here on it cannot be executed. */
   validBefore: bigint
   /** Executed, or cancelled by the payer. */
-  isUsed(node: Node): Promise<boolean>
+  isUsed(node: MessageNode): Promise<boolean>
   /** The transaction that executed it, searched from a block on; undefined if it was cancelled. */
-  find(node: Node, order: PaymentOrder, fromBlock: number): Promise<string | undefined>
+  find(
+    node: MessageNode,
+    order: WalletPaymentIntent,
+    fromBlock: number,
+  ): Promise<string | undefined>
   /** Whether this chain's contracts are those whose rules the message is signed for. */
-  isKnown(node: Node): Promise<boolean>
+  isKnown(node: MessageNode): Promise<boolean>
 }
 
 const ABI = parseAbi([
@@ -54,7 +58,7 @@ const Block = v.object({ number: quantity, timestamp: quantity })
 const Logs = v.array(v.object({ transactionHash: v.string(), data: v.string() }))
 const Transaction = v.object({ to: v.nullable(v.string()), input: hex })
 
-export type Node = ReturnType<typeof openNode>
+export type MessageNode = ReturnType<typeof openNode>
 
 export function openNode(network: Network) {
   const call = (method: string, params: readonly unknown[]) =>
@@ -67,7 +71,11 @@ export function openNode(network: Network) {
   }
 }
 
-export async function readBalance(node: Node, token: string, owner: string): Promise<bigint> {
+export async function readBalance(
+  node: MessageNode,
+  token: string,
+  owner: string,
+): Promise<bigint> {
   return v.parse(
     quantity,
     await node.view(

@@ -1,16 +1,16 @@
-import { isTerminal, mayHaveLeft, type PaymentEvent, type PaymentState } from './machine.ts'
+import { isTerminal, mayHaveLeft, type PaymentInput, type PaymentState } from './machine.ts'
 import type { PaymentChain, Clock } from '../payment-order/ports.ts'
 
 /** What the follower needs of a run: its present state, and the way to move it on. */
-export type Followed = {
+export type MonitoredPayment = {
   state(): PaymentState
-  dispatch(event: PaymentEvent): Promise<void>
+  dispatch(event: PaymentInput): Promise<void>
   /** Tells the service once, beside all else; never throws. */
   report(): void
   signal: AbortSignal
 }
 
-export const FOLLOW_EVERY_MS = 2_000
+export const POLL_EVERY_MS = 2_000
 /** After this long without an outcome the looks at the chain get rarer. */
 const PATIENT_AFTER_MS = 120_000
 const PATIENT_EVERY_MS = 10_000
@@ -19,7 +19,11 @@ const PATIENT_EVERY_MS = 10_000
  * Follows a payment whose bytes may have left until its outcome is settled: sends the same bytes again, looks at the chain through
  * the user's RPC, and lets the machine decide. The first look after a reload and the hundredth are the same.
  */
-export async function follow(followed: Followed, chain: PaymentChain, clock: Clock): Promise<void> {
+export async function pollPayment(
+  followed: MonitoredPayment,
+  chain: PaymentChain,
+  clock: Clock,
+): Promise<void> {
   const startedAt = clock.now()
   while (!followed.signal.aborted) {
     const state = followed.state()
@@ -32,7 +36,7 @@ export async function follow(followed: Followed, chain: PaymentChain, clock: Clo
     followed.report()
     if (isTerminal(followed.state())) return
     await clock.sleep(
-      clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : FOLLOW_EVERY_MS,
+      clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : POLL_EVERY_MS,
       followed.signal,
     )
   }

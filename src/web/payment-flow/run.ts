@@ -1,20 +1,20 @@
 import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import { buildPayment, simulatePayment } from './build.ts'
-import { JournalConflict, journalEntry, type JournalEntry } from './journal.ts'
+import { JournalConflictError, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
 import {
   mayHaveLeft,
   reduce,
   startPayment,
-  type Outgoing,
-  type PaymentEvent,
+  type OutgoingState,
+  type PaymentInput,
   type PaymentState,
 } from './machine.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
-import { follow } from './reconcile.ts'
-import { describeTrouble } from '../errors/troubles.ts'
+import { pollPayment } from './reconcile.ts'
+import { describeUserError } from '../errors/error-messages.ts'
 
 /** With less time than this left, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000
@@ -39,7 +39,7 @@ export class PaymentRun {
   #reports = 0
   #nextReportAt = 0
 
-  constructor(ports: Ports, order: PaymentOrder, entry?: JournalEntry) {
+  constructor(ports: Ports, order: WalletPaymentIntent, entry?: JournalEntry) {
     this.#ports = ports
     this.#state = entry?.state ?? startPayment(order)
     this.#entry = entry
@@ -80,7 +80,7 @@ export class PaymentRun {
       if (!held)
         await this.#dispatch({
           type: 'wallet_refused',
-          trouble: describeTrouble('wallet_busy', order.walletName),
+          userError: describeUserError('wallet_busy', order.walletName),
         })
     })
   }
@@ -157,7 +157,7 @@ export class PaymentRun {
     if (signer === null)
       return this.#dispatch({
         type: 'wallet_refused',
-        trouble: describeTrouble('not_connected', asked.order.walletName),
+        userError: describeUserError('not_connected', asked.order.walletName),
       })
     if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
     await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
@@ -168,7 +168,7 @@ export class PaymentRun {
     // broadcast.
     if (this.#state !== waiting || this.#stop.signal.aborted) return
     if (answer.kind === 'refused')
-      return this.#dispatch({ type: 'wallet_refused', trouble: answer.trouble })
+      return this.#dispatch({ type: 'wallet_refused', userError: answer.userError })
     if (answer.kind === 'signer_changed') return this.#dispatch({ type: 'signer_changed' })
     if (answer.kind === 'signed') return this.#signed(waiting, answer.bytes)
     if (answer.kind === 'lost') await this.#dispatch({ type: 'wallet_lost' })
@@ -224,11 +224,11 @@ export class PaymentRun {
     if (this.#following || !mayHaveLeft(this.#state)) return
     const followed = {
       state: this.state,
-      dispatch: (event: PaymentEvent) => this.#dispatch(event),
+      dispatch: (event: PaymentInput) => this.#dispatch(event),
       report: () => this.#report(),
       signal: this.#stop.signal,
     }
-    this.#following = follow(followed, this.#ports.chain, this.#ports.clock).finally(
+    this.#following = pollPayment(followed, this.#ports.chain, this.#ports.clock).finally(
       () => (this.#following = undefined),
     )
   }
@@ -245,7 +245,7 @@ export class PaymentRun {
     )
   }
 
-  async #tell({ attempt, built }: Outgoing, signature: string): Promise<void> {
+  async #tell({ attempt, built }: OutgoingState, signature: string): Promise<void> {
     const now = this.#ports.clock.now()
     try {
       await this.#ports.service.report(built.paymentId, signature)
@@ -283,7 +283,7 @@ export class PaymentRun {
     return this.#locked
   }
 
-  #dispatch(event: PaymentEvent): Promise<void> {
+  #dispatch(event: PaymentInput): Promise<void> {
     return this.#turn(async () => {
       const next = reduce(this.#state, event)
       if (next === this.#state) return
@@ -306,7 +306,8 @@ export class PaymentRun {
       await journal.write(entry)
     } catch (error) {
       // A tab that is gone may have written last: its entry is the payment's current state.
-      const stored = error instanceof JournalConflict ? await journal.read(entry.id) : undefined
+      const stored =
+        error instanceof JournalConflictError ? await journal.read(entry.id) : undefined
       if (stored) {
         this.#stand(stored, stored.state)
         this.#follow()
@@ -328,6 +329,6 @@ export class PaymentRun {
  * I2: the intent's id for the first attempt; a rebuild needs a separate key, or the service would
  * return the expired transaction.
  */
-export function attemptKey(state: { order: PaymentOrder; attempt: number }): string {
+export function attemptKey(state: { order: WalletPaymentIntent; attempt: number }): string {
   return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
 }

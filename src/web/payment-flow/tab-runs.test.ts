@@ -2,12 +2,12 @@ import 'fake-indexeddb/auto'
 import { expect, test } from 'vitest'
 import { openJournal } from './journal.ts'
 import { paymentLock } from './lock.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { PaymentRun } from './run.ts'
 import { TabRuns, untilLetGo } from './tab-runs.ts'
-import { Outside } from './testing/outside.ts'
+import { TestDependencies } from './testing/test-dependencies.ts'
 
-const outside = new Outside('evm')
+const outside = new TestDependencies('evm')
 const { service, wallet, chain, reader } = outside
 const behind = { service, wallet, chain, reader }
 const reach = () => Promise.resolve(behind)
@@ -56,7 +56,7 @@ test('what is not known, or not to be gone on with, is not opened', async () => 
 })
 
 /** The tab goes, and its lock with it. */
-async function letGo(run: PaymentRun, { id }: PaymentOrder): Promise<void> {
+async function letGo(run: PaymentRun, { id }: WalletPaymentIntent): Promise<void> {
   run.close()
   await navigator.locks.request(paymentLock(id), () => undefined)
 }

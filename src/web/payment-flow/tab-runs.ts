@@ -1,13 +1,13 @@
 import { serverNow } from '../api/clock.ts'
 import type { Journal, JournalEntry } from './journal.ts'
 import { browserLocks, paymentLock, walletLock, type Locks } from './lock.ts'
-import type { PaymentOrder } from '../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../payment-order/intent.ts'
 import type { Ports } from './dependencies.ts'
 import type { Clock } from '../payment-order/ports.ts'
 import { PaymentRun } from './run.ts'
 
 /** The external ports of a run: who builds, who signs, and the chain. The rest is this tab's. */
-export type Outside = Omit<Ports, 'journal' | 'locks' | 'clock'>
+export type RunDependencies = Omit<Ports, 'journal' | 'locks' | 'clock'>
 
 const clock: Clock = {
   now: serverNow,
@@ -44,7 +44,7 @@ export class TabRuns {
   }
 
   /** A new payment, not built yet. */
-  begin(order: PaymentOrder, outside: Outside): PaymentRun {
+  begin(order: WalletPaymentIntent, outside: RunDependencies): PaymentRun {
     const run = new PaymentRun(this.#ports(outside), order)
     this.#runs.set(order.id, run)
     return run
@@ -58,7 +58,7 @@ export class TabRuns {
    */
   resume(
     id: string,
-    reach: (entry: JournalEntry) => Promise<Outside | undefined>,
+    reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const known = this.#runs.get(id)
     if (known) return Promise.resolve(known)
@@ -70,7 +70,7 @@ export class TabRuns {
 
   async #takeUp(
     id: string,
-    reach: (entry: JournalEntry) => Promise<Outside | undefined>,
+    reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const entry = await this.#journal.read(id)
     const outside = entry && (await reach(entry))
@@ -81,7 +81,7 @@ export class TabRuns {
     return run
   }
 
-  #ports(outside: Outside): Ports {
+  #ports(outside: RunDependencies): Ports {
     return { ...outside, journal: this.#journal, locks: locks(), clock }
   }
 }
@@ -95,7 +95,7 @@ export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
 }
 
 /** I7, for a request outside of a run: null while another tab has one open in this wallet. */
-export async function askWallet<T>(
+export async function requestFromWallet<T>(
   { family, walletName }: { family: string; walletName: string },
   ask: () => Promise<T>,
 ): Promise<T | null> {

@@ -5,7 +5,7 @@ import {
 } from '#contract/payer-evidence.ts'
 
 /** What the payer's own RPC shows of a transaction: its nonce, and the fees it bids in wei per gas; null where it bids another way. */
-export type Broadcast = {
+export type BroadcastEvidence = {
   nonce: number
   maxFeePerGas: bigint | null
   maxPriorityFeePerGas: bigint | null
@@ -22,7 +22,7 @@ type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
  */
 export function findGap(
   built: { fees: Fees; fingerprint: boolean },
-  sent: Broadcast,
+  sent: BroadcastEvidence,
 ): EvidenceGap | null {
   if (!built.fingerprint) return 'no_fingerprint'
   const kept =

@@ -1,6 +1,13 @@
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { Match, Step } from '#chains/match.ts'
-import type { Built, PaymentOrder, Reading, Sent, Simulation, Trouble } from './order.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+  Simulation,
+  UserError,
+} from './intent.ts'
 
 /** What a payment needs from outside: the service, the wallet, the chain and the clock. `src/web/payment-flow` drives them; wallets implement them. */
 
@@ -15,40 +22,40 @@ export type BuiltReply = {
 
 export interface PaymentService {
   /** Asks for an unsigned transaction. Repeating it with the same key answers the same. Throws what `explain` understands. */
-  build(order: PaymentOrder, key: string): Promise<BuiltReply>
+  build(order: WalletPaymentIntent, key: string): Promise<BuiltReply>
   /** Tells the service what was broadcast. Not needed for the payment, only for a quicker answer. */
   report(paymentId: string, signature: string): Promise<void>
   /** An error of `build` in words. */
-  explain(error: unknown): Trouble
+  explain(error: unknown): UserError
 }
 
 /** What a wallet did with a request. Only `sent` and `lost` mean that bytes may be outside. */
-export type WalletAnswer =
+export type WalletResponse =
   | { kind: 'signed'; bytes: Uint8Array }
   | { kind: 'sent'; signature: string }
-  | { kind: 'refused'; trouble: Trouble }
+  | { kind: 'refused'; userError: UserError }
   | { kind: 'signer_changed' }
   | { kind: 'lost' }
 
 export interface PaymentWallet {
   /** I5: the address the wallet would sign with now, read from the wallet and not from memory; null while none is connected. */
-  signer(order: PaymentOrder): Promise<string | null>
+  signer(order: WalletPaymentIntent): Promise<string | null>
   /** Never throws: every way a wallet can fail is an answer. */
-  pay(order: PaymentOrder, built: Built): Promise<WalletAnswer>
+  pay(order: WalletPaymentIntent, built: CheckedTransaction): Promise<WalletResponse>
 }
 
 /** The user's own RPC. Calls throw when it cannot be reached, except `read` and `simulate`, for which that is an answer. */
 export interface PaymentChain {
   /** Mean time between blocks, for estimates only. */
-  blockTimeMs(order: PaymentOrder): number
-  head(order: PaymentOrder): Promise<{ height: number; finalizedHeight: number }>
-  feeCap(order: PaymentOrder): Promise<bigint>
+  blockTimeMs(order: WalletPaymentIntent): number
+  head(order: WalletPaymentIntent): Promise<{ height: number; finalizedHeight: number }>
+  feeCap(order: WalletPaymentIntent): Promise<bigint>
   /** Whether the chain that `bytes` are bound to (chain id, blockhash) is the one this RPC reads; null when it could not be asked. */
-  knows(order: PaymentOrder, bytes: Uint8Array): Promise<boolean | null>
-  simulate(order: PaymentOrder, bytes: Uint8Array): Promise<Simulation>
+  knows(order: WalletPaymentIntent, bytes: Uint8Array): Promise<boolean | null>
+  simulate(order: WalletPaymentIntent, bytes: Uint8Array): Promise<Simulation>
   /** Sends signed bytes; the same bytes any number of times. Not offered where the wallet sends. */
-  broadcast(order: PaymentOrder, bytes: Uint8Array): Promise<void>
-  read(order: PaymentOrder, built: Built, sent: Sent): Promise<Reading>
+  broadcast(order: WalletPaymentIntent, bytes: Uint8Array): Promise<void>
+  read(order: WalletPaymentIntent, built: CheckedTransaction, sent: Sent): Promise<Reading>
 }
 
 /** What belongs to one attempt of an order. */
@@ -57,17 +64,17 @@ type Attempt = { paymentId: string; maxFeeAtomic: bigint }
 /** Reads transactions from their bytes in this browser; pure, but loaded late. */
 export interface TransactionReader {
   match(
-    order: PaymentOrder,
+    order: WalletPaymentIntent,
     attempt: Attempt & { chainKnown: boolean | null },
     bytes: Uint8Array,
   ): Match
-  describe(order: PaymentOrder, attempt: Attempt, bytes: Uint8Array): readonly Step[]
+  describe(order: WalletPaymentIntent, attempt: Attempt, bytes: Uint8Array): readonly Step[]
   /** EVM only. */
-  nonce(order: PaymentOrder, bytes: Uint8Array): number | null
+  nonce(order: WalletPaymentIntent, bytes: Uint8Array): number | null
   /** I6: whether what the wallet signed means what was shown, and the signature it will be known by. */
   compareSigned(
-    order: PaymentOrder,
-    built: Built,
+    order: WalletPaymentIntent,
+    built: CheckedTransaction,
     signed: Uint8Array,
   ): { ok: true; signature: string } | { ok: false; difference: string }
 }

@@ -2,7 +2,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { chainIdOf, familyOf, type Asset, type NetworkId } from '#contract/network.ts'
 
 /** What a code for a wallet asks for. */
-export type Asked = {
+export type UriIntent = {
   network: NetworkId
   asset: Asset
   recipient: string
@@ -15,12 +15,12 @@ export type Asked = {
 }
 
 /** The address that a wallet reads as a payment: a Solana Pay transfer request, or EIP-681. */
-export function paymentUri(asked: Asked): string {
+export function paymentUri(asked: UriIntent): string {
   return familyOf(asked.network) === 'solana' ? solanaPayUri(asked) : ethereumUri(asked)
 }
 
 /** @see Solana Pay specification 1.1, "Transfer Request": `solana:<recipient>?amount&spl-token&label&message&memo` */
-function solanaPayUri({ recipient, asset, amountAtomic, memo, label, message }: Asked): string {
+function solanaPayUri({ recipient, asset, amountAtomic, memo, label, message }: UriIntent): string {
   const fields: [string, string | undefined][] = [
     ['amount', formatAmount(amountAtomic, asset.decimals)],
     ['spl-token', asset.native ? undefined : asset.address],
@@ -35,7 +35,7 @@ function solanaPayUri({ recipient, asset, amountAtomic, memo, label, message }: 
 }
 
 /** @see EIP-681: a plain payment names its value in wei, a token payment is a call of the token's `transfer`. */
-function ethereumUri({ network, recipient, asset, amountAtomic }: Asked): string {
+function ethereumUri({ network, recipient, asset, amountAtomic }: UriIntent): string {
   const chainId = chainIdOf(network)
   return asset.native
     ? `ethereum:${recipient}@${chainId}?value=${amountAtomic}`

@@ -13,10 +13,10 @@ export type Check = {
 }
 
 export const VERDICTS = ['settled', 'valid', 'invalid', 'unknown'] as const
-export type Verdict = (typeof VERDICTS)[number]
+export type ProofVerdict = (typeof VERDICTS)[number]
 
 /** What is known beyond the checks. */
-export type Outcome = {
+export type CheckOutcome = {
   checks: readonly Check[]
   /** The payee has the money, by the chain or by the service's reading of it. */
   settled: boolean
@@ -29,7 +29,7 @@ export type Outcome = {
 /**
  * The one word for a proof. A single check that does not hold decides; what could not be looked at never counts as good, and never as bad.
  */
-export function verdictOf({ checks, settled, vouched, undecided }: Outcome): Verdict {
+export function verdictOf({ checks, settled, vouched, undecided }: CheckOutcome): ProofVerdict {
   if (checks.some(({ state }) => state === 'bad')) return 'invalid'
   if (settled && checks.every(({ state }) => state === 'ok')) return 'settled'
   if (undecided !== null || checks.some(({ state }) => state === 'open')) return 'unknown'

@@ -67,7 +67,7 @@ export function forgetMispaid(done: Pick<Mispaid, 'network' | 'transaction'>): (
  * The checkout with every field filled in; the transaction is the reference, which identifies the
  * refund.
  */
-export function sendBackPath(
+export function refundPath(
   { payer, network, asset, cameAtomic, transaction }: Mispaid,
   { decimals, description }: { decimals: number; description: string },
 ) {

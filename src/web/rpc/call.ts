@@ -6,7 +6,7 @@ import { getPreferences } from '../local-data/preferences.ts'
 const TIMEOUT_MS = 10_000
 
 /** A node that could not be asked, or answered with an error. Its message is a sentence for the reader. */
-export class RpcProblem extends Error {
+export class RpcError extends Error {
   override name = 'RpcProblem'
   /** The node answered, and said no: to a call, as the contract would. */
   readonly refused: boolean
@@ -45,11 +45,11 @@ export async function callRpc(
       signal: timeout,
     })
     const { status } = response
-    if (!response.ok) throw new RpcProblem(t`${host} answered ${status}.`)
+    if (!response.ok) throw new RpcError(t`${host} answered ${status}.`)
     text = await response.text()
   } catch (error) {
-    if (error instanceof RpcProblem) throw error
-    throw new RpcProblem(
+    if (error instanceof RpcError) throw error
+    throw new RpcError(
       timeout.aborted
         ? t`${host} did not answer in time.`
         : t`${host} cannot be reached from this browser, or this site does not allow asking it.`,
@@ -64,16 +64,15 @@ function readResult(text: string, host: string): unknown {
   try {
     value = parseJson(text)
   } catch (error) {
-    throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`, { cause: error })
+    throw new RpcError(t`${host} answered something that is not JSON-RPC.`, { cause: error })
   }
   if (typeof value !== 'object' || value === null)
-    throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
+    throw new RpcError(t`${host} answered something that is not JSON-RPC.`)
   if ('error' in value && value.error)
-    throw new RpcProblem(
-      t`${host} refused the question: it may belong to another kind of network.`,
-      { cause: value.error, refused: true },
-    )
-  if (!('result' in value))
-    throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
+    throw new RpcError(t`${host} refused the question: it may belong to another kind of network.`, {
+      cause: value.error,
+      refused: true,
+    })
+  if (!('result' in value)) throw new RpcError(t`${host} answered something that is not JSON-RPC.`)
   return value.result
 }

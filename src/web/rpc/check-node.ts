@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../api/clock.ts'
-import { callRpc, RpcProblem } from './call.ts'
+import { callRpc, RpcError } from './call.ts'
 
 export type NodeCheck =
   | {
@@ -63,7 +63,7 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
         ok: false,
         problem: t`This site may ask only the nodes its operator named. Ask them to allow this one.`,
       }
-    if (error instanceof RpcProblem) return { ok: false, problem: error.message }
+    if (error instanceof RpcError) return { ok: false, problem: error.message }
     if (error instanceof v.ValiError)
       return { ok: false, problem: t`The node answered something unexpected.` }
     throw error

@@ -14,7 +14,7 @@ import { callRpc } from './call.ts'
 export type Moved = { moves: readonly TokenMove[]; exactly: boolean }
 
 /** A transaction as the node shows it, compared with a payment. */
-export type Landed =
+export type LandedReading =
   | { kind: 'absent' }
   | { kind: 'unreadable'; problem: string }
   | {
@@ -31,7 +31,7 @@ export type Landed =
     }
 
 /** An RPC endpoint and the network it serves. */
-export type Node = { network: Network; url: string }
+export type RpcNode = { network: Network; url: string }
 
 const quantity = v.pipe(
   v.string(),
@@ -88,10 +88,10 @@ const EvmReceipt = v.object({
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
 export async function readEvmLanded(
-  { network, url }: Node,
+  { network, url }: RpcNode,
   hash: string,
   intent: PaymentIntent,
-): Promise<Landed> {
+): Promise<LandedReading> {
   const [transaction, receipt] = await Promise.all([
     callRpc(url, 'eth_getTransactionByHash', [hash]),
     callRpc(url, 'eth_getTransactionReceipt', [hash]),
@@ -144,10 +144,10 @@ const SolanaTransaction = v.object({
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
 export async function readSolanaLanded(
-  { url }: Node,
+  { url }: RpcNode,
   signature: string,
   intent: PaymentIntent,
-): Promise<Landed> {
+): Promise<LandedReading> {
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
   const answer = await callRpc(url, 'getTransaction', [signature, options])
   if (answer === null) return { kind: 'absent' }

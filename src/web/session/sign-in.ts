@@ -16,7 +16,7 @@ export async function signIn(account: ConnectedAccount): Promise<void> {
   const challenge = await callProxy('sessionChallenge', {
     body: { walletAddress: account.address, network: network.network },
   })
-  const { signMessage } = await import('../wallet/stack.ts')
+  const { signMessage } = await import('../wallet/load-adapter.ts')
   const signature = await signMessage(account, challenge.message)
   const { session } = await callProxy('sessionCreate', { body: { id: challenge.id, signature } })
   await changeSession(session)

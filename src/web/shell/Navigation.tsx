@@ -15,7 +15,7 @@ const items: readonly {
   icon: IconName
   pages: readonly RouteName[]
   /** A phone's bar has no room for it: it stands in the menu at its end. */
-  desk?: true
+  fixture?: true
 }[] = [
   { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
   {
@@ -29,30 +29,36 @@ const items: readonly {
     label: msg`Payment links`,
     icon: 'link',
     pages: ['links'],
-    desk: true,
+    fixture: true,
   },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
-  { to: pathTo('verify', {}), label: msg`Verify`, icon: 'shield', pages: ['verify'], desk: true },
+  {
+    to: pathTo('verify', {}),
+    label: msg`Verify`,
+    icon: 'shield',
+    pages: ['verify'],
+    fixture: true,
+  },
   {
     to: pathTo('explore', {}),
     label: msg`Explore`,
     icon: 'search',
     pages: ['explore'],
-    desk: true,
+    fixture: true,
   },
   {
     to: pathTo('developers', {}),
     label: msg`Developers`,
     icon: 'code',
     pages: ['developers'],
-    desk: true,
+    fixture: true,
   },
   {
     to: pathTo('settings', {}),
     label: msg`Settings`,
     icon: 'settings',
     pages: ['settings'],
-    desk: true,
+    fixture: true,
   },
 ]
 
@@ -81,7 +87,7 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
     <nav aria-label={t`Main`} className={nav}>
       <ul className={list}>
         {items
-          .filter(({ desk }) => look === 'side' || !desk)
+          .filter(({ fixture }) => look === 'side' || !fixture)
           .map(({ to, label, icon, pages }) => {
             const current = route !== undefined && pages.includes(route.name)
             return (
@@ -115,7 +121,7 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
 function More() {
   const route = useRoute()
   const { t } = useLingui()
-  const rest = items.filter(({ desk }) => desk)
+  const rest = items.filter(({ fixture }) => fixture)
   const here = route !== undefined && rest.some(({ pages }) => pages.includes(route.name))
   return (
     <li>

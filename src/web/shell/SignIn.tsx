@@ -15,17 +15,17 @@ import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet
 export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' }) {
   const accounts = useAccounts()
   const [asking, setAsking] = useState<ConnectedAccount>()
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
 
   async function start(account: ConnectedAccount) {
     setAsking(account)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       await signIn(account)
       const address = shortAddress(account.address)
       toast(t`Signed in as ${address}`, { tone: 'good' })
     } catch (error) {
-      setTrouble(troubleOf(error, account))
+      setUserError(troubleOf(error, account))
     } finally {
       setAsking(undefined)
     }
@@ -58,9 +58,9 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
         </Button>
       ))}
       {asking && <Asking wallet={asking.walletName} />}
-      {trouble && (
+      {userError && (
         <p className="text-sm text-bad-ink" role="alert">
-          {trouble}
+          {userError}
         </p>
       )}
     </div>

@@ -39,7 +39,7 @@ export function WalletButton() {
   useEffect(() => {
     // Nobody connected on an earlier visit: then this page loads no wallet code at all.
     if (rememberedWallet('evm') ?? rememberedWallet('solana'))
-      void import('../wallet/stack.ts').then(({ reconnectWallets }) => reconnectWallets())
+      void import('../wallet/load-adapter.ts').then(({ reconnectWallets }) => reconnectWallets())
   }, [])
 
   // Where its code cannot be fetched, the page stays and says so, and the next press tries again.
@@ -119,7 +119,7 @@ function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
             ? t`Disconnect ${walletName} (Ethereum)`
             : t`Disconnect ${walletName} (Solana)`,
         onSelect: () =>
-          void import('../wallet/stack.ts').then(({ disconnect }) => disconnect(family)),
+          void import('../wallet/load-adapter.ts').then(({ disconnect }) => disconnect(family)),
       },
     ]),
     {

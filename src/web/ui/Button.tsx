@@ -1,9 +1,9 @@
 import type { ComponentProps, ReactNode } from 'react'
-import { buttonClass, type ButtonLook } from './button-class.ts'
+import { buttonClass, type ButtonVariant } from './button-class.ts'
 import { Spinner } from './Spinner.tsx'
 
 export type ButtonProps = Omit<ComponentProps<'button'>, 'size'> &
-  ButtonLook & {
+  ButtonVariant & {
     icon?: ReactNode
     /** Shows a spinner and refuses clicks, but keeps the focus. */
     busy?: boolean

@@ -1,6 +1,6 @@
 import { useId, type ReactNode } from 'react'
 import { cx } from './cx.ts'
-import { useKeptFocus } from './use-kept-focus.ts'
+import { usePersistentFocus } from './use-persistent-focus.ts'
 
 export type CardProps = {
   title?: ReactNode
@@ -16,7 +16,7 @@ export type CardProps = {
 
 export function Card({ title, subtitle, action, flush, className, children }: CardProps) {
   const id = useId()
-  const keptFocus = useKeptFocus()
+  const keptFocus = usePersistentFocus()
   return (
     <section
       aria-labelledby={title ? id : undefined}

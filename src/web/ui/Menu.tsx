@@ -1,6 +1,6 @@
 import { useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { cx } from './cx.ts'
-import { placePopover } from './place-popover.ts'
+import { positionPopover } from './position-popover.ts'
 
 export type MenuItem = {
   id: string
@@ -61,7 +61,7 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
         onKeyDown={move}
         onToggle={(event) => {
           if (event.newState !== 'open') return
-          if (list.current && button.current) placePopover(list.current, button.current)
+          if (list.current && button.current) positionPopover(list.current, button.current)
           list.current?.querySelector<HTMLElement>('[role^=menuitem]')?.focus()
         }}
         popover="auto"

@@ -1,13 +1,13 @@
 import { useId, useRef, type ReactNode } from 'react'
-import { buttonClass, type ButtonLook } from './button-class.ts'
-import { placePopover } from './place-popover.ts'
+import { buttonClass, type ButtonVariant } from './button-class.ts'
+import { positionPopover } from './position-popover.ts'
 
 export type PopoverProps = {
   /** The accessible name of what opens. */
   label: string
   /** What the button shows. */
   trigger: ReactNode
-  look?: ButtonLook
+  look?: ButtonVariant
   className?: string
   /** Gets a way to close it. */
   children: (close: () => void) => ReactNode
@@ -35,7 +35,7 @@ export function Popover({ label, trigger, look, className, children }: PopoverPr
         id={id}
         onToggle={(event) => {
           if (event.newState !== 'open') return
-          if (box.current && button.current) placePopover(box.current, button.current)
+          if (box.current && button.current) positionPopover(box.current, button.current)
           box.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus()
         }}
         popover="auto"

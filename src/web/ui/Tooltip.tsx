@@ -1,6 +1,6 @@
 import { useId, useRef, type ReactNode } from 'react'
 import { Icon } from './Icon.tsx'
-import { placePopover } from './place-popover.ts'
+import { positionPopover } from './position-popover.ts'
 
 /** A word explained where it stands: a small button beside it opens the explanation, by pointer, touch or key. */
 export function Tooltip({
@@ -29,7 +29,7 @@ export function Tooltip({
         onToggle={(event) =>
           event.newState === 'open' &&
           button.current &&
-          placePopover(event.currentTarget, button.current)
+          positionPopover(event.currentTarget, button.current)
         }
         popover="auto"
       >

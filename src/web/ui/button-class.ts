@@ -1,6 +1,6 @@
 import { cx } from './cx.ts'
 
-export type ButtonLook = {
+export type ButtonVariant = {
   /** One filled button a view: `primary` is the action the page is for. */
   variant?: 'primary' | 'secondary' | 'quiet' | 'danger'
   size?: 'sm' | 'md' | 'lg'
@@ -23,7 +23,7 @@ const sizes = {
 
 /** The look of a button, for a link that acts as one. */
 export function buttonClass(
-  { variant = 'secondary', size = 'md', wide }: ButtonLook = {},
+  { variant = 'secondary', size = 'md', wide }: ButtonVariant = {},
   ...more: (string | undefined)[]
 ): string {
   return cx(

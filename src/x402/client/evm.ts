@@ -2,10 +2,10 @@ import { SIGNED_TRANSACTION_METHOD, TXID_METHOD } from '../methods.ts'
 import { toV1 } from '../requirements.ts'
 import { offerProofTypedData, proofTypedData } from '../txid.ts'
 import { ExactClient, type TokenScheme } from './exact-client.ts'
-import { OrderProblem, type PaymentOrder } from './order.ts'
+import { ClientPaymentError, type ClientPayment } from './order.ts'
 
 type Hex = `0x${string}`
-export type TypedData = {
+export type SignableTypedData = {
   domain: Record<string, unknown>
   types: Record<string, unknown>
   primaryType: string
@@ -16,16 +16,16 @@ export type TypedData = {
 export type EvmPayer = {
   /** EIP-55. */
   readonly address: Hex
-  signTypedData: (data: TypedData) => Promise<Hex>
+  signTypedData: (data: SignableTypedData) => Promise<Hex>
   /**
    * Pays native currency and resolves with the transaction's hash in the pool or on the chain:
    * after a replacement, the new one.
    * Called once for each payment; a caller that retries checks its own record before it sends
    * again.
    */
-  sendPayment: (order: PaymentOrder) => Promise<Hex>
+  sendPayment: (order: ClientPayment) => Promise<Hex>
   /** Signs the payment without sending it; browser wallets refuse that. */
-  signPayment?: (order: PaymentOrder) => Promise<Hex>
+  signPayment?: (order: ClientPayment) => Promise<Hex>
 }
 
 /**
@@ -41,16 +41,16 @@ export function createEvmClient(payer: EvmPayer): ExactClient {
 async function payNative(
   payer: EvmPayer,
   version: number,
-  order: PaymentOrder,
+  order: ClientPayment,
 ): Promise<Record<string, unknown>> {
   const method = order.method ?? TXID_METHOD
   if (method === SIGNED_TRANSACTION_METHOD) {
     if (!payer.signPayment)
-      throw new OrderProblem('This wallet signs no transaction that others broadcast.')
+      throw new ClientPaymentError('This wallet signs no transaction that others broadcast.')
     return { signedTransaction: await payer.signPayment(order) }
   }
   if (method !== TXID_METHOD)
-    throw new OrderProblem(
+    throw new ClientPaymentError(
       `The seller asks for the method ${method}, which moves no native currency here.`,
     )
   const txRef = (await payer.sendPayment(order)).toLowerCase()
@@ -67,7 +67,7 @@ async function payNative(
 async function proofOf(
   payer: EvmPayer,
   version: number,
-  { order, txRef }: { order: PaymentOrder; txRef: string },
+  { order, txRef }: { order: ClientPayment; txRef: string },
 ) {
   const { network, networkName, asset, payTo, amountAtomic, maxTimeoutSeconds, resource, extra } =
     order

@@ -7,14 +7,14 @@ import type {
 } from '@x402/core/types'
 import { EXACT_SCHEME } from '../methods.ts'
 import type { ResourceInfo } from '../requirements.ts'
-import { readOrder, type PaymentOrder } from './order.ts'
+import { readOrder, type ClientPayment } from './order.ts'
 
 /** Pays tokens: a class of the official packages. */
 export type TokenScheme = Pick<SchemeNetworkClient, 'createPaymentPayload'>
 
 export type ExactPayer = {
   /** Pays native currency: sends or signs, and returns the payload that proves it. */
-  payNative: (version: number, order: PaymentOrder) => Promise<Record<string, unknown>>
+  payNative: (version: number, order: ClientPayment) => Promise<Record<string, unknown>>
   /** Loaded when a token is paid first. */
   loadTokens: () => Promise<TokenScheme>
 }
@@ -66,7 +66,7 @@ function spellV2({
   amountAtomic,
   maxTimeoutSeconds,
   extra,
-}: PaymentOrder): PaymentRequirements {
+}: ClientPayment): PaymentRequirements {
   const caip2 = network as PaymentRequirements['network']
   return {
     scheme: EXACT_SCHEME,

@@ -10,7 +10,7 @@ import { fromV1, Requirements, RequirementsV1, type ResourceInfo } from '../requ
  * A seller's request, read for the payer who is about to answer it. Nothing in it has been checked
  * yet.
  */
-export type PaymentOrder = {
+export type ClientPayment = {
   network: NetworkId
   /** As the seller spells it: what is signed must be spelled the same. */
   networkName: string
@@ -30,7 +30,7 @@ export type PaymentOrder = {
 }
 
 /** A seller's terms that this payer cannot answer. Nothing was sent or signed. */
-export class OrderProblem extends Error {
+export class ClientPaymentError extends Error {
   override name = 'OrderProblem'
 }
 
@@ -48,7 +48,7 @@ export function readOrder(
   version: number,
   value: unknown,
   resource: ResourceInfo | undefined,
-): PaymentOrder {
+): ClientPayment {
   const { requirements, stated } =
     version === 1 ? readV1(value) : { requirements: parse(Requirements, value), stated: resource }
   const {
@@ -62,12 +62,13 @@ export function readOrder(
   } = requirements
   const network = readNetwork(networkName, version === 1 ? 1 : 2)
   const payee = parseAddress(payTo)
-  if (scheme !== EXACT_SCHEME) throw new OrderProblem(`The seller asks for the scheme ${scheme}.`)
+  if (scheme !== EXACT_SCHEME)
+    throw new ClientPaymentError(`The seller asks for the scheme ${scheme}.`)
   if (network === undefined)
-    throw new OrderProblem(`The seller asks on a network nobody knows: ${networkName}.`)
+    throw new ClientPaymentError(`The seller asks on a network nobody knows: ${networkName}.`)
   if (!payee.ok)
-    throw new OrderProblem(`The seller names a payee that is not an address: ${payTo}.`)
-  if (!stated) throw new OrderProblem('The seller does not say what is paid for.')
+    throw new ClientPaymentError(`The seller names a payee that is not an address: ${payTo}.`)
+  if (!stated) throw new ClientPaymentError('The seller does not say what is paid for.')
   const text = (name: string) =>
     typeof extra[name] === 'string' && extra[name] !== '' ? extra[name] : null
   return {
@@ -94,7 +95,7 @@ function readV1(value: unknown): { requirements: Requirements; stated: ResourceI
 function parse<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value)
   if (result.success) return result.output
-  throw new OrderProblem(
+  throw new ClientPaymentError(
     `The seller's terms are not readable: at ${v.getDotPath(result.issues[0]) ?? 'their root'}: ${explainIssue(result.issues[0])}`,
   )
 }

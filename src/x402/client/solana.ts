@@ -2,7 +2,7 @@ import type { TransactionModifyingSigner } from '@solana/kit'
 import { encodeBase64 } from '../header.ts'
 import { NATIVE_TRANSFER_METHOD, TXID_METHOD } from '../methods.ts'
 import { ExactClient, type TokenScheme } from './exact-client.ts'
-import { OrderProblem, type PaymentOrder } from './order.ts'
+import { ClientPaymentError, type ClientPayment } from './order.ts'
 
 /**
  * The holder of the payer's key: a browser wallet, a managed wallet, an agent. Transactions are
@@ -17,14 +17,14 @@ export type SolanaPayer = {
    * Builds the transfer of an order and has it signed; the signature of `order.feePayer` stays
    * empty where that is another account.
    */
-  signPayment: (order: PaymentOrder) => Promise<Uint8Array>
+  signPayment: (order: ClientPayment) => Promise<Uint8Array>
   /** Adds the payer's signature. Wallets may add guards before they sign. */
   signTransaction: (transaction: Uint8Array) => Promise<Uint8Array>
   /**
    * Pays and resolves with the first signature, base58, for sellers that accept payments already
    * sent. Called once for each payment.
    */
-  sendPayment?: (order: PaymentOrder) => Promise<string>
+  sendPayment?: (order: ClientPayment) => Promise<string>
 }
 
 /**
@@ -40,17 +40,17 @@ export function createSolanaClient(payer: SolanaPayer): ExactClient {
 
 async function payNative(
   payer: SolanaPayer,
-  order: PaymentOrder,
+  order: ClientPayment,
 ): Promise<Record<string, unknown>> {
   const method = order.method ?? NATIVE_TRANSFER_METHOD
   if (order.memo === null)
-    throw new OrderProblem(
+    throw new ClientPaymentError(
       'The seller names no memo: nothing would bind the transfer to what is paid for.',
     )
   if (method === NATIVE_TRANSFER_METHOD)
     return { transaction: encodeBase64(await payer.signPayment(order)) }
   if (method !== TXID_METHOD || !payer.sendPayment)
-    throw new OrderProblem(
+    throw new ClientPaymentError(
       `The seller asks for the method ${method}, which moves no native currency here.`,
     )
   return {

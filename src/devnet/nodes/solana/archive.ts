@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { AccountState, Journal, Landed, Line } from './journal.ts'
+import type { AccountState, SlotJournal, LandedTransaction, JournalLine } from './journal.ts'
 import { mustRpc, type Surfnet } from './surfnet.ts'
 
 /** A blockhash lives for 150 blocks: what has not landed well after that never will. */
@@ -48,22 +48,22 @@ const Statuses = v.object({ value: v.array(v.nullable(v.object({ slot: v.number(
  */
 export class Archive {
   readonly #surfnet: Surfnet
-  readonly #journal: Journal
+  readonly #journal: SlotJournal
   readonly #watchMs: number
-  readonly #bySignature = new Map<string, Landed>()
+  readonly #bySignature = new Map<string, LandedTransaction>()
   /** Oldest first. */
-  readonly #byAddress = new Map<string, Landed[]>()
+  readonly #byAddress = new Map<string, LandedTransaction[]>()
   readonly #watched = new Map<string, number>()
-  readonly #recording = new Map<string, Promise<Landed | undefined>>()
+  readonly #recording = new Map<string, Promise<LandedTransaction | undefined>>()
 
-  constructor(surfnet: Surfnet, journal: Journal, slotTimeMs: number) {
+  constructor(surfnet: Surfnet, journal: SlotJournal, slotTimeMs: number) {
     this.#surfnet = surfnet
     this.#journal = journal
     this.#watchMs = WATCH_SLOTS * slotTimeMs
   }
 
   /** Takes what earlier runs left, and puts the accounts back into the node. */
-  async restore(lines: readonly Line[]): Promise<void> {
+  async restore(lines: readonly JournalLine[]): Promise<void> {
     const accounts = new Map<string, AccountState>()
     for (const line of lines) {
       if (line.landed) this.#keep(line.landed)
@@ -105,7 +105,7 @@ export class Archive {
   }
 
   /** A landed transaction, recorded now if it was not yet. */
-  async find(signature: string): Promise<Landed | undefined> {
+  async find(signature: string): Promise<LandedTransaction | undefined> {
     const kept = this.#bySignature.get(signature)
     if (kept) return kept
     const running = this.#recording.get(signature)
@@ -116,7 +116,7 @@ export class Archive {
   }
 
   /** Newest first. */
-  ofAddress(address: string): Landed[] {
+  ofAddress(address: string): LandedTransaction[] {
     return (this.#byAddress.get(address) ?? []).toReversed()
   }
 
@@ -125,7 +125,7 @@ export class Archive {
     await this.#journal.append({ accounts: await this.#accounts([address]) })
   }
 
-  async #record(signature: string): Promise<Landed | undefined> {
+  async #record(signature: string): Promise<LandedTransaction | undefined> {
     const spell = (encoding: string) =>
       mustRpc(this.#surfnet, 'getTransaction', [
         signature,
@@ -144,7 +144,7 @@ export class Archive {
       ]),
     ]
     const [jsonParsed, base64] = [await spell('jsonParsed'), await spell('base64')]
-    const landed: Landed = {
+    const landed: LandedTransaction = {
       signature,
       slot,
       blockTime,
@@ -161,7 +161,7 @@ export class Archive {
     return landed
   }
 
-  #keep(landed: Landed): void {
+  #keep(landed: LandedTransaction): void {
     this.#bySignature.set(landed.signature, landed)
     for (const address of landed.addresses) {
       const list = this.#byAddress.get(address)

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import * as v from 'valibot'
 import { WebSocket, WebSocketServer } from 'ws'
-import { answers, type Chain } from './answers.ts'
-import { ANSWER_WITHIN_MS } from './surfnet.ts'
+import { methodOverrides, type OverrideChain } from './method-overrides.ts'
+import { RESPONSE_TIMEOUT_MS } from './surfnet.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
 const KEEP_ALIVE_MS = 60_000
@@ -24,7 +24,7 @@ export class Front implements AsyncDisposable {
     this.#sockets = sockets
   }
 
-  static async listen(chain: Chain, ports: { http: number; ws: number }): Promise<Front> {
+  static async listen(chain: OverrideChain, ports: { http: number; ws: number }): Promise<Front> {
     const http = createServer((request, response) => {
       serve(chain, request, response).catch(() => response.destroy())
     })
@@ -60,7 +60,7 @@ export class Front implements AsyncDisposable {
 }
 
 async function serve(
-  chain: Chain,
+  chain: OverrideChain,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -86,7 +86,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString()
 }
 
-async function answerBody(chain: Chain, body: string): Promise<string> {
+async function answerBody(chain: OverrideChain, body: string): Promise<string> {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -102,7 +102,7 @@ async function answerBody(chain: Chain, body: string): Promise<string> {
   return `[${parts.join(',')}]`
 }
 
-async function answerOne(chain: Chain, input: unknown): Promise<string> {
+async function answerOne(chain: OverrideChain, input: unknown): Promise<string> {
   const request = v.safeParse(Request, input)
   if (!request.success)
     return JSON.stringify({
@@ -111,7 +111,7 @@ async function answerOne(chain: Chain, input: unknown): Promise<string> {
       id: null,
     })
   const { method, params, id } = request.output
-  const answer = answers[method]
+  const answer = methodOverrides[method]
   try {
     // The node's own text goes through untouched: its 64-bit integers would not survive a parse.
     if (!answer) return await forward(chain, JSON.stringify(input))
@@ -126,12 +126,12 @@ async function answerOne(chain: Chain, input: unknown): Promise<string> {
   }
 }
 
-async function forward(chain: Chain, body: string): Promise<string> {
+async function forward(chain: OverrideChain, body: string): Promise<string> {
   const response = await fetch(chain.surfnet.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   })
   return response.text()
 }

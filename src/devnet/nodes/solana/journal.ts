@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export type AccountState = { lamports: number; owner: string; data: string; executable: boolean }
 
 /** A transaction that landed, in each of the encodings a program may ask for: only the node itself can spell them. */
-export type Landed = {
+export type LandedTransaction = {
   signature: string
   slot: number
   /** Unix seconds. */
@@ -20,13 +20,16 @@ export type Landed = {
 }
 
 /** What a transaction did, or an account that was set by hand. `null`: the account is gone. */
-export type Line = { landed?: Landed; accounts: Record<string, AccountState | null> }
+export type JournalLine = {
+  landed?: LandedTransaction
+  accounts: Record<string, AccountState | null>
+}
 
 /** Where the chain stood. The next start goes on above it. */
 export type Heights = { slot: number; blockHeight: number }
 
 /** What must survive the node, which itself forgets everything: one line of JSON for each thing that happened. */
-export class Journal {
+export class SlotJournal {
   readonly #path: string
   readonly #heightsPath: string
   #last: Promise<void> = Promise.resolve()
@@ -38,9 +41,9 @@ export class Journal {
 
   static async open(
     dir: string,
-  ): Promise<{ journal: Journal; lines: Line[]; heights: Heights | undefined }> {
+  ): Promise<{ journal: SlotJournal; lines: JournalLine[]; heights: Heights | undefined }> {
     await mkdir(dir, { recursive: true })
-    const journal = new Journal(dir)
+    const journal = new SlotJournal(dir)
     return {
       journal,
       lines: await readLines(journal.#path),
@@ -49,7 +52,7 @@ export class Journal {
   }
 
   /** Resolves when the line is with the operating system: a killed process loses nothing after that. */
-  append(line: Line): Promise<void> {
+  append(line: JournalLine): Promise<void> {
     this.#last = this.#last.then(() =>
       appendFile(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 }),
     )
@@ -75,7 +78,7 @@ async function readOrNothing(path: string): Promise<Buffer> {
   })
 }
 
-async function readLines(path: string): Promise<Line[]> {
+async function readLines(path: string): Promise<JournalLine[]> {
   const bytes = await readOrNothing(path)
   // A line that a kill cut short never counted, and the next one must not be glued to it.
   const complete = bytes.lastIndexOf(0x0a) + 1
@@ -85,5 +88,5 @@ async function readLines(path: string): Promise<Line[]> {
     .toString()
     .split('\n')
     .filter((text) => text !== '')
-    .map((text): Line => JSON.parse(text))
+    .map((text): JournalLine => JSON.parse(text))
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { deployer } from '../wallets.ts'
 import { Archive } from './archive.ts'
 import { Front } from './front.ts'
-import { Journal, type Heights } from './journal.ts'
+import { SlotJournal, type Heights } from './journal.ts'
 import { epochInfo, startSurfnet } from './surfnet.ts'
 
 /**
@@ -27,7 +27,7 @@ const RESTART_GAP = 200
 
 const HEIGHTS_EVERY_MS = 1_000
 
-const { journal, lines, heights } = await Journal.open(env.DIR)
+const { journal, lines, heights } = await SlotJournal.open(env.DIR)
 const surfnet = await startSurfnet({
   slotTimeMs: env.SLOT_TIME_MS,
   payerSecretKey: bs58.decode(deployer().solana.secretKey),

@@ -13,7 +13,7 @@ import { WebSocket } from 'ws'
 import { freePort } from '../../ports.ts'
 import { associatedTokenAccount, createSolanaAccounts } from '../../tokens/solana.ts'
 import { devnetWallets, solanaKeypair } from '../wallets.ts'
-import { GENESIS_HASH } from './answers.ts'
+import { GENESIS_HASH } from './method-overrides.ts'
 import { SolanaNode } from './node.ts'
 
 const { buyer, seller } = devnetWallets()

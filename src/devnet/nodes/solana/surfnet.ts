@@ -16,12 +16,16 @@ type SurfnetModule = {
 
 const Answer = v.object({ result: v.optional(v.unknown()), error: v.optional(v.unknown()) })
 
-export type RpcAnswer = { result?: unknown; error?: unknown }
+export type RpcResponse = { result?: unknown; error?: unknown }
 
-export type StartOptions = { slotTimeMs: number; payerSecretKey: Uint8Array; payerLamports: number }
+export type SurfnetOptions = {
+  slotTimeMs: number
+  payerSecretKey: Uint8Array
+  payerLamports: number
+}
 
 const SETTLE_POLL_MS = 10
-export const ANSWER_WITHIN_MS = 10_000
+export const RESPONSE_TIMEOUT_MS = 10_000
 /**
  * Its event channel holds about a thousand events, some minutes of blocks. When full, it blocks
  * every block and every answer permanently.
@@ -29,7 +33,7 @@ export const ANSWER_WITHIN_MS = 10_000
 const DRAIN_EVERY_MS = 50
 
 /** Starts a Solana node in this process, without any connection to the outside. */
-export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
+export async function startSurfnet(options: SurfnetOptions): Promise<Surfnet> {
   const native = load().Surfnet.startWithConfig({
     offline: true,
     // The default mode makes blocks only for transactions; nothing would ever expire.
@@ -66,14 +70,14 @@ export async function epochInfo(surfnet: Surfnet): Promise<v.InferOutput<typeof 
   return v.parse(EpochInfo, result)
 }
 
-export async function rpc(surfnet: Surfnet, method: string, params: unknown): Promise<RpcAnswer> {
+export async function rpc(surfnet: Surfnet, method: string, params: unknown): Promise<RpcResponse> {
   const response = await fetch(surfnet.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     // A node that has stopped never answers: this process then fails, and the devnet starts another
     // one.
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   })
   return v.parse(Answer, await response.json())
 }

@@ -3,7 +3,7 @@ import type { RawData, WebSocket } from 'ws'
 import { PLANS } from '#contract/api-key.ts'
 import { SocketRequest } from '#contract/event.ts'
 import { describe } from '#contract/fields.ts'
-import { JsonProblem, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../../context/context.ts'
 import { toProblem } from '../envelope.ts'
@@ -24,7 +24,7 @@ export type StreamOptions = {
   sendWithinMs: number
 }
 
-export type Connection = {
+export type EventConnection = {
   id: string
   accountId(): string | undefined
   /** Looks for new events. */
@@ -40,7 +40,7 @@ export function openConnection(
   ws: WebSocket,
   context: Context,
   options: StreamOptions,
-): Connection {
+): EventConnection {
   const id = crypto.randomUUID()
   const log = context.log.child({ socketId: id })
   let caller: Authenticated | undefined
@@ -147,7 +147,7 @@ function readRequest(data: RawData, isBinary: boolean): SocketRequest {
   try {
     value = parseJson(String(data))
   } catch (error) {
-    if (error instanceof JsonProblem)
+    if (error instanceof JsonError)
       throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
     throw error
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EVENT_KINDS } from '#contract/event.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import { evmWallet } from '#testing/desk-browser.ts'
+import { evmWallet } from '#testing/test-browser.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import {
   createTestKey,

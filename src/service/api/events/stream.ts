@@ -3,13 +3,18 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { ProblemError } from '#contract/problem.ts'
 import { clientAddress } from '#http/client-address.ts'
-import { refuseUpgrade } from '#http/raw-answer.ts'
+import { refuseUpgrade } from '#http/raw-response.ts'
 import type { OpenDatabase } from '#postgres/open.ts'
 import type { Context } from '../../context/context.ts'
 import { ANONYMOUS_PER_MINUTE } from '../identify.ts'
-import { BEAT_MS, beatSockets, extendSockets, releaseSocket } from '../../limits/socket-lease.ts'
+import {
+  SOCKET_RENEWAL_MS,
+  renewSockets,
+  extendSockets,
+  releaseSocket,
+} from '../../limits/socket-lease.ts'
 import type { Metrics } from '../../context/metrics.ts'
-import { openConnection, type Connection, type StreamOptions } from './connection.ts'
+import { openConnection, type EventConnection, type StreamOptions } from './connection.ts'
 import { EVENT_CHANNEL } from '../../db/record-event.ts'
 import { CLOSE } from './sender.ts'
 import type { ReadPayment } from './to-message.ts'
@@ -52,7 +57,7 @@ export async function startEventStream(
       context.now(),
     ),
   )
-  const connections = new Map<WebSocket, Connection>()
+  const connections = new Map<WebSocket, EventConnection>()
   const silent = new WeakSet<WebSocket>()
   const options: StreamOptions = {
     authenticateWithinMs: 5_000,
@@ -92,11 +97,11 @@ export async function startEventStream(
   const renew = setInterval(() => void renewLeases(context, connections), RENEW_MS)
   const beat = setInterval(() => {
     // A beat that fails costs the count of connections at most.
-    beatSockets(
+    renewSockets(
       context.db,
       entered(connections).map(({ id }) => id),
     ).catch(() => {})
-  }, BEAT_MS)
+  }, SOCKET_RENEWAL_MS)
 
   async function end(): Promise<void> {
     clearInterval(ping)
@@ -148,7 +153,7 @@ async function admit(
 /** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */
 async function renewLeases(
   context: Context,
-  connections: ReadonlyMap<WebSocket, Connection>,
+  connections: ReadonlyMap<WebSocket, EventConnection>,
 ): Promise<void> {
   const open = entered(connections)
   try {
@@ -166,6 +171,6 @@ async function renewLeases(
   }
 }
 
-function entered(connections: ReadonlyMap<WebSocket, Connection>): Connection[] {
+function entered(connections: ReadonlyMap<WebSocket, EventConnection>): EventConnection[] {
   return [...connections.values()].filter((connection) => connection.accountId() !== undefined)
 }

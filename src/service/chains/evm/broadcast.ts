@@ -1,20 +1,23 @@
 import { BaseError, bytesToHex, RpcRequestError, type Hex, type PublicClient } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
-import { saysTransferred } from '#chains/evm/trial.ts'
+import { reportsTransfer } from '#chains/evm/trial.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
-import type { Broadcast, Rehearsal } from '../chain.ts'
+import type { BroadcastResult, SignedSimulation } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal, simulate } from './simulate.ts'
 
 /** Whether the sender can still use this nonce, holds amount and fee, and the recipient takes the amount. */
-export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<Rehearsal> {
+export async function simulateSigned(
+  endpoints: EvmEndpoints,
+  bytes: Uint8Array,
+): Promise<SignedSimulation> {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return { ok: false, reason: decoded.problem }
   const { sender, to, valueAtomic, data, gas, nonce, feeBoundAtomic } = decoded
   if (sender === null) return { ok: false, reason: 'The transaction is not signed.' }
-  const answers = await endpoints.askTwice(async (client): Promise<Rehearsal> => {
+  const answers = await endpoints.askTwice(async (client): Promise<SignedSimulation> => {
     const address = sender as `0x${string}`
     const [landed, pending, balance] = await Promise.all([
       client.getTransactionCount({ address }),
@@ -25,7 +28,7 @@ export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Prom
       return { ok: false, reason: `The nonce ${nonce} is used up: the next one is ${landed}.` }
     if (nonce > pending)
       return { ok: false, reason: `The nonce ${nonce} is ahead: the next one is ${pending}.` }
-    const short: Rehearsal = {
+    const short: SignedSimulation = {
       ok: false,
       reason: 'The payer does not hold the amount and its fee.',
     }
@@ -49,10 +52,10 @@ export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Prom
 async function callOnly(
   client: PublicClient,
   call: { account: Hex; to: Hex; value: bigint; data: Hex; gas: bigint },
-): Promise<Rehearsal> {
+): Promise<SignedSimulation> {
   try {
     const { data } = await client.call(call)
-    const refused = readTransferCall(call.data) !== undefined && !saysTransferred(data)
+    const refused = readTransferCall(call.data) !== undefined && !reportsTransfer(data)
     return refused
       ? { ok: false, reason: 'The token says that it did not transfer.' }
       : { ok: true }
@@ -65,8 +68,8 @@ async function callOnly(
 
 const KNOWN = /already known|already imported|known transaction/i
 
-export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<Broadcast> {
-  return endpoints.ask(async (client): Promise<Broadcast> => {
+export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
+  return endpoints.ask(async (client): Promise<BroadcastResult> => {
     try {
       await client.sendRawTransaction({ serializedTransaction: bytesToHex(bytes) })
       return { accepted: true }

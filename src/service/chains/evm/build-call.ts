@@ -10,7 +10,7 @@ import { priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { Ready } from '../chain.ts'
-import type { BuiltCall, Call } from '../contracts.ts'
+import type { BuiltCall, ContractCall } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
 import { nativeShortage } from '../shortage.ts'
@@ -25,7 +25,7 @@ const MAX_GAS = 500_000n
 /** Code of an account that a key still controls (EIP-7702). */
 const DELEGATED = '0xef0100'
 
-type CallRequest = Call & { from: string; priorityFeeAtomic: bigint | undefined }
+type CallRequest = ContractCall & { from: string; priorityFeeAtomic: bigint | undefined }
 
 /**
  * Builds a call that moves none of the sender's money, with its next nonce and current fees, after

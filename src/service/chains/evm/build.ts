@@ -6,7 +6,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { RecipientReason } from '#contract/reasons.ts'
-import type { BuildOptions, Built } from '../chain.ts'
+import type { BuildOptions, BuiltTransaction } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readDataFee } from './data-fee.ts'
 import type { GasPrice } from '../contracts.ts'
@@ -18,15 +18,15 @@ import { tryToken, type Tried } from './try-token.ts'
 /** How long the service accepts what it built; EVM itself knows no such limit. */
 const VALID_MS = 60_000
 
-export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'> } & BuildOptions
+export type EvmBuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'> } & BuildOptions
 
 /** Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. */
 export function build(
   endpoints: EvmEndpoints,
   network: Network,
-  request: BuildRequest,
-): Promise<Built> {
-  return endpoints.ask(async (client): Promise<Built> => {
+  request: EvmBuildRequest,
+): Promise<BuiltTransaction> {
+  return endpoints.ask(async (client): Promise<BuiltTransaction> => {
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
     const [balance, code, nonce, height] = await Promise.all([
@@ -92,7 +92,7 @@ function choosePrice(
 
 /** The transaction in the fields a wallet is asked with, and what a call of a token says. */
 function describe(
-  intent: BuildRequest['intent'],
+  intent: EvmBuildRequest['intent'],
   { nonce, gas, price }: { nonce: number; gas: bigint; price: GasPrice },
 ): Record<string, unknown> {
   const { to, value, data = '0x' } = targetOf(intent)
@@ -122,7 +122,7 @@ function describe(
 async function tryNative(
   client: PublicClient,
   network: Network,
-  { intent, priorityFeeAtomic, balance }: BuildRequest & { balance: bigint },
+  { intent, priorityFeeAtomic, balance }: EvmBuildRequest & { balance: bigint },
 ): Promise<Tried> {
   const { amountAtomic } = intent
   // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
@@ -144,7 +144,7 @@ async function tryNative(
   return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason: simulated.reason } }
 }
 
-type Refused = Exclude<Built, { ok: true }>
+type Refused = Exclude<BuiltTransaction, { ok: true }>
 
 /** Code of an account that a key still controls (EIP-7702). */
 const DELEGATED = '0xef0100'

@@ -3,7 +3,7 @@ import type { Chain } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { audit } from './audit.ts'
-import { broadcast, rehearse } from './broadcast.ts'
+import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
 import { buildNote } from './build-call.ts'
 import { openEndpoints } from './client.ts'
@@ -44,7 +44,7 @@ export function openEvmChain(network: Network): Chain {
     findByMessage: async () => undefined,
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
-    rehearse: (bytes) => rehearse(endpoints, bytes),
+    simulateSigned: (bytes) => simulateSigned(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),
     audit: (address) => audit(endpoints, address),

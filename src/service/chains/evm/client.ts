@@ -1,15 +1,15 @@
 import { createPublicClient, http, type PublicClient } from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
-import { Endpoints } from '../endpoints.ts'
+import { RpcEndpoints } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
 
-export type EvmEndpoints = Endpoints<PublicClient>
+export type EvmEndpoints = RpcEndpoints<PublicClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network): EvmEndpoints {
   const expected = chainIdOf(network.network)
-  return new Endpoints({
+  return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
     // A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them.

@@ -8,7 +8,7 @@ import {
   type PublicClient,
 } from 'viem'
 import type { Network } from '#contract/network.ts'
-import type { Contracts, Holding, Quote } from '../contracts.ts'
+import type { Contracts, ContractHolding, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
 import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
@@ -88,7 +88,7 @@ async function readDomain(
 async function readHolding(
   client: PublicClient,
   { token, owner, spender }: Parameters<Contracts['holding']>[0],
-): Promise<Holding | null> {
+): Promise<ContractHolding | null> {
   const blockNumber = await client.getBlockNumber({ cacheTime: 0 })
   const call = { address: token, abi: erc20Abi, blockNumber } as const
   const [balanceAtomic, allowanceAtomic] = await Promise.all([

@@ -1,5 +1,5 @@
 import type { Block, Hex } from 'viem'
-import type { Found, Transfer, Wanted } from '../chain.ts'
+import type { Found, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
@@ -11,7 +11,7 @@ const PARALLEL_BLOCKS = 8
 const MAX_REORG = 64
 
 type ScannedBlock = Block<bigint, true>
-type Match = { hash: string; transfer: Transfer; height: number }
+type Match = { hash: string; transfer: ObservedTransfer; height: number }
 
 /** Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them. */
 export class BlockScan {
@@ -23,7 +23,7 @@ export class BlockScan {
   }
 
   async find(
-    wanted: readonly Wanted[],
+    wanted: readonly MonitoredTransaction[],
     from: number,
     to: number,
   ): Promise<{ found: Found[]; readTo: number }> {
@@ -96,7 +96,7 @@ function transfersOf(block: ScannedBlock): Match[] {
   })
 }
 
-type Terms = Pick<Transfer, 'sender' | 'recipient' | 'asset' | 'amountAtomic'>
+type Terms = Pick<ObservedTransfer, 'sender' | 'recipient' | 'asset' | 'amountAtomic'>
 
 function termsOf({ sender, recipient, asset, amountAtomic }: Terms): string {
   return [sender, recipient, asset, amountAtomic].join()
@@ -104,8 +104,8 @@ function termsOf({ sender, recipient, asset, amountAtomic }: Terms): string {
 
 /** What is in a block that was there before the payment was built is another payment's, and so is what has another nonce than the one that was signed. */
 function couldBe(
-  { builtHeight, signed, nonce }: Wanted,
-  transfer: Transfer,
+  { builtHeight, signed, nonce }: MonitoredTransaction,
+  transfer: ObservedTransfer,
   height: number,
 ): boolean {
   return (

@@ -1,10 +1,10 @@
 import type { Hex } from 'viem'
-import type { Funds } from '../chain.ts'
+import type { SenderFunds } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 
 /** Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. */
-export function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<Funds> {
-  return endpoints.ask(async (client): Promise<Funds> => {
+export function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<SenderFunds> {
+  return endpoints.ask(async (client): Promise<SenderFunds> => {
     const address = wallet as Hex
     const blockNumber = await client.getBlockNumber()
     const [balanceAtomic, nonce] = await Promise.all([

@@ -1,9 +1,9 @@
 import { erc20Abi, parseEventLogs, type Log } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
-import type { Transfer } from '../chain.ts'
+import type { ObservedTransfer } from '../chain.ts'
 
 /** What the tokens of a transaction say they moved. A token may say anything: only what is said by the token that was asked for counts. */
-export function readMoved(logs: readonly Log[]): Transfer[] {
+export function readMoved(logs: readonly Log[]): ObservedTransfer[] {
   return parseEventLogs({
     abi: erc20Abi,
     eventName: 'Transfer',

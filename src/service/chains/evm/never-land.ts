@@ -1,5 +1,5 @@
 import { isAddressEqual, type Block, type Hex, type PublicClient } from 'viem'
-import type { Wanted } from '../chain.ts'
+import type { MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
@@ -16,7 +16,7 @@ const PARALLEL_BLOCKS = 8
  */
 export async function canNeverLand(
   endpoints: EvmEndpoints,
-  wanted: Meant & Pick<Wanted, 'sender' | 'nonce' | 'builtHeight'>,
+  wanted: Meant & Pick<MonitoredTransaction, 'sender' | 'nonce' | 'builtHeight'>,
 ): Promise<boolean> {
   const { sender, nonce, builtHeight } = wanted
   if (nonce === null) return false
@@ -35,7 +35,7 @@ export async function canNeverLand(
   return proofs.every(Boolean)
 }
 
-type Meant = Pick<Wanted, 'recipient' | 'asset' | 'amountAtomic' | 'signed'>
+type Meant = Pick<MonitoredTransaction, 'recipient' | 'asset' | 'amountAtomic' | 'signed'>
 
 /** What was handed to the service, or signed by it, is known by its name; what a wallet signed, by what it pays: wallets change fees. */
 function isPayment({ signed, recipient, asset, amountAtomic }: Meant, user: UsedBy): boolean {

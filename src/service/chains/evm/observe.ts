@@ -7,11 +7,11 @@ import {
 } from 'viem'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
-import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
+import { formatFingerprint } from '#chains/evm/fee-fingerprint.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { Head, Observation, Transfer } from '../chain.ts'
+import type { Head, Observation, ObservedTransfer } from '../chain.ts'
 import { ifForEver } from '../for-ever.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readHeadOf } from './head.ts'
@@ -79,7 +79,7 @@ export function readTransfer(
     GetTransactionReturnType,
     'from' | 'to' | 'value' | 'input' | 'nonce' | 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'
   >,
-): Transfer | null {
+): ObservedTransfer | null {
   const {
     from,
     to,
@@ -105,13 +105,13 @@ export function readTransfer(
     amountAtomic,
     memo: null,
     nonce,
-    ...(fees && { fingerprint: spellFingerprint(fees) }),
+    ...(fees && { fingerprint: formatFingerprint(fees) }),
   }
 }
 
 /** Why a token's transfer that went through did not pay: the token's own events tell of another movement. Null when it paid exactly. */
 function describeShort(
-  { sender, recipient, asset, amountAtomic }: Transfer,
+  { sender, recipient, asset, amountAtomic }: ObservedTransfer,
   logs: readonly ChainLog[],
 ): string | null {
   if (asset === EVM_NATIVE) return null

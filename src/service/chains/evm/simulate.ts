@@ -6,7 +6,7 @@ import {
   type PublicClient,
 } from 'viem'
 import { MIN_GAS } from '#chains/evm/fee.ts'
-import { MAX_ANSWER_LENGTH, type RecipientReason } from '#contract/reasons.ts'
+import { MAX_RESPONSE_LENGTH, type RecipientReason } from '#contract/reasons.ts'
 
 /** A contract that needs more than this to take a plain transfer is not meant to be paid so. */
 const MAX_CONTRACT_GAS = 100_000n
@@ -15,7 +15,7 @@ const MAX_ACCOUNT_GAS = 1_000_000n
 /** Room for a contract whose cost moves between the estimate and the block. */
 const MARGIN_PERCENT = 25n
 
-export type Simulated =
+export type EvmSimulated =
   | { ok: true; gas: bigint }
   | { ok: false; short: true }
   | { ok: false; short: false; reason: RecipientReason }
@@ -24,7 +24,7 @@ export type Simulated =
 export async function simulate(
   client: PublicClient,
   transfer: { sender: string; recipient: string; amountAtomic: bigint },
-): Promise<Simulated> {
+): Promise<EvmSimulated> {
   const request = {
     account: transfer.sender as Hex,
     to: transfer.recipient as Hex,
@@ -75,5 +75,5 @@ export function refusal(error: unknown): string | undefined {
 
 /** A contract chooses this text. */
 function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, MAX_ANSWER_LENGTH)
+  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, MAX_RESPONSE_LENGTH)
 }

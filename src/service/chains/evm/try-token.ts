@@ -13,7 +13,7 @@ import {
   paysInFull,
   readBalance,
   readTrial,
-  saysTransferred,
+  reportsTransfer,
   trialCalls,
   type Trial,
 } from '#chains/evm/trial.ts'
@@ -21,12 +21,14 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { Asset } from '#contract/network.ts'
 import { assetProblem } from '#contract/reason-problems.ts'
 import type { RecipientReason } from '#contract/reasons.ts'
-import type { Built } from '../chain.ts'
+import type { BuiltTransaction } from '../chain.ts'
 import { amountOf, tokenShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
 type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
-export type Tried = { ok: true; gas: bigint } | { ok: false; refused: Exclude<Built, { ok: true }> }
+export type Tried =
+  | { ok: true; gas: bigint }
+  | { ok: false; refused: Exclude<BuiltTransaction, { ok: true }> }
 
 /** Room for a token whose cost moves between the estimate and the block: a balance that comes to zero, or from it. */
 const MARGIN_PERCENT = 25n
@@ -122,7 +124,7 @@ async function estimate(client: PublicClient, payment: Payment): Promise<bigint 
   }
   try {
     const [gas, { data }] = await Promise.all([client.estimateGas(request), client.call(request)])
-    return saysTransferred(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
+    return reportsTransfer(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
   } catch (error) {
     const answer = refusal(error)
     if (answer === undefined) throw error

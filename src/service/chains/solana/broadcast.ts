@@ -7,7 +7,7 @@ import {
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
-import type { Broadcast, Paid, Rehearsal } from '../chain.ts'
+import type { BroadcastResult, ExpectedTransfer, SignedSimulation } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { run } from './simulate.ts'
@@ -20,11 +20,11 @@ const LANDED = 'AlreadyProcessed'
  * Runs the transaction on the state of this moment, on its own blockhash. The fee payer's signature may still be missing. Of a token's payment the mint must
  * take no part of it, and call nobody.
  */
-export async function rehearse(
+export async function simulateSigned(
   endpoints: SolanaEndpoints,
   network: Network,
-  { bytes, paid }: { bytes: Uint8Array; paid: Paid | undefined },
-): Promise<Rehearsal> {
+  { bytes, paid }: { bytes: Uint8Array; paid: ExpectedTransfer | undefined },
+): Promise<SignedSimulation> {
   const transaction = VersionedTransaction.deserialize(bytes)
   const answers = await endpoints.askTwice((connection) =>
     paid
@@ -44,7 +44,7 @@ async function refusal(
   return outcome.ok ? undefined : outcome.reason
 }
 
-type Rehearsed = { transaction: VersionedTransaction; paid: Paid }
+type Rehearsed = { transaction: VersionedTransaction; paid: ExpectedTransfer }
 
 async function refusalOfToken(
   connection: Connection,
@@ -69,8 +69,8 @@ function describe(refused: ReturnType<typeof refuseByTrial>): string | undefined
 }
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */
-export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promise<Broadcast> {
-  return endpoints.ask(async (connection): Promise<Broadcast> => {
+export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
+  return endpoints.ask(async (connection): Promise<BroadcastResult> => {
     try {
       await connection.sendRawTransaction(bytes, { skipPreflight: true })
       return { accepted: true }

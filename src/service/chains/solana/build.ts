@@ -4,7 +4,7 @@ import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
-import type { Built } from '../chain.ts'
+import type { BuiltTransaction } from '../chain.ts'
 import { amountOf, nativeShortage } from '../shortage.ts'
 import { canPay, refuseRecipient } from './accounts.ts'
 import type { SolanaEndpoints } from './client.ts'
@@ -12,12 +12,12 @@ import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { simulate } from './simulate.ts'
 import { readTokenSide, refuseByTrial, unitLimitOf, type TokenSide } from './try-token.ts'
 
-export type BuildRequest = {
+export type SolanaBuildRequest = {
   intent: Omit<PaymentIntent, 'maxFeeAtomic'>
   priorityFeeAtomic?: bigint | undefined
 }
-type Payment = BuildRequest['intent']
-type Refused = Exclude<Built, { ok: true }>
+type Payment = SolanaBuildRequest['intent']
+type Refused = Exclude<BuiltTransaction, { ok: true }>
 
 /**
  * Builds the payment on a current blockhash, after checking balances and rent, and simulates it.
@@ -25,9 +25,9 @@ type Refused = Exclude<Built, { ok: true }>
 export function build(
   endpoints: SolanaEndpoints,
   network: Network,
-  request: BuildRequest,
-): Promise<Built> {
-  return endpoints.ask(async (connection): Promise<Built> => {
+  request: SolanaBuildRequest,
+): Promise<BuiltTransaction> {
+  return endpoints.ask(async (connection): Promise<BuiltTransaction> => {
     const { intent, priorityFeeAtomic } = request
     const { sender, recipient, amountAtomic } = intent
     const [accounts, rent, latest, side] = await Promise.all([

@@ -3,7 +3,7 @@ import type { Chain } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { audit } from './audit.ts'
-import { broadcast, rehearse } from './broadcast.ts'
+import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
 import { buildNote } from './build-note.ts'
 import { openEndpoints } from './client.ts'
@@ -40,7 +40,7 @@ export function openSolanaChain(network: Network): Chain {
     findByMessage: (query) => findByMessage(endpoints, query),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
-    rehearse: (bytes, paid) => rehearse(endpoints, network, { bytes, paid }),
+    simulateSigned: (bytes, paid) => simulateSigned(endpoints, network, { bytes, paid }),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
     audit: (wallet, since) => audit(endpoints, network, { wallet, since }),

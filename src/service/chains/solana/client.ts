@@ -1,14 +1,14 @@
 import { Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
-import { Endpoints } from '../endpoints.ts'
+import { RpcEndpoints } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
 
-export type SolanaEndpoints = Endpoints<Connection>
+export type SolanaEndpoints = RpcEndpoints<Connection>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network): SolanaEndpoints {
-  return new Endpoints({
+  return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
     connect,

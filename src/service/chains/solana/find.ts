@@ -1,5 +1,5 @@
 import { PublicKey, type ConfirmedSignatureInfo, type Connection } from '@solana/web3.js'
-import type { Found, Wanted } from '../chain.ts'
+import type { Found, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { SolanaEndpoints } from './client.ts'
 
@@ -14,7 +14,7 @@ const MAX_PAGES = 5
  */
 export async function find(
   endpoints: SolanaEndpoints,
-  wanted: readonly Wanted[],
+  wanted: readonly MonitoredTransaction[],
 ): Promise<Found[]> {
   const bySender = Map.groupBy(wanted, ({ sender }) => sender)
   const found = await inParallel([...bySender], PARALLEL_SENDERS, async ([sender, payments]) => {

@@ -1,5 +1,5 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
-import type { Funds, OpenPayment } from '../chain.ts'
+import type { SenderFunds, OpenPayment } from '../chain.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { readStatuses } from './observe.ts'
 
@@ -14,8 +14,8 @@ export function readFunds(
   endpoints: SolanaEndpoints,
   wallet: string,
   openPayments: (since: number) => Promise<readonly OpenPayment[]>,
-): Promise<Funds> {
-  return endpoints.ask(async (connection): Promise<Funds> => {
+): Promise<SenderFunds> {
+  return endpoints.ask(async (connection): Promise<SenderFunds> => {
     const since = await connection.getSlot('confirmed')
     const open = await openPayments(since)
     const slots = await readSlots(

@@ -1,5 +1,5 @@
 import type { Connection } from '@solana/web3.js'
-import type { Wanted } from '../chain.ts'
+import type { MonitoredTransaction } from '../chain.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { signaturesOf } from './find.ts'
 import { isPaidBy, isRefused, readStatuses } from './observe.ts'
@@ -9,12 +9,18 @@ import { isPaidBy, isRefused, readStatuses } from './observe.ts'
  * neither what was signed for it, nor what was reported, nor a transaction of the sender that names it. Asked twice, and only nodes that show how far they
  * know the chain count: one that is behind, or has forgotten, answers the same as one that knows.
  */
-export async function canNeverLand(endpoints: SolanaEndpoints, wanted: Wanted): Promise<boolean> {
+export async function canNeverLand(
+  endpoints: SolanaEndpoints,
+  wanted: MonitoredTransaction,
+): Promise<boolean> {
   const proofs = await endpoints.askTwice((connection) => provesAbsence(connection, wanted))
   return proofs.every(Boolean)
 }
 
-async function provesAbsence(connection: Connection, wanted: Wanted): Promise<boolean> {
+async function provesAbsence(
+  connection: Connection,
+  wanted: MonitoredTransaction,
+): Promise<boolean> {
   const { lastValidBlockHeight, reported, paymentId, sender, builtHeight, signed = [] } = wanted
   if (lastValidBlockHeight === null) return false
   if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false

@@ -6,11 +6,11 @@ import {
   type SignatureStatus,
   type VersionedTransactionResponse,
 } from '@solana/web3.js'
-import { decodeLanded, movedAsTold, type LandedFacts } from '#chains/solana/landed.ts'
+import { decodeLanded, matchesTransfer, type SolanaLandedFacts } from '#chains/solana/landed.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
-import type { TokenTransfer } from '#chains/solana/token-instructions.ts'
+import type { SplTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
-import type { Observation, Transfer, Wanted } from '../chain.ts'
+import type { Observation, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
 import { ifForEver } from '../for-ever.ts'
 import type { SolanaEndpoints } from './client.ts'
 
@@ -137,7 +137,7 @@ export async function isRefused(connection: Connection, signature: string): Prom
 export async function isPaidBy(
   connection: Connection,
   signature: string,
-  { sender, paymentId }: Pick<Wanted, 'sender' | 'paymentId'>,
+  { sender, paymentId }: Pick<MonitoredTransaction, 'sender' | 'paymentId'>,
 ): Promise<boolean> {
   const landed = await readTransaction(connection, signature)
   if (landed === 'unreadable') return false
@@ -176,7 +176,7 @@ function feeOf({
 }
 
 type Paid = {
-  transfer: Transfer | null
+  transfer: ObservedTransfer | null
   /** Why a token transfer that succeeded did not pay. */ short: string | null
 }
 
@@ -209,7 +209,11 @@ const NOTHING_PAID: Paid = { transfer: null, short: null }
  * associated account counts as the wallet. Where the account does not exist, because the
  * transaction failed, it is used for its owner: `pays` derives it.
  */
-function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: string | null): Paid {
+function readTokenPaid(
+  landed: SolanaLandedFacts,
+  operation: SplTransfer,
+  memo: string | null,
+): Paid {
   const { authority: sender, source, destination, mint, program, amountAtomic } = operation
   if (associatedTokenAccount({ owner: sender, mint, program }).address !== source)
     return NOTHING_PAID
@@ -232,7 +236,7 @@ function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: stri
     memo,
     nonce: null,
   }
-  if (!landed.succeeded || movedAsTold(operation, landed.tokenChanges))
+  if (!landed.succeeded || matchesTransfer(operation, landed.tokenChanges))
     return { transfer, short: null }
   const arrived =
     landed.tokenChanges.find(({ account }) => account === destination)?.changeAtomic ?? 0n

@@ -1,18 +1,18 @@
 import { VersionedTransaction, type Connection } from '@solana/web3.js'
-import { MAX_ANSWER_LENGTH } from '#contract/reasons.ts'
+import { MAX_RESPONSE_LENGTH } from '#contract/reasons.ts'
 
 /** An account as it is afterwards; undefined where there is none. */
 type After = { owner: string; data: Uint8Array } | undefined
 
 /** `accounts`: those that were asked for. */
-export type Simulated = { ok: true; accounts: After[] } | { ok: false; reason: string }
+export type SolanaSimulated = { ok: true; accounts: After[] } | { ok: false; reason: string }
 
 /** Whether the cluster would take the transaction now, and what is in some accounts then. Throws when the node cannot tell. */
 export async function simulate(
   connection: Connection,
   bytes: Uint8Array,
   addresses: readonly string[] = [],
-): Promise<Simulated> {
+): Promise<SolanaSimulated> {
   const outcome = await run(connection, VersionedTransaction.deserialize(bytes), addresses)
   // The blockhash is of this moment: a node that does not know it is behind the one that gave it.
   if (!outcome.ok && outcome.reason === 'BlockhashNotFound')
@@ -25,7 +25,7 @@ export async function run(
   connection: Connection,
   transaction: VersionedTransaction,
   addresses: readonly string[] = [],
-): Promise<Simulated> {
+): Promise<SolanaSimulated> {
   const { value } = await connection.simulateTransaction(transaction, {
     sigVerify: false,
     replaceRecentBlockhash: false,
@@ -37,7 +37,7 @@ export async function run(
       ok: false,
       reason: (typeof value.err === 'string' ? value.err : JSON.stringify(value.err)).slice(
         0,
-        MAX_ANSWER_LENGTH,
+        MAX_RESPONSE_LENGTH,
       ),
     }
   const accounts = addresses.map((_, index): After => {

@@ -4,11 +4,11 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
 import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
-import type { Built, Paid } from '../chain.ts'
+import type { BuiltTransaction, ExpectedTransfer } from '../chain.ts'
 import { amountOf, tokenShortage } from '../shortage.ts'
 import { plain } from './accounts.ts'
 
-type Refused = Exclude<Built, { ok: true }>
+type Refused = Exclude<BuiltTransaction, { ok: true }>
 
 /** The accounts a token payment runs through, and what is in them now. */
 export type TokenSide = {
@@ -47,7 +47,7 @@ export function unitLimitOf({
  */
 export async function readTokenSide(
   connection: Connection,
-  payment: Paid,
+  payment: ExpectedTransfer,
 ): Promise<TokenSide | Refused> {
   const { asset, sender, recipient } = payment
   const { symbol } = asset
@@ -113,7 +113,7 @@ export async function readTokenSide(
 
 /** Whether the trial run moved exactly the amount: a mint may keep a part of every transfer. */
 export function refuseByTrial(
-  { asset, recipient, amountAtomic }: Paid,
+  { asset, recipient, amountAtomic }: ExpectedTransfer,
   { heldAtomic, receivedAtomic, destination: account }: TokenSide,
   [source, destination]: readonly ({ owner: string; data: Uint8Array } | undefined)[],
 ): Refused | undefined {
@@ -140,7 +140,7 @@ export function refuseByTrial(
 type HolderAccount = { account: string; held: TokenAccount | undefined }
 
 function refuseBySource(
-  { asset, sender, amountAtomic }: Paid,
+  { asset, sender, amountAtomic }: ExpectedTransfer,
   { account, held }: HolderAccount,
 ): Refused | undefined {
   if (held?.frozen)
@@ -155,7 +155,7 @@ function refuseBySource(
 
 /** The account at the recipient's derived address. In the older program its owner may have given it to another account. */
 function refuseByDestination(
-  { asset, recipient }: Paid,
+  { asset, recipient }: ExpectedTransfer,
   { account, held }: HolderAccount,
 ): Refused | undefined {
   const params = { account, symbol: asset.symbol }

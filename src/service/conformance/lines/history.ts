@@ -1,4 +1,4 @@
-import { refused, single, wrong, succeeded, type Line } from './line.ts'
+import { refused, single, wrong, succeeded, type ConformanceLine } from './line.ts'
 import { EVM_ADDRESS, SOLANA_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
@@ -78,7 +78,7 @@ const rows: Row[] = [
 ]
 
 /** Sections 2 and 4: reading payments. */
-export const historyLines: Line[] = [
+export const historyLines: ConformanceLine[] = [
   ...rows.map(({ name, query, wallet = EVM_ADDRESS, ...row }) =>
     single({
       id: `2 history ${name}`,

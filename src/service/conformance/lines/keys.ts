@@ -1,12 +1,19 @@
-import { judge, refused, single, succeeded, type Finding, type Line } from './line.ts'
-import type { Ask, Probe } from './probe.ts'
+import {
+  checkLine,
+  refused,
+  single,
+  succeeded,
+  type LineFinding,
+  type ConformanceLine,
+} from './line.ts'
+import type { ProbeRequest, Probe } from './probe.ts'
 import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from './samples.ts'
 
-const history: Ask = { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` }
+const history: ProbeRequest = { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` }
 const HISTORY = 'GET /payment/history/:walletAddress'
 const unauthorized = refused(401, 'UNAUTHORIZED')
 
-const everyEndpoint: { endpoint: string; ask: Ask }[] = [
+const everyEndpoint: { endpoint: string; ask: ProbeRequest }[] = [
   { endpoint: 'POST /payment/send', ask: { method: 'POST', path: '/payment/send', body: send } },
   {
     endpoint: 'POST /payment/receive',
@@ -32,7 +39,7 @@ const everyEndpoint: { endpoint: string; ask: Ask }[] = [
 ]
 
 /** Section 5: who may ask. */
-export const keyLines: Line[] = [
+export const keyLines: ConformanceLine[] = [
   ...everyEndpoint.map(({ endpoint, ask }) =>
     single({
       id: `5 key missing: ${endpoint}`,
@@ -78,7 +85,7 @@ export const keyLines: Line[] = [
     run: (probe) =>
       withKey(probe, ['token:read'], async ({ key }) => {
         const ask = { ...history, key }
-        return judge(ask, await probe.ask(ask), refused(403, 'FORBIDDEN', 'scope'))
+        return checkLine(ask, await probe.ask(ask), refused(403, 'FORBIDDEN', 'scope'))
       }),
   },
   {
@@ -114,9 +121,13 @@ export const keyLines: Line[] = [
 async function withKey(
   probe: Probe,
   scopes: string[],
-  run: (made: { id: string; key: string }) => Promise<Finding>,
-): Promise<Finding> {
-  const ask: Ask = { method: 'POST', path: '/api-keys', body: { name: 'conformance', scopes } }
+  run: (made: { id: string; key: string }) => Promise<LineFinding>,
+): Promise<LineFinding> {
+  const ask: ProbeRequest = {
+    method: 'POST',
+    path: '/api-keys',
+    body: { name: 'conformance', scopes },
+  }
   const { status, body } = await probe.ask(ask)
   if (status !== 200 || typeof body?.key !== 'string' || typeof body.id !== 'string') {
     return {

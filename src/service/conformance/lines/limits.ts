@@ -1,5 +1,5 @@
-import { refused, single, succeeded, type Line } from './line.ts'
-import type { Answer, Ask } from './probe.ts'
+import { refused, single, succeeded, type ConformanceLine } from './line.ts'
+import type { ProbeResponse, ProbeRequest } from './probe.ts'
 import { EVM_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
@@ -10,7 +10,7 @@ const AT_ONCE = 25
 const MINUTE_MS = 60_000
 
 /** Sections 7 and 8: limits. The last line uses the key's minute up, so it comes last. */
-export const limitLines: Line[] = [
+export const limitLines: ConformanceLine[] = [
   single({
     id: '8 plan',
     says: "The plan's requests per minute are 100 (standard) or 1,000 (premium)",
@@ -30,10 +30,10 @@ export const limitLines: Line[] = [
     says: 'Too many requests are refused with 429 and a code of its own, and told when to come again',
     endpoint: 'GET /payment/status/:paymentId',
     async run(probe) {
-      const ask: Ask = { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` }
+      const ask: ProbeRequest = { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` }
       const first = await probe.askOnce(ask)
       const quota = Number(first.headers.get('x-ratelimit-limit') ?? PLAN_LIMITS[1])
-      let refusal: Answer | undefined
+      let refusal: ProbeResponse | undefined
       let sent = 1
       const startedAt = performance.now()
       // What refills meanwhile comes on top: a busy service answers no faster than that for long stretches.

@@ -1,9 +1,9 @@
-import type { Answer, Ask, Probe } from './probe.ts'
+import type { ProbeResponse, ProbeRequest, Probe } from './probe.ts'
 
 /**
  * What a run may use besides the address and the key. Lines whose facts are missing are not asked.
  */
-export type Facts = {
+export type LineFacts = {
   /** Address with funds on a network of the service, for unsigned payments. */
   wallet?: string
   /** Address of a managed wallet with funds, for hosted payments. */
@@ -11,47 +11,47 @@ export type Facts = {
   recipient: string
 }
 
-export type Verdict = 'pass' | 'fail' | 'not asked'
-export type Finding = { request: string; expected: string; got: string; verdict: Verdict }
+export type LineVerdict = 'pass' | 'fail' | 'not asked'
+export type LineFinding = { request: string; expected: string; got: string; verdict: LineVerdict }
 
 /** One line of the specification, in our words, and how to check that a service keeps it. */
-export type Line = {
+export type ConformanceLine = {
   id: string
   says: string
   /** The endpoint that promises it, as in the table of endpoints. */
   endpoint: string
-  run(probe: Probe, facts: Facts): Promise<Finding>
+  run(probe: Probe, facts: LineFacts): Promise<LineFinding>
 }
 
 /** `undefined` when the answer is as expected, otherwise what is wrong with it. */
-export type Check = (answer: Answer) => string | undefined
+export type LineCheck = (answer: ProbeResponse) => string | undefined
 
-type Single = Omit<Line, 'run'> & {
-  ask: Ask | ((facts: Facts) => Ask | string)
+type Single = Omit<ConformanceLine, 'run'> & {
+  ask: ProbeRequest | ((facts: LineFacts) => ProbeRequest | string)
   expected: string
-  check: Check
+  check: LineCheck
 }
 
 /**
  * A line that one request decides. A string instead of the request says what the run lacks for it.
  */
-export function single({ ask, expected, check, ...line }: Single): Line {
+export function single({ ask, expected, check, ...line }: Single): ConformanceLine {
   return {
     ...line,
     async run(probe, facts) {
       const request = typeof ask === 'function' ? ask(facts) : ask
       if (typeof request === 'string')
         return { request: line.endpoint, expected, got: request, verdict: 'not asked' }
-      return judge(request, await probe.ask(request), { expected, check })
+      return checkLine(request, await probe.ask(request), { expected, check })
     },
   }
 }
 
-export function judge(
-  request: Ask,
-  answer: Answer,
-  { expected, check }: { expected: string; check: Check },
-): Finding {
+export function checkLine(
+  request: ProbeRequest,
+  answer: ProbeResponse,
+  { expected, check }: { expected: string; check: LineCheck },
+): LineFinding {
   const wrong = check(answer)
   const got = wrong === undefined ? tell(answer) : `${tell(answer)}: ${wrong}`
   return {
@@ -62,12 +62,12 @@ export function judge(
   }
 }
 
-function describe({ method, path, body, key, authorization }: Ask): string {
+function describe({ method, path, body, key, authorization }: ProbeRequest): string {
   const who = authorization ? ` (${authorization.split(' ')[0]})` : key === null ? ' (no key)' : ''
   return `${method} ${path}${who}${body ? ` ${JSON.stringify(body)}` : ''}`
 }
 
-function tell({ status, code, details }: Answer): string {
+function tell({ status, code, details }: ProbeResponse): string {
   const fields = Object.keys(details)
   return [String(status), code, fields.length > 0 ? `(${fields.join(', ')})` : undefined]
     .filter(Boolean)
@@ -79,7 +79,7 @@ export function refused(
   status: number,
   code: string,
   field?: string,
-): { expected: string; check: Check } {
+): { expected: string; check: LineCheck } {
   return {
     expected: `${status} ${code}${field ? ` (${field})` : ''}`,
     check: (answer) => {
@@ -95,7 +95,7 @@ export function refused(
 }
 
 /** Refused because this field is not valid. */
-export function wrong(field: string): { expected: string; check: Check } {
+export function wrong(field: string): { expected: string; check: LineCheck } {
   return refused(400, 'INVALID_PARAMETERS', field)
 }
 
@@ -103,7 +103,7 @@ export function wrong(field: string): { expected: string; check: Check } {
 export function succeeded(
   expected: string,
   look: (body: Record<string, unknown>) => string | undefined = () => undefined,
-): { expected: string; check: Check } {
+): { expected: string; check: LineCheck } {
   return {
     expected: `200, ${expected}`,
     check: ({ status, body, headers }) => {
@@ -116,7 +116,7 @@ export function succeeded(
 }
 
 /** The request may be refused, but not because of this field. */
-export function notRefusedFor(field: string): { expected: string; check: Check } {
+export function notRefusedFor(field: string): { expected: string; check: LineCheck } {
   return {
     expected: `no refusal of ${field}`,
     check: ({ status, details }) => {

@@ -1,6 +1,12 @@
 import { LosslessNumber } from '#contract/json.ts'
-import { judge, succeeded, type Facts, type Finding, type Line } from './line.ts'
-import type { Answer, Ask, Probe } from './probe.ts'
+import {
+  checkLine,
+  succeeded,
+  type LineFacts,
+  type LineFinding,
+  type ConformanceLine,
+} from './line.ts'
+import type { ProbeResponse, ProbeRequest, Probe } from './probe.ts'
 
 const LOCAL = 'POST /transaction/send'
 const HOSTED = 'POST /payment/send'
@@ -9,13 +15,13 @@ const VALID_FOR_MS = 60_000
 const CLOCK_MS = 10_000
 
 /** Section 4, with money: an unsigned payment is built, a hosted one is made, and both are found again. */
-export const paymentLines: Line[] = [
+export const paymentLines: ConformanceLine[] = [
   local(
     '4 local transaction',
     'An unsigned transaction in base64 is answered',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('transaction in base64', ({ transaction }) =>
@@ -28,7 +34,7 @@ export const paymentLines: Line[] = [
     'It says up to which block height the transaction is valid',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('lastValidBlockHeight', (body) =>
@@ -41,7 +47,7 @@ export const paymentLines: Line[] = [
     'It says when the transaction expires, about 60 seconds after it was built',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('expiresAt in about 60 seconds', ({ expiresAt }) => {
@@ -57,7 +63,7 @@ export const paymentLines: Line[] = [
     'Without a priority fee the service chooses one',
     LOCAL,
     async ({ ask, built }) =>
-      judge(
+      checkLine(
         ask,
         built,
         succeeded('a fee of its own choice', ({ fee }) =>
@@ -75,11 +81,11 @@ export const paymentLines: Line[] = [
     'Status and details of a payment can be read',
     'GET /payment/status/:paymentId',
     async ({ probe, built }) => {
-      const status: Ask = {
+      const status: ProbeRequest = {
         method: 'GET',
         path: `/payment/status/${String(built.body?.paymentId)}`,
       }
-      return judge(
+      return checkLine(
         status,
         await probe.ask(status),
         succeeded('the payment and its status', (body) =>
@@ -97,8 +103,11 @@ export const paymentLines: Line[] = [
       'GET /payment/history/:walletAddress',
       async ({ probe, built, facts }) => {
         const wallet = type === 'sent' ? facts.wallet : facts.recipient
-        const history: Ask = { method: 'GET', path: `/payment/history/${wallet}?type=${type}` }
-        return judge(
+        const history: ProbeRequest = {
+          method: 'GET',
+          path: `/payment/history/${wallet}?type=${type}`,
+        }
+        return checkLine(
           history,
           await probe.ask(history),
           succeeded(`the payment as ${type}`, ({ payments }) =>
@@ -115,7 +124,7 @@ export const paymentLines: Line[] = [
     'The service builds, signs and broadcasts a payment',
     HOSTED,
     async ({ ask, made }) =>
-      judge(ask, made, {
+      checkLine(ask, made, {
         expected: '200 (or 202 while it is pending), paymentId and signature',
         check: ({ status, body }) => {
           if (status !== 200 && status !== 202) return 'expected 200 or 202'
@@ -133,7 +142,7 @@ export const paymentLines: Line[] = [
       const { paymentProof } = made.body ?? {}
       if (typeof paymentProof !== 'string')
         return notAsked('POST /payment/receive', 'the hosted payment has no proof yet')
-      const receive: Ask = {
+      const receive: ProbeRequest = {
         method: 'POST',
         path: '/payment/receive',
         body: {
@@ -143,7 +152,7 @@ export const paymentLines: Line[] = [
           resource: RESOURCE,
         },
       }
-      return judge(
+      return checkLine(
         receive,
         await probe.ask(receive),
         succeeded('verified', (body) =>
@@ -160,7 +169,7 @@ export const paymentLines: Line[] = [
       const { paymentProof } = made.body ?? {}
       if (typeof paymentProof !== 'string')
         return notAsked('POST /transaction/receive', 'the hosted payment has no proof yet')
-      const receive: Ask = {
+      const receive: ProbeRequest = {
         method: 'POST',
         path: '/transaction/receive',
         body: {
@@ -170,7 +179,7 @@ export const paymentLines: Line[] = [
           resource: RESOURCE,
         },
       }
-      return judge(
+      return checkLine(
         receive,
         await probe.ask(receive),
         succeeded(
@@ -188,20 +197,20 @@ export const paymentLines: Line[] = [
 const HOSTED_AMOUNT = 0.001
 const RESOURCE = 'https://conformance.example/resource'
 
-type Built = { probe: Probe; facts: Facts; ask: Ask; built: Answer }
+type Built = { probe: Probe; facts: LineFacts; ask: ProbeRequest; built: ProbeResponse }
 
 function local(
   id: string,
   says: string,
-  ...[endpoint, look]: [string, (built: Built) => Promise<Finding>]
-): Line {
+  ...[endpoint, look]: [string, (built: Built) => Promise<LineFinding>]
+): ConformanceLine {
   return {
     id,
     says,
     endpoint,
     async run(probe, facts) {
       if (facts.wallet === undefined) return notAsked(LOCAL, 'it takes --wallet')
-      const ask: Ask = {
+      const ask: ProbeRequest = {
         method: 'POST',
         path: '/transaction/send',
         body: { walletAddress: facts.wallet, recipientAddress: facts.recipient, amount: 0.001 },
@@ -209,18 +218,18 @@ function local(
       const built = await probe.ask(ask)
       return built.status === 200
         ? await look({ probe, facts, ask, built })
-        : judge(ask, built, succeeded('an unsigned payment'))
+        : checkLine(ask, built, succeeded('an unsigned payment'))
     },
   }
 }
 
-type Made = { probe: Probe; facts: Facts; ask: Ask; made: Answer }
+type Made = { probe: Probe; facts: LineFacts; ask: ProbeRequest; made: ProbeResponse }
 
 function hosted(
   id: string,
   says: string,
-  ...[endpoint, look]: [string, (made: Made) => Promise<Finding>]
-): Line {
+  ...[endpoint, look]: [string, (made: Made) => Promise<LineFinding>]
+): ConformanceLine {
   return {
     id,
     says,
@@ -233,13 +242,13 @@ function hosted(
         amount: HOSTED_AMOUNT,
         resource: RESOURCE,
       }
-      const ask: Ask = { method: 'POST', path: '/payment/send', body }
+      const ask: ProbeRequest = { method: 'POST', path: '/payment/send', body }
       return await look({ probe, facts, ask, made: await probe.ask(ask) })
     },
   }
 }
 
-function notAsked(request: string, why: string): Finding {
+function notAsked(request: string, why: string): LineFinding {
   return { request, expected: 'an answer with money in it', got: why, verdict: 'not asked' }
 }
 

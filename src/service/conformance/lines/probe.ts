@@ -1,6 +1,6 @@
 import { parseJson } from '#contract/json.ts'
 
-export type Ask = {
+export type ProbeRequest = {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   body?: object
@@ -8,7 +8,7 @@ export type Ask = {
   authorization?: string
 }
 
-export type Answer = {
+export type ProbeResponse = {
   status: number
   headers: Headers
   /** The body as parsed; undefined when it is not JSON. */
@@ -19,9 +19,9 @@ export type Answer = {
 
 export type Probe = {
   /** Sends one request; waits and repeats while the key's limit is reached. `key: null` sends none. */
-  ask(ask: Ask): Promise<Answer>
+  ask(ask: ProbeRequest): Promise<ProbeResponse>
   /** The same without waiting. */
-  askOnce(ask: Ask): Promise<Answer>
+  askOnce(ask: ProbeRequest): Promise<ProbeResponse>
 }
 
 /** A service that hangs is a failed line, not a hanging program. Hosted sends wait for the chain up to 15 seconds. */
@@ -38,7 +38,7 @@ export function createProbe(baseUrl: string, apiKey: string): Probe {
     body,
     key = apiKey,
     authorization,
-  }: Ask): Promise<Answer> {
+  }: ProbeRequest): Promise<ProbeResponse> {
     const headers = new Headers()
     if (authorization ?? key) headers.set('authorization', authorization ?? `Bearer ${key}`)
     if (body) headers.set('content-type', 'application/json')
@@ -61,7 +61,7 @@ export function createProbe(baseUrl: string, apiKey: string): Probe {
     }
   }
 
-  async function ask(request: Ask): Promise<Answer> {
+  async function ask(request: ProbeRequest): Promise<ProbeResponse> {
     for (let waits = 0; ; waits++) {
       const answer = await askOnce(request)
       if (answer.status !== 429 || waits === MOST_WAITS) return answer

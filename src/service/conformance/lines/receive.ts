@@ -1,28 +1,28 @@
-import { notRefusedFor, refused, single, wrong, type Line } from './line.ts'
-import type { Ask } from './probe.ts'
+import { notRefusedFor, refused, single, wrong, type ConformanceLine } from './line.ts'
+import type { ProbeRequest } from './probe.ts'
 import { receive, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/receive', local: '/transaction/receive' } as const
 type Mode = keyof typeof PATHS
 
 /** Section 2, receipt verification request, and the codes of section 7 that belong to it. */
-export const receiveLines: Line[] = [
+export const receiveLines: ConformanceLine[] = [
   ...commonLines('hosted'),
   ...commonLines('local'),
   ...differences(),
 ]
 
-type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
+type Row = Pick<ConformanceLine, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
     Parameters<typeof single>[0],
     'expected' | 'check'
   >
 
-function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
-  const ask: Ask = { method: 'POST', path: PATHS[mode], body }
+function lineOf(mode: Mode, { name, body, ...row }: Row): ConformanceLine {
+  const ask: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
   return single({ id: `2 ${mode} receive ${name}`, endpoint: `POST ${PATHS[mode]}`, ask, ...row })
 }
 
-function commonLines(mode: Mode): Line[] {
+function commonLines(mode: Mode): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'walletAddress required',
@@ -94,7 +94,7 @@ function commonLines(mode: Mode): Line[] {
   return rows.map((row) => lineOf(mode, row))
 }
 
-function differences(): Line[] {
+function differences(): ConformanceLine[] {
   return [
     lineOf('hosted', {
       name: 'timeout',

@@ -1,29 +1,36 @@
-import { notRefusedFor, refused, single, wrong, type Facts, type Line } from './line.ts'
-import type { Ask } from './probe.ts'
+import {
+  notRefusedFor,
+  refused,
+  single,
+  wrong,
+  type LineFacts,
+  type ConformanceLine,
+} from './line.ts'
+import type { ProbeRequest } from './probe.ts'
 import { send, OTHER_SOLANA_ADDRESS, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/send', local: '/transaction/send' } as const
 type Mode = keyof typeof PATHS
 
 /** Section 2, payment request: what both modes ask for, then where they differ. */
-export const sendLines: Line[] = [
+export const sendLines: ConformanceLine[] = [
   ...commonLines('hosted'),
   ...commonLines('local'),
   ...hostedLines(),
   ...localLines(),
 ]
 
-type Row = Pick<Line, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
+type Row = Pick<ConformanceLine, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
     Parameters<typeof single>[0],
     'expected' | 'check'
   >
 
-function lineOf(mode: Mode, { name, body, ...row }: Row): Line {
-  const ask: Ask = { method: 'POST', path: PATHS[mode], body }
+function lineOf(mode: Mode, { name, body, ...row }: Row): ConformanceLine {
+  const ask: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
   return single({ id: `2 ${mode} ${name}`, endpoint: `POST ${PATHS[mode]}`, ask, ...row })
 }
 
-function commonLines(mode: Mode): Line[] {
+function commonLines(mode: Mode): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'walletAddress required',
@@ -108,7 +115,7 @@ function commonLines(mode: Mode): Line[] {
 }
 
 /** Hosted payments are only made from managed wallets, so that is asked with one. */
-function invalidRecipient(mode: Mode): Line {
+function invalidRecipient(mode: Mode): ConformanceLine {
   return single({
     id: `2 ${mode} recipient invalid`,
     says: 'A recipient that is no address has a code of its own',
@@ -129,7 +136,7 @@ function invalidRecipient(mode: Mode): Line {
   })
 }
 
-function hostedLines(): Line[] {
+function hostedLines(): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'amount below',
@@ -183,7 +190,7 @@ function hostedLines(): Line[] {
   return rows.map((row) => lineOf('hosted', row))
 }
 
-function localLines(): Line[] {
+function localLines(): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'amount small',
@@ -222,7 +229,7 @@ function localLines(): Line[] {
       id: '7 local INSUFFICIENT_BALANCE',
       says: 'Too little for amount and fees has a code of its own',
       endpoint: 'POST /transaction/send',
-      ask: (facts: Facts) =>
+      ask: (facts: LineFacts) =>
         facts.wallet === undefined
           ? 'it takes --wallet'
           : {

@@ -1,6 +1,6 @@
-import type { Line } from './line.ts'
+import type { ConformanceLine } from './line.ts'
 
-type Unasked = Pick<Line, 'id' | 'says' | 'endpoint'> & { why: string }
+type Unasked = Pick<ConformanceLine, 'id' | 'says' | 'endpoint'> & { why: string }
 
 /** Lines that no request from outside can decide, and why: a run names them, so that nobody takes their absence for a pass. */
 const rows: Unasked[] = [
@@ -48,7 +48,7 @@ const rows: Unasked[] = [
   },
 ]
 
-export const unaskedLines: Line[] = rows.map(({ why, ...line }) => ({
+export const unaskedLines: ConformanceLine[] = rows.map(({ why, ...line }) => ({
   ...line,
   run: async () => ({
     request: line.endpoint,

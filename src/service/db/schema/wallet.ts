@@ -81,7 +81,7 @@ export const walletChallenge = service.table('wallet_challenge', {
  * the chain to the base unit: balance = everything received - everything the service signed. An
  * outflow that nobody signed for stops the wallet.
  */
-export const walletBooks = service.table(
+export const walletLedger = service.table(
   'wallet_books',
   {
     network: text().notNull(),

@@ -8,7 +8,7 @@ import type { PaymentStatus } from '#contract/payment.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from '../../context/network.ts'
 
-export type ListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
+export type PaymentListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
 
 /** Amounts of all assets are compared on this many decimals, more than any asset has. */
 export const AMOUNT_DECIMALS = 36
@@ -18,7 +18,7 @@ export type Filters = {
   accountId: string
   /** Whose payments; undefined for all of the account. */
   wallets: readonly string[] | undefined
-  type: ListQuery['type']
+  type: PaymentListQuery['type']
   statuses: readonly PaymentStatus[] | undefined
   /** Drafts, and nothing else; otherwise everything else. */
   drafts: boolean
@@ -36,7 +36,7 @@ export type Filters = {
 /** @throws `INVALID_PARAMETERS` with every problem in one answer */
 export function readFilters(
   accountId: string,
-  query: ListQuery,
+  query: PaymentListQuery,
   scope: { wallets: readonly string[] | undefined; networks: readonly Network[] },
 ): Filters {
   const details: Record<string, string> = {}

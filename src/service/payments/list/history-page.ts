@@ -2,7 +2,7 @@ import { and, desc, inArray, lt, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { payment } from '../../db/schema/payment.ts'
-import type { Place } from './cursor.ts'
+import type { CursorPosition } from './cursor.ts'
 import type { Filters } from './filters.ts'
 import { readDays, startOf } from './history-total.ts'
 import { branchesOf } from './history-where.ts'
@@ -10,13 +10,13 @@ import { branchesOf } from './history-where.ts'
 /** From here on an offset skips whole days by their counts; below it, reading past the rows is quicker. */
 const FAR = 500
 
-export type Stretch = { limit: number; offset: number; after: Place | undefined }
+export type HistoryRange = { limit: number; offset: number; after: CursorPosition | undefined }
 
 /** The rows of one page, the newest first. */
 export async function readRows(
   db: Database,
   filters: Filters,
-  stretch: Stretch,
+  stretch: HistoryRange,
 ): Promise<PaymentRecord[]> {
   if (stretch.offset < FAR) return select(db, filters, { ...stretch, before: undefined })
   // The counts and the rows must be of one moment, or the page would begin some rows off.
@@ -50,7 +50,7 @@ async function skip(
 async function select(
   db: Database,
   filters: Filters,
-  { limit, offset, after, before }: Stretch & Rest,
+  { limit, offset, after, before }: HistoryRange & Rest,
 ): Promise<PaymentRecord[]> {
   const from = and(
     after &&

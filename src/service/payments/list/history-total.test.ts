@@ -40,7 +40,7 @@ const networks: Network[] = [
 }))
 
 /** The same numbers in every run. */
-function dice(seed: number) {
+function rng(seed: number) {
   let state = seed
   const next = (below: number) => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -106,7 +106,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   beforeAll(async () => {
     opened = await openContext(networks, { engine, now: () => new Date(NOW) })
     for (const address of OWNED) await ownWallet(opened, address)
-    const { next, pick } = dice(7)
+    const { next, pick } = rng(7)
     const rows = Array.from({ length: ROWS }, (): NewPayment => {
       const solana = next(4) === 0
       const wallets = solana ? SOL_WALLETS : EVM_WALLETS

@@ -6,7 +6,7 @@ import type { PaymentRecord } from '../../db/payments.ts'
 import { readRefunds } from '../../db/refunds.ts'
 import { readCursorText, writeCursorText } from './cursor.ts'
 import { describeRefund } from '../describe-refund.ts'
-import { readFilters, type ListQuery } from './filters.ts'
+import { readFilters, type PaymentListQuery } from './filters.ts'
 import { readRows } from './history-page.ts'
 import { readTotal } from './history-total.ts'
 import { readMetadata } from '../metadata.ts'
@@ -39,7 +39,7 @@ export async function readList(
 async function readPage(
   context: Context,
   actor: Actor,
-  list: { query: ListQuery; wallets: readonly string[] | undefined },
+  list: { query: PaymentListQuery; wallets: readonly string[] | undefined },
 ): Promise<Page> {
   const { query, wallets } = list
   const filters = readFilters(actor.accountId, query, {

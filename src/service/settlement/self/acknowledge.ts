@@ -3,12 +3,12 @@ import type { ProofCheck } from '#contract/proof.ts'
 import type { Context } from '../../context/context.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { chainOf } from '../../context/network.ts'
-import type { Terms } from '../../verification/terms.ts'
+import type { ExpectedTerms } from '../../verification/terms.ts'
 import { reply } from './reply.ts'
 
 type Paid = {
   payment: PaymentRecord
-  terms: Terms
+  terms: ExpectedTerms
   checks: readonly ProofCheck[]
   alreadyProcessed: boolean
   priorityFeeAtomic: bigint | undefined

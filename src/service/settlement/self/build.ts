@@ -5,10 +5,14 @@ import type { Actor, Context } from '../../context/context.ts'
 import { findClaim } from '../../db/claims.ts'
 import { claimantOf } from '../../payments/claimant.ts'
 import { chainOf, refuseParameters } from '../../context/network.ts'
-import { readPriorityFee } from '../../payments/read-wish.ts'
-import { Checklist, ProofRefused, undecided } from '../../verification/checklist.ts'
+import { readPriorityFee } from '../../payments/read-intent.ts'
+import {
+  VerificationReport,
+  ProofRefusedError,
+  undecided,
+} from '../../verification/verification-report.ts'
 import { Deadline } from '../../verification/deadline.ts'
-import { examine } from '../../verification/examine.ts'
+import { verifyProof } from '../../verification/verify-proof.ts'
 import type { Job } from '../outcome.ts'
 import { withOwnFacilitators } from '../own-facilitators.ts'
 import { chooseFacilitator, fingerprintOf, readProof, readTerms } from '../receive.ts'
@@ -16,7 +20,7 @@ import { openRemote } from '../remote.ts'
 import { settle } from '../settle.ts'
 import { isCertain } from '../watch.ts'
 import { acknowledge } from './acknowledge.ts'
-import { followQuestion } from '../follow-self.ts'
+import { monitorQuestion } from '../monitor-self.ts'
 import { order } from './order.ts'
 import { prepare, type Prepared } from './prepare.ts'
 
@@ -47,10 +51,10 @@ export async function buildSettlement(
     network: network.network,
     address: terms.payTo,
   })
-  const checklist = new Checklist()
+  const report = new VerificationReport()
   const deadline = new Deadline(WITHIN_MS)
-  const payment = readProof(body.paymentProof, checklist)
-  const examined = await examine({ payment, terms, checklist })
+  const payment = readProof(body.paymentProof, report)
+  const examined = await verifyProof({ payment, terms, report })
   const facilitator = chooseFacilitator(context, body, terms)
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
   const job: Job = {
@@ -58,7 +62,7 @@ export async function buildSettlement(
     claimant,
     terms,
     examined,
-    checklist,
+    report,
     deadline,
     fingerprint,
   }
@@ -66,7 +70,7 @@ export async function buildSettlement(
   const remote =
     body.facilitatorUrl === undefined || !facilitator
       ? undefined
-      : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+      : openRemote(context, { url: facilitator, payment, terms, report, deadline })
 
   if (await isSettled(context, job)) {
     const settled = await settle(context, { ...job, ...(remote && { remote }) })
@@ -99,7 +103,7 @@ async function prepareUnlessLanded(
       fingerprint,
     }
     const settled =
-      error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+      error instanceof ProofRefusedError ? await monitorQuestion(context, question) : undefined
     if (!settled || settled.status === 'created') throw error
     throw undecided(
       'The payment is on the chain, and not confirmed yet. Send the same request again.',
@@ -119,7 +123,7 @@ async function isSettled(
   const { key, bytes, authorization, signature } = examined
   if (!bytes && !authorization) return true
   if (key === null) return false
-  await followQuestion(context, { accountId, network, key, fingerprint })
+  await monitorQuestion(context, { accountId, network, key, fingerprint })
   if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt)
     return true
   // Anybody who holds a fully signed transaction may have broadcast it.

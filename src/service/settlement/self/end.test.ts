@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import { eventually } from '#testing/service-context.ts'
-import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
-import { payBill } from '#testing/token-payers.ts'
+import { openTokenFixture, type Parties, type TokenFixture } from '#testing/token-fixture.ts'
+import { payInvoice } from '#testing/token-payers.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
-import { followOnce } from '../../monitor/follow.ts'
+import { pollOnce } from '../../monitor/poll.ts'
 import { buildSettlement } from './build.ts'
 
 /**
@@ -21,17 +21,20 @@ const DAY_MS = DAY_S * 1000
 
 let evm: EvmFixture
 let gate: Awaited<ReturnType<typeof startGate>>
-let desk: TokenDesk
+let fixture: TokenFixture
 let later = 0
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   gate = await startGate(evm.rpcUrl)
-  desk = await openTokenDesk(evm, { rpcUrls: [gate.url], now: () => new Date(Date.now() + later) })
+  fixture = await openTokenFixture(evm, {
+    rpcUrls: [gate.url],
+    now: () => new Date(Date.now() + later),
+  })
 })
 
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await gate?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
@@ -45,11 +48,11 @@ const chainSeconds = async () => Number((await evm.client.getBlock()).timestamp)
 const ahead = async () => Math.max(0, (await chainSeconds()) - Math.floor(Date.now() / 1000))
 
 async function built(wanted?: number) {
-  const all = await desk.parties({ validSeconds: wanted ?? (await ahead()) + GOOD_FOR_S })
+  const all = await fixture.parties({ validSeconds: wanted ?? (await ahead()) + GOOD_FOR_S })
   await evm.client.setBalance({ address: all.payee.address, value: 10n ** 18n })
-  const proof = await payBill(all.client, all.requirements)
+  const proof = await payInvoice(all.client, all.requirements)
   const ask = () =>
-    buildSettlement(desk.context, desk.actor, {
+    buildSettlement(fixture.context, fixture.actor, {
       walletAddress: all.payee.address,
       paymentProof: proof,
       expectedAmount: '1.5',
@@ -76,11 +79,13 @@ async function settle({ payee }: Parties, transaction: string): Promise<string> 
 async function statusOf(paymentId: string): Promise<string> {
   const tip = Number(await evm.client.getBlockNumber())
   await eventually(
-    () => desk.chain.head(),
+    () => fixture.chain.head(),
     ({ height }) => height >= tip,
   )
-  expect((await followOnce(desk.context, desk.chain, { expiredToo: true })).failures).toEqual([])
-  return (await readPaymentBody(desk.context, paymentId)).status
+  expect((await pollOnce(fixture.context, fixture.chain, { expiredToo: true })).failures).toEqual(
+    [],
+  )
+  return (await readPaymentBody(fixture.context, paymentId)).status
 }
 
 const hideLogs = (asked: string, answer: string) =>
@@ -95,12 +100,12 @@ test('one that was carried out is not over while the node does not show by what,
   expect(await statusOf(paymentId)).toBe('created')
   // A report of it is not rejected as another transaction.
   expect(
-    await reportSubmitted(desk.context, desk.actor, { paymentId, signature: hash }),
+    await reportSubmitted(fixture.context, fixture.actor, { paymentId, signature: hash }),
   ).toMatchObject({ status: 'created', signature: hash })
   later = 0
   gate.lie = undefined
   expect(await statusOf(paymentId)).toBe('confirmed')
-  expect(await desk.receive(all, proof)).toMatchObject({
+  expect(await fixture.receive(all, proof)).toMatchObject({
     paymentId,
     signature: hash,
     verified: true,
@@ -114,17 +119,17 @@ test('one that is good for longer and was given up after a day is paid when it l
   expect(await statusOf(paymentId)).toBe('expired')
   const hash = await settle(all, transaction)
   expect(await statusOf(paymentId)).toBe('confirmed')
-  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({
+  expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({
     signature: hash,
     failure: null,
   })
   later = 0
-  expect(await desk.receive(all, proof)).toMatchObject({
+  expect(await fixture.receive(all, proof)).toMatchObject({
     paymentId,
     verified: true,
     alreadyProcessed: true,
   })
-  expect(await refusal(desk.receive(all, proof, { resource: undefined }))).toEqual(
+  expect(await refusal(fixture.receive(all, proof, { resource: undefined }))).toEqual(
     refused('already_used', 'single_use'),
   )
 })
@@ -135,7 +140,7 @@ test('one that was given up and has landed is found by whoever asks about its pr
   expect(await statusOf(paymentId)).toBe('expired')
   later = 0
   await settle(all, transaction)
-  expect(await desk.receive(all, proof)).toMatchObject({ paymentId, verified: true })
+  expect(await fixture.receive(all, proof)).toMatchObject({ paymentId, verified: true })
 })
 
 test('one that was given up is built anew as another payment, and what lands is that one', async () => {
@@ -148,7 +153,7 @@ test('one that was given up is built anew as another payment, and what lands is 
   expect(again.paymentId).not.toBe(paymentId)
   await settle(all, again.transaction)
   expect(await statusOf(again.paymentId)).toBe('confirmed')
-  expect((await readPaymentBody(desk.context, paymentId)).status).toBe('expired')
+  expect((await readPaymentBody(fixture.context, paymentId)).status).toBe('expired')
 })
 
 test('one is over by the chain’s clock, not by ours', async () => {

@@ -8,13 +8,18 @@ import {
   approvePermit2,
   deployTokens,
   evmPayer,
-  payBill,
+  payInvoice,
   sendFrom,
   withFacilitator,
   type EvmTokens,
 } from '#testing/token-payers.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { openParties, openPayeeDesk, settleBuilt, type PayeeDesk } from '#testing/payee-desk.ts'
+import {
+  openParties,
+  openPayeeFixture,
+  settleBuilt,
+  type PayeeFixture,
+} from '#testing/payee-fixture.ts'
 import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
 import { openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
@@ -32,16 +37,16 @@ const URL = 'https://shop.example/a'
 
 let evm: EvmFixture
 let tokens: EvmTokens
-let desk: PayeeDesk
+let fixture: PayeeFixture
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 4 })
   tokens = await deployTokens(evm)
-  desk = await openPayeeDesk(evm, tokens.network)
+  fixture = await openPayeeFixture(evm, tokens.network)
 })
 
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
 
@@ -72,7 +77,7 @@ function bill(
 }
 
 const dollars = (all: Parties) =>
-  payBill(
+  payInvoice(
     evmPayer(evm, all.payer),
     bill(all, tokens.usdc, { method: 'eip3009', amount: 1_000_000n }),
   )
@@ -80,9 +85,9 @@ const dollars = (all: Parties) =>
 describe('an authorization of EIP-3009', () => {
   test('is carried out by the payee, found by the watcher, and used up with that at both doors', async () => {
     const all = await parties()
-    await registerPayee(desk.context, desk.actor.accountId, all.payee.address)
+    await registerPayee(fixture.context, fixture.actor.accountId, all.payee.address)
     const proof = await dollars(all)
-    const built = await desk.build(all.payee, proof)
+    const built = await fixture.build(all.payee, proof)
     expect(built).toMatchObject({
       verified: true,
       alreadyProcessed: false,
@@ -104,15 +109,15 @@ describe('an authorization of EIP-3009', () => {
     expect(parsed.value ?? 0n).toBe(0n)
 
     const hash = await settleBuilt(evm, all.payee, built.transaction)
-    await desk.followed(built.paymentId, 'finalized')
-    const body = await readPaymentBody(desk.context, built.paymentId)
+    await fixture.followed(built.paymentId, 'finalized')
+    const body = await readPaymentBody(fixture.context, built.paymentId)
     expect(body).toMatchObject({
       mode: 'received',
       signature: hash,
       events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}],
     })
 
-    const told = await desk.context.db
+    const told = await fixture.context.db
       .select()
       .from(event)
       .where(eq(event.paymentId, built.paymentId))
@@ -122,25 +127,25 @@ describe('an authorization of EIP-3009', () => {
       'settlement',
     ])
 
-    expect(await desk.receive(all.payee, proof)).toMatchObject({
+    expect(await fixture.receive(all.payee, proof)).toMatchObject({
       verified: true,
       alreadyProcessed: true,
       paymentId: built.paymentId,
       signature: hash,
     })
-    expect(await desk.build(all.payee, proof)).toMatchObject({
+    expect(await fixture.build(all.payee, proof)).toMatchObject({
       settlement: 'already_settled',
       kind: 'receipt',
       alreadyProcessed: true,
       paymentId: built.paymentId,
     })
-    expect(await refusal(desk.receive(all.payee, proof, { resource: `${URL}/other` }))).toEqual(
+    expect(await refusal(fixture.receive(all.payee, proof, { resource: `${URL}/other` }))).toEqual(
       refused('resource_mismatch', 'resource'),
     )
-    const other = await openAccount(desk.context)
-    expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(REFUSED_PAYEE)
-    await releasePayee(desk.context, desk.actor.accountId, all.payee.address)
-    expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(
+    const other = await openAccount(fixture.context)
+    expect(await refusal(fixture.build(all.payee, proof, {}, other))).toEqual(REFUSED_PAYEE)
+    await releasePayee(fixture.context, fixture.actor.accountId, all.payee.address)
+    expect(await refusal(fixture.build(all.payee, proof, {}, other))).toEqual(
       refused('already_used', 'single_use'),
     )
   })
@@ -148,14 +153,14 @@ describe('an authorization of EIP-3009', () => {
   test('that the payee has carried out is found by the other door before any watcher looks', async () => {
     const all = await parties()
     const proof = await dollars(all)
-    const built = await desk.build(all.payee, proof)
+    const built = await fixture.build(all.payee, proof)
     await settleBuilt(evm, all.payee, built.transaction)
-    expect(await desk.receive(all.payee, proof)).toMatchObject({
+    expect(await fixture.receive(all.payee, proof)).toMatchObject({
       verified: true,
       alreadyProcessed: true,
       paymentId: built.paymentId,
     })
-    expect(await desk.status(built.paymentId)).toBe('confirmed')
+    expect(await fixture.status(built.paymentId)).toBe('confirmed')
   })
 
   test('that the payee sends while the other door sends it too moves once, and is one payment', async () => {
@@ -163,8 +168,10 @@ describe('an authorization of EIP-3009', () => {
     const proof = await dollars(all)
     const secret = generatePrivateKey()
     await evm.client.setBalance({ address: privateKeyToAddress(secret), value: parseEther('1') })
-    const sponsored = await withFacilitator(desk.context, desk.actor.accountId, { evm: secret })
-    const built = await desk.build(all.payee, proof)
+    const sponsored = await withFacilitator(fixture.context, fixture.actor.accountId, {
+      evm: secret,
+    })
+    const built = await fixture.build(all.payee, proof)
     const pooled = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
     if (pooled.type !== 'eip1559') throw new Error('not such a transaction')
     await evm.client.sendRawTransaction({
@@ -179,15 +186,15 @@ describe('an authorization of EIP-3009', () => {
       resource: URL,
       timeout: 30,
     }
-    const answering = receivePayment(sponsored, desk.actor, ask).finally(() => (answered = true))
+    const answering = receivePayment(sponsored, fixture.actor, ask).finally(() => (answered = true))
     while (!answered) {
       await evm.mine()
-      await desk.follow()
+      await fixture.follow()
     }
     expect(await answering).toMatchObject({ verified: true })
     await evm.mine(3)
-    await desk.follow()
-    const rows = await desk.context.db
+    await fixture.follow()
+    const rows = await fixture.context.db
       .select()
       .from(payment)
       .where(eq(payment.sender, all.payer.address))
@@ -206,39 +213,39 @@ describe('an authorization of EIP-3009', () => {
     const all = await parties()
     const proof = await dollars(all)
     const answers = await Promise.all([
-      desk.build(all.payee, proof),
-      desk.build(all.payee, proof),
-      desk.build(all.payee, proof),
+      fixture.build(all.payee, proof),
+      fixture.build(all.payee, proof),
+      fixture.build(all.payee, proof),
     ])
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(1)
     await settleBuilt(evm, all.payee, answers[2]?.transaction ?? '')
-    await desk.followed(answers[0]?.paymentId ?? '', 'finalized')
+    await fixture.followed(answers[0]?.paymentId ?? '', 'finalized')
   })
 
   test('is reported by the payee, and no other transaction is taken for it', async () => {
     const all = await parties()
-    const built = await desk.build(all.payee, await dollars(all))
+    const built = await fixture.build(all.payee, await dollars(all))
     const other = await sendFrom(evm, all.payee, { to: all.payer.address, value: 1n, gas: 21_000n })
     await evm.mine(2)
     const report = (signature: string) =>
-      reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature })
+      reportSubmitted(fixture.context, fixture.actor, { paymentId: built.paymentId, signature })
     expect(await refusal(report(other))).toEqual({ code: 'INVALID_PARAMETERS' })
-    const again = await desk.build(all.payee, await dollars(all))
+    const again = await fixture.build(all.payee, await dollars(all))
     expect(again.paymentId).not.toBe(built.paymentId)
     const hash = await settleBuilt(evm, all.payee, again.transaction)
     expect(
-      await reportSubmitted(desk.context, desk.actor, {
+      await reportSubmitted(fixture.context, fixture.actor, {
         paymentId: again.paymentId,
         signature: hash,
       }),
     ).toMatchObject({ signature: hash })
-    await desk.followed(again.paymentId ?? '', 'finalized')
-    expect(await desk.status(built.paymentId)).toBe('created')
+    await fixture.followed(again.paymentId ?? '', 'finalized')
+    expect(await fixture.status(built.paymentId)).toBe('created')
   })
 
   test('offers the validator what the payee says', async () => {
     const all = await parties()
-    const built = await desk.build(all.payee, await dollars(all), { priorityFee: '0.0001' })
+    const built = await fixture.build(all.payee, await dollars(all), { priorityFee: '0.0001' })
     const { gas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(
       toHex(Buffer.from(built.transaction, 'base64')),
     )
@@ -248,7 +255,7 @@ describe('an authorization of EIP-3009', () => {
 
   test('needs a payee that can pay the network', async () => {
     const all = await parties(0n)
-    expect(await refusal(desk.build(all.payee, await dollars(all)))).toMatchObject({
+    expect(await refusal(fixture.build(all.payee, await dollars(all)))).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
       reason: { code: 'network_fee' },
     })
@@ -258,14 +265,14 @@ describe('an authorization of EIP-3009', () => {
     const all = await parties()
     const proof = await dollars(all)
     const asked = [
-      await desk.build(all.payee, proof),
-      await desk.build(all.payee, proof, { resource: undefined }),
+      await fixture.build(all.payee, proof),
+      await fixture.build(all.payee, proof, { resource: undefined }),
     ]
     expect(new Set(asked.map(({ paymentId }) => paymentId)).size).toBe(2)
     await settleBuilt(evm, all.payee, asked[1]?.transaction ?? '')
-    await desk.follow()
+    await fixture.follow()
     const bodies = await Promise.all(
-      asked.map(({ paymentId }) => readPaymentBody(desk.context, paymentId)),
+      asked.map(({ paymentId }) => readPaymentBody(fixture.context, paymentId)),
     )
     expect(bodies.map(({ status: now }) => now).toSorted()).toEqual(['confirmed', 'expired'])
     expect(bodies.find(({ status: now }) => now === 'expired')?.failure).toMatch(/another payment/)
@@ -277,7 +284,7 @@ describe('an authorization of EIP-3009', () => {
     ['in another asset', 'asset_mismatch', 'asset', { asset: 'WETH' }],
   ])('%s is refused', async (_, reason, check, body) => {
     const all = await parties()
-    expect(await refusal(desk.build(all.payee, await dollars(all), body))).toEqual(
+    expect(await refusal(fixture.build(all.payee, await dollars(all), body))).toEqual(
       refused(reason, check),
     )
   })
@@ -285,23 +292,23 @@ describe('an authorization of EIP-3009', () => {
   test('to somebody else, with a signature of somebody else, or of tokens the payer does not have is refused', async () => {
     const [all, other] = [await parties(), await parties()]
     const proof = await dollars(all)
-    expect(await refusal(desk.build(other.payee, proof))).toEqual(
+    expect(await refusal(fixture.build(other.payee, proof))).toEqual(
       refused('recipient_mismatch', 'recipient'),
     )
     const stolen = alter(proof, (value) => ({
       ...value,
       payload: { ...value.payload, signature: `0x${'12'.repeat(64)}1b` },
     }))
-    expect(await refusal(desk.build(all.payee, stolen))).toEqual(
+    expect(await refusal(fixture.build(all.payee, stolen))).toEqual(
       refused('invalid_signature', 'signature'),
     )
-    const rich = payBill(
+    const rich = payInvoice(
       evmPayer(evm, all.payer),
       bill(all, tokens.usdc, { method: 'eip3009', amount: 10n ** 12n }),
     )
-    expect(await refusal(desk.build(all.payee, await rich, { expectedAmount: '1000000' }))).toEqual(
-      refused('simulation_failed', 'simulation'),
-    )
+    expect(
+      await refusal(fixture.build(all.payee, await rich, { expectedAmount: '1000000' })),
+    ).toEqual(refused('simulation_failed', 'simulation'))
   })
 
   test('that ends in a moment decides nothing, and one that stands on the chain already is refused', async () => {
@@ -310,15 +317,15 @@ describe('an authorization of EIP-3009', () => {
       ...bill(all, tokens.usdc, { method: 'eip3009', amount: 1_000_000n }),
       maxTimeoutSeconds: 1,
     }
-    const late = await payBill(evmPayer(evm, all.payer), short)
-    expect(await refusal(desk.build(all.payee, late))).toEqual({
+    const late = await payInvoice(evmPayer(evm, all.payer), short)
+    expect(await refusal(fixture.build(all.payee, late))).toEqual({
       code: 'PAYMENT_VERIFICATION_FAILED',
     })
     const proof = await dollars(all)
-    const built = await desk.build(all.payee, proof)
+    const built = await fixture.build(all.payee, proof)
     await settleBuilt(evm, all.payee, built.transaction)
-    const stranger = await openAccount(desk.context)
-    expect(await refusal(desk.build(all.payee, proof, {}, stranger))).toEqual(
+    const stranger = await openAccount(fixture.context)
+    expect(await refusal(fixture.build(all.payee, proof, {}, stranger))).toEqual(
       refused('already_used', 'fresh'),
     )
   })
@@ -329,17 +336,17 @@ describe('a permit of Permit2', () => {
     const all = await parties()
     await approvePermit2(evm, all.payer, tokens.weth)
     const requirements = bill(all, tokens.weth, { method: 'permit2', amount: parseEther('0.01') })
-    const proof = await payBill(evmPayer(evm, all.payer), requirements)
+    const proof = await payInvoice(evmPayer(evm, all.payer), requirements)
     const ask = { expectedAmount: '0.01', asset: 'WETH' }
-    const built = await desk.build(all.payee, proof, ask)
+    const built = await fixture.build(all.payee, proof, ask)
     expect(built).toMatchObject({
       settlement: 'required',
       kind: 'permit2',
       signer: all.payee.address,
     })
     const hash = await settleBuilt(evm, all.payee, built.transaction)
-    await desk.followed(built.paymentId, 'finalized')
-    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({
+    await fixture.followed(built.paymentId, 'finalized')
+    expect(await fixture.receive(all.payee, proof, ask)).toMatchObject({
       verified: true,
       alreadyProcessed: true,
       signature: hash,
@@ -349,7 +356,7 @@ describe('a permit of Permit2', () => {
 
 test('what is wrong with the request is told at once', async () => {
   const all = await parties()
-  const call = desk.build(all.payee, await dollars(all), { priorityFee: '-1' })
+  const call = fixture.build(all.payee, await dollars(all), { priorityFee: '-1' })
   await expect(call).rejects.toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: { details: { priorityFee: expect.any(String) } },

@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EVM_NATIVE } from '#contract/address.ts'
 import { sendFrom } from '#testing/token-payers.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { openParties, openPayeeDesk, settleBuilt, type PayeeDesk } from '#testing/payee-desk.ts'
+import {
+  openParties,
+  openPayeeFixture,
+  settleBuilt,
+  type PayeeFixture,
+} from '#testing/payee-fixture.ts'
 import { proveTxid, refusal, refused } from '#testing/proofs.ts'
 import { encodeHeader } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
@@ -14,15 +19,15 @@ import type { Requirements } from '#x402/requirements.ts'
 const URL = 'https://shop.example/a'
 
 let evm: EvmFixture
-let desk: PayeeDesk
+let fixture: PayeeFixture
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 4 })
-  desk = await openPayeeDesk(evm)
+  fixture = await openPayeeFixture(evm)
 })
 
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
+  await fixture?.[Symbol.asyncDispose]()
   await evm?.[Symbol.asyncDispose]()
 })
 
@@ -70,7 +75,7 @@ describe('a transaction that the payer signed', () => {
   test('comes back as it is, for anybody to broadcast, and is used up when it lands', async () => {
     const all = await openParties(evm)
     const { proof, bytes } = await signed(all)
-    const built = await desk.build(all.payee, proof, ask)
+    const built = await fixture.build(all.payee, proof, ask)
     expect(built).toMatchObject({
       settlement: 'broadcast_only',
       kind: 'signed-transaction',
@@ -79,11 +84,11 @@ describe('a transaction that the payer signed', () => {
       fee: null,
     })
     expect(toHex(Buffer.from(built.transaction, 'base64'))).toBe(bytes)
-    expect(await desk.status(built.paymentId)).toBe('created')
+    expect(await fixture.status(built.paymentId)).toBe('created')
     const hash = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
     await evm.mine(3)
-    await desk.followed(built.paymentId, 'finalized')
-    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({
+    await fixture.followed(built.paymentId, 'finalized')
+    expect(await fixture.receive(all.payee, proof, ask)).toMatchObject({
       alreadyProcessed: true,
       paymentId: built.paymentId,
       signature: hash,
@@ -93,11 +98,11 @@ describe('a transaction that the payer signed', () => {
   test('whose place another one took is over', async () => {
     const all = await openParties(evm)
     const { proof } = await signed(all)
-    const built = await desk.build(all.payee, proof, ask)
+    const built = await fixture.build(all.payee, proof, ask)
     await sendFrom(evm, all.payer, { to: all.payer.address, gas: 21_000n })
     await evm.mine(10)
-    await desk.followed(built.paymentId, 'expired')
-    expect(await refusal(desk.build(all.payee, proof, ask))).toEqual(
+    await fixture.followed(built.paymentId, 'expired')
+    expect(await refusal(fixture.build(all.payee, proof, ask))).toEqual(
       refused('simulation_failed', 'simulation'),
     )
   })
@@ -121,7 +126,7 @@ describe('ether that the payer has sent', () => {
       network: evm.network.network,
       amount: parseEther('0.01'),
     })
-    const built = await desk.build(all.payee, proof, ask)
+    const built = await fixture.build(all.payee, proof, ask)
     expect(built).toMatchObject({
       verified: true,
       alreadyProcessed: false,
@@ -131,7 +136,7 @@ describe('ether that the payer has sent', () => {
       signature: txRef,
       status: 'confirmed',
     })
-    expect(await desk.receive(all.payee, proof, ask)).toMatchObject({
+    expect(await fixture.receive(all.payee, proof, ask)).toMatchObject({
       verified: true,
       alreadyProcessed: true,
       paymentId: built.paymentId,
@@ -152,7 +157,7 @@ describe('ether that the payer has sent', () => {
       network: evm.network.network,
       amount: parseEther('0.01'),
     })
-    expect(await refusal(desk.build(all.payee, proof, ask))).toEqual({
+    expect(await refusal(fixture.build(all.payee, proof, ask))).toEqual({
       code: 'PAYMENT_VERIFICATION_FAILED',
     })
   }, 60_000)

@@ -3,13 +3,18 @@ import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Context } from '../../context/context.ts'
 import { findPayment, insertPayment, type PaymentRecord } from '../../db/payments.ts'
-import { deleteOrder, findOrder, insertOrder, type Question } from '../../db/settlement-orders.ts'
+import {
+  deleteOrder,
+  findOrder,
+  insertOrder,
+  type SettlementQuestion,
+} from '../../db/settlement-orders.ts'
 import { recordEvent } from '../../db/record-event.ts'
 import { findAdoptable } from '../../payments/attribution.ts'
 import { chainOf } from '../../context/network.ts'
 import type { Job } from '../outcome.ts'
 import { transferOf } from '../settle.ts'
-import { wakeWatcher } from '../../chains/wake.ts'
+import { notifyMonitor } from '../../chains/notify.ts'
 import type { Prepared } from './prepare.ts'
 import { reply } from './reply.ts'
 
@@ -28,11 +33,11 @@ export async function order(
     (await insert(context, job, prepared)) ??
     (await findOrdered(context, job))
   if (!row) throw new Error('A settlement was ordered at the same moment, and is not there.')
-  wakeWatcher(chainOf(context, row.network))
+  notifyMonitor(chainOf(context, row.network))
   return reply(context, {
     payment: row,
     prepared,
-    checks: job.checklist.checks,
+    checks: job.report.checks,
     alreadyProcessed: false,
   })
 }
@@ -69,7 +74,7 @@ async function findOrdered(
   return row?.status === 'expired' ? undefined : row
 }
 
-function questionOf({ accountId, terms, examined, fingerprint }: Job): Question {
+function questionOf({ accountId, terms, examined, fingerprint }: Job): SettlementQuestion {
   return { accountId, network: terms.network.network, key: keyOf(examined), fingerprint }
 }
 
@@ -79,7 +84,7 @@ async function insert(
   job: Job,
   prepared: Prepared,
 ): Promise<PaymentRecord | undefined> {
-  const { accountId, terms, examined, checklist } = job
+  const { accountId, terms, examined, report } = job
   const { network, asset, payTo, amountAtomic, resource } = terms
   const { signature, memo, payer, nonce } = examined
   const at = context.now()
@@ -106,7 +111,7 @@ async function insert(
       updatedAt: at,
     })
     const lastValidBlockHeight = memo === null ? null : prepared.lastValidBlockHeight
-    const checks = stringifyJson(checklist.checks)
+    const checks = stringifyJson(report.checks)
     // A payment that was given up makes room: what lands from now on is the new payment.
     const earlier = await findOrder(tx, questionOf(job))
     if (earlier && !(await findOrdered({ db: tx }, job))) await deleteOrder(tx, earlier.paymentId)

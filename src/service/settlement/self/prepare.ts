@@ -13,11 +13,11 @@ import {
   contractsOf,
   factOfUse,
 } from '../../verification/check-authorization.ts'
-import { judgeMemo } from '../../verification/judge.ts'
+import { validateMemo } from '../../verification/validate-transfer.ts'
 import { orUndecided, type Job } from '../outcome.ts'
 import { readProofTime } from '../../verification/proof-time.ts'
-import { rehearseSigned } from '../../verification/rehearse.ts'
-import { sponsorFee, type SponsorFee } from '../sponsor-fee.ts'
+import { simulateSigned } from '../../verification/simulate-signed.ts'
+import { feePayerFee, type FeePayerFee } from '../fee-payer.ts'
 
 type Reply = EndpointReply<'transactionReceive'>
 
@@ -28,7 +28,7 @@ export type Prepared = Pick<
 > & {
   bytes: Uint8Array
   /** The most it costs the payee; null where the payer pays. */
-  fee: SponsorFee | null
+  fee: FeePayerFee | null
   builtHeight: number
   /**
    * Unix milliseconds until which the payer's signature is valid; null where the chain counts
@@ -70,13 +70,13 @@ async function prepareCall(
   job: Job,
   { chain, authorization, priorityFeeAtomic }: Carrying,
 ): Promise<Prepared> {
-  const { terms, checklist, deadline } = job
+  const { terms, report, deadline } = job
   const verified = await orUndecided(
-    deadline.within(checkSignature({ chain, terms, authorization, checklist })),
+    deadline.within(checkSignature({ chain, terms, authorization, report })),
   )
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   // On-chain data is public, and anybody could present it.
-  checklist.check('already_used', {
+  report.check('already_used', {
     name: 'fresh',
     source: 'chain',
     ok: !use.used,
@@ -84,7 +84,7 @@ async function prepareCall(
     got: factOfUse(use),
   })
   checkValidity(
-    { authorization, checklist },
+    { authorization, report },
     await orUndecided(deadline.within(readProofTime(context, terms.network.network))),
   )
   const built = await orUndecided(
@@ -94,7 +94,7 @@ async function prepareCall(
   )
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
   const simulated = built.ok ? fact('accepted') : textFact(built.message)
-  checklist.check('simulation_failed', {
+  report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',
     ok: built.ok,
@@ -128,10 +128,10 @@ async function prepareSigned(
 ): Promise<Prepared> {
   const { terms, examined, deadline } = job
   const evm = familyOf(terms.network.network) === 'evm'
-  await judgeMemo(context, job, examined.memo)
-  await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
+  await validateMemo(context, job, examined.memo)
+  await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
-  const signer = examined.sponsor ?? null
+  const signer = examined.feePayer ?? null
   const fee = signer === null ? null : await feeOfSponsor(chain, { bytes, sponsor: signer })
   return {
     settlement: signer === null ? 'broadcast_only' : 'required',
@@ -156,8 +156,8 @@ async function prepareSigned(
 async function feeOfSponsor(
   chain: Chain,
   { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },
-): Promise<SponsorFee> {
-  const fee = sponsorFee(bytes)
+): Promise<FeePayerFee> {
+  const fee = feePayerFee(bytes)
   const { feeAtomic } = fee
   const { balanceAtomic } = await chain.funds(sponsor, async () => [])
   if (balanceAtomic < feeAtomic)

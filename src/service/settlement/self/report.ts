@@ -7,9 +7,9 @@ import { readAuthorized } from '../../payments/authorized.ts'
 import { chainOf, refuseParameters } from '../../context/network.ts'
 import { pays } from '../../payments/pays.ts'
 import { readPaymentBody } from '../../payments/status.ts'
-import { wakeWatcher } from '../../chains/wake.ts'
+import { notifyMonitor } from '../../chains/notify.ts'
 import { isOrdered } from '../find-landed.ts'
-import { followOrder } from '../follow-self.ts'
+import { monitorOrder } from '../monitor-self.ts'
 
 /**
  * A payee reports what it broadcast. That is a hint where to look: the payment changes by what the
@@ -26,7 +26,7 @@ export async function reportSettlement(
   const chain = chainOf(context, payment.network)
   await setReported(context.db, payment.id, signature)
   const observation = await chain.observe(signature)
-  await followOrder(context, {
+  await monitorOrder(context, {
     payment: { ...payment, reportedSignature: signature },
     order,
     chain,
@@ -43,7 +43,7 @@ export async function reportSettlement(
       signature: 'Expected the transaction that settles this payment, received another one.',
     })
   }
-  wakeWatcher(chain)
+  notifyMonitor(chain)
   return readPaymentBody(context, payment.id)
 }
 

@@ -30,13 +30,13 @@ import {
   releasePayee,
   type OpenedContext,
 } from '#testing/service-context.ts'
-import { createTokens, payBill, solanaPayer } from '#testing/token-payers.ts'
+import { createTokens, payInvoice, solanaPayer } from '#testing/token-payers.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import { buildTransaction } from '../../payments/build.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { receivePayment } from '../receive.ts'
-import { followOnce } from '../../monitor/follow.ts'
+import { pollOnce } from '../../monitor/poll.ts'
 import { buildSettlement } from './build.ts'
 
 /**
@@ -168,7 +168,7 @@ const followed = (paymentId: string, wanted: string) =>
     async () => {
       const chain = context.chains.get(network.network)
       if (!chain) throw new Error('no chain')
-      const { failures } = await followOnce(context, chain, { expiredToo: false })
+      const { failures } = await pollOnce(context, chain, { expiredToo: false })
       expect(failures).toEqual([])
       return (await readPaymentBody(context, paymentId)).status
     },
@@ -302,7 +302,7 @@ test('a token whose fee the payee pays is co-signed by the payee', async () => {
     maxTimeoutSeconds: 60,
     extra: { feePayer: payTo },
   }
-  const proof = await payBill(solanaPayer(solana, payer), requirements)
+  const proof = await payInvoice(solanaPayer(solana, payer), requirements)
   const all = { payer, payee, payTo }
   const ask = { expectedAmount: '2', asset: 'USDC' }
   const built = await build(all, proof, ask)

@@ -6,7 +6,7 @@ const FORMAT = 'paydesk-address-book'
 const File = v.object({ format: v.literal(FORMAT), entries: v.array(v.unknown()) })
 
 /** The whole book as a file: JSON, the networks by their CAIP-2 ids. */
-export function exportBook(entries: readonly Entry[]): string {
+export function exportAddresses(entries: readonly Entry[]): string {
   const plain = entries.map(({ name, address, networks }) => ({
     name,
     address,
@@ -25,7 +25,7 @@ export type Import = {
 }
 
 /** Reads a file of `exportBook` into a book. What cannot be read is named, by its place in the file, and the rest is taken. */
-export function importBook(
+export function importAddresses(
   text: string,
   book: readonly Entry[],
 ): { ok: true; result: Import } | { ok: false } {

@@ -5,26 +5,26 @@ import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { navigate } from '../../router/location.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import { Details } from './Details.tsx'
 import { Flow, type StartOver } from './Flow.tsx'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { beginRun, resumeRun, unfinishedPayments } from '../../payment-flow/form/runs.ts'
-import type { AskedFor } from '../../payment-flow/form/start-values.ts'
+import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
 import { Unfinished } from './Unfinished.tsx'
 
 type View =
   | { name: 'opening' }
   /** `previous`: the inputs of a payment that was given up or refused, to be changed. */
-  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string }
+  | { name: 'details'; previous?: WalletPaymentIntent; network?: string; notice?: string }
   /** Another tab has it. A form with its values here would invite to pay twice. */
   | { name: 'held' }
   | { name: 'payment'; run: PaymentRun }
 
 export type CheckoutProps = {
-  asked: AskedFor
+  asked: CheckoutPrefill
   link?: OpenLink
   /** The payment that the address names. */
   wanted: string | undefined
@@ -59,7 +59,7 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
   }, [wanted])
 
   const start = useCallback(
-    async (order: PaymentOrder) => {
+    async (order: WalletPaymentIntent) => {
       const run = await beginRun(order)
       setView({ name: 'payment', run })
       navigate(addressOf({ payment: order.id }), { replace: true })

@@ -5,7 +5,7 @@ import { familyOf, nativeAsset, type Asset, type Network } from '#contract/netwo
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
 import { hrefOf } from '../../router/location.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -23,7 +23,7 @@ import {
   customFeeAtomic,
   readAmount,
   readRecipient,
-  type Fields,
+  type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
@@ -34,11 +34,11 @@ import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { breachOf } from './spending.ts'
 import {
   assetOn,
-  orderOf,
+  intentOf,
   recipientOn,
   reserveOf,
   startValues,
-  type AskedFor,
+  type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useFreshErrors } from './use-fresh-errors.ts'
@@ -47,22 +47,22 @@ import { useSuggestedRecipient } from './use-suggested-recipient.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
-  previous: PaymentOrder | undefined
-  asked: AskedFor
+  previous: WalletPaymentIntent | undefined
+  asked: CheckoutPrefill
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
-  onStart: (order: PaymentOrder) => Promise<void>
+  onStart: (order: WalletPaymentIntent) => Promise<void>
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
 export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
-  const form = useForm<Fields>({
+  const form = useForm<CheckoutFields>({
     defaultValues: startValues(previous, asked, { networks, sellerWallets }),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
   const accounts = useAccounts()
   const network = networks.find((each) => each.network === networkId) ?? networks[0]
   if (!network)
@@ -73,12 +73,12 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const ownLink = account !== undefined && account.address === link?.terms.recipient
 
-  async function submit(fields: Fields) {
+  async function submit(fields: CheckoutFields) {
     if (!network || !account || ownLink)
       return openConnectDialog(network && familyOf(network.network))
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
-      const order = orderOf(fields, {
+      const order = intentOf(fields, {
         network,
         asset,
         account,
@@ -90,12 +90,12 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`unknown reason`)
+      setUserError(error instanceof Error ? error.message : t`unknown reason`)
     }
   }
 
   /** For a wallet that reads a code: the same order, from an address that is not connected here. */
-  function orderFrom(sender: string): PaymentOrder | undefined {
+  function orderFrom(sender: string): WalletPaymentIntent | undefined {
     if (!network) return undefined
     try {
       const account = {
@@ -104,7 +104,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
         walletId: '',
         walletName: '',
       }
-      return orderOf(form.getValues(), {
+      return intentOf(form.getValues(), {
         network,
         asset,
         account,
@@ -127,9 +127,9 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
           noValidate
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
-          {trouble && (
+          {userError && (
             <Banner role="alert" title={t`This payment could not be started`} tone="bad">
-              {trouble}{' '}
+              {userError}{' '}
               {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
             </Banner>
           )}
@@ -195,7 +195,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
 
 /** This page with what was entered, for another device. */
 function pageOf(
-  { network, recipient, amount, resource, description, reference }: Fields,
+  { network, recipient, amount, resource, description, reference }: CheckoutFields,
   asset: Asset,
   link: OpenLink | undefined,
 ): URL {
@@ -213,7 +213,7 @@ function pageOf(
 }
 
 async function priorityFeeOf(
-  fields: Fields,
+  fields: CheckoutFields,
   network: Network,
   asset: Asset,
 ): Promise<bigint | undefined> {
@@ -222,7 +222,7 @@ async function priorityFeeOf(
 }
 
 type PaymentFieldsProps = {
-  form: UseFormReturn<Fields>
+  form: UseFormReturn<CheckoutFields>
   network: Network
   asset: Asset
   account: ReturnType<typeof useAccounts>[number] | undefined

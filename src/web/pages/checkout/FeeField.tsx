@@ -9,15 +9,15 @@ import { feeLevelsQuery } from './fee-levels.ts'
 import {
   customFeeAtomic,
   feeCapOf,
-  spell,
+  formatWithSymbol,
   type FeeChoice,
-  type Fields,
+  type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 
 export type FeeFieldProps = {
   network: Network
   asset: Asset
-  value: Pick<Fields, 'fee' | 'priorityFee'>
+  value: Pick<CheckoutFields, 'fee' | 'priorityFee'>
   onChoose: (choice: FeeChoice) => void
   error: string | undefined
   register: UseFormRegisterReturn<'priorityFee'>
@@ -37,8 +37,8 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
       : value.fee === 'auto'
         ? undefined
         : levels.data?.[value.fee]
-  const cap = spell(feeCapOf(network, asset, chosen), native)
-  const tip = chosen === undefined ? '' : spell(chosen, native)
+  const cap = formatWithSymbol(feeCapOf(network, asset, chosen), native)
+  const tip = chosen === undefined ? '' : formatWithSymbol(chosen, native)
   const unread = levels.isError && (value.fee === 'low' || value.fee === 'high')
 
   return (

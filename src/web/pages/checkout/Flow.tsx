@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { PaymentState } from '../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { announce } from '../../ui/announce.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
@@ -8,16 +8,19 @@ import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
 import { Steps, type StepName } from '../../payment-flow/steps/Steps.tsx'
 import { useRunState } from '../../payment-flow/steps/use-run.ts'
 import { useStepFocus } from '../../payment-flow/steps/use-step-focus.ts'
-import { sayState } from '../../payment-flow/steps/words.ts'
+import { describeState } from '../../payment-flow/steps/words.ts'
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
-export type StartOver = { change: PaymentOrder } | { again: PaymentOrder } | { after: PaymentOrder }
+export type StartOver =
+  | { change: WalletPaymentIntent }
+  | { again: WalletPaymentIntent }
+  | { after: WalletPaymentIntent }
 
 export type FlowProps = {
   run: PaymentRun
   onStartOver: (from: StartOver) => void
   /** The same payment from another account. */
-  onStart: (order: PaymentOrder) => Promise<void>
+  onStart: (order: WalletPaymentIntent) => Promise<void>
 }
 
 /** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
@@ -27,7 +30,7 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
   const container = useStepFocus(screenOf(state))
 
   // What was sent is told by its own screen, which knows more than the state.
-  const words = 'sent' in state ? undefined : sayState(state)
+  const words = 'sent' in state ? undefined : describeState(state)
   useEffect(() => {
     if (words !== undefined) announce(words)
   }, [words])

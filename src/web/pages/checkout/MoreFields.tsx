@@ -3,11 +3,11 @@ import type { FieldErrors, UseFormRegister } from 'react-hook-form'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
-import { checkResource, type Fields } from '../../payment-flow/form/fields.ts'
+import { checkResource, type CheckoutFields } from '../../payment-flow/form/fields.ts'
 
 export type MoreFieldsProps = {
-  errors: FieldErrors<Fields>
-  register: UseFormRegister<Fields>
+  errors: FieldErrors<CheckoutFields>
+  register: UseFormRegister<CheckoutFields>
   /** Set by a link, and shown there. */
   set: { resource: boolean; description: boolean; reference: boolean }
 }

@@ -4,14 +4,14 @@ import type { Network } from '#contract/network.ts'
 import { Field } from '../../ui/Field.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { Select } from '../../ui/Select.tsx'
-import type { Fields } from '../../payment-flow/form/fields.ts'
+import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 
 export type NetworkFieldsProps = {
   networks: readonly Network[]
   network: Network
   /** The payer's balance of an asset, once it is known. */
   held: (asset: string) => bigint | undefined
-  register: UseFormRegister<Fields>
+  register: UseFormRegister<CheckoutFields>
   onNetwork: () => void
 }
 

@@ -12,7 +12,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Checkout } from './Checkout.tsx'
 import { LinkTermsCard } from './LinkTermsCard.tsx'
 import { linkQuery, type LinkProblem } from '../../payment-flow/form/open-link.ts'
-import { askedByLink } from '../../payment-flow/form/start-values.ts'
+import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
@@ -27,7 +27,7 @@ export function PayLinkPage() {
     [text],
   )
   const link = data && 'link' in data ? data.link : undefined
-  const asked = useMemo(() => (link ? askedByLink(link) : {}), [link])
+  const asked = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
 
   return (
     <div className="mx-auto max-w-[880px]">

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { familyOf } from '#contract/network.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
@@ -21,7 +21,7 @@ export type PhonePayProps = {
   /**
    * The payment that a payer with this address would make; nothing while the form is incomplete.
    */
-  orderFrom: (sender: string) => PaymentOrder | undefined
+  orderFrom: (sender: string) => WalletPaymentIntent | undefined
   /** This page's URL with what was entered. */
   pageOf: () => URL
 }

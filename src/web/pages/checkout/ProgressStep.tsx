@@ -4,7 +4,7 @@ import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
 import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment-flow/machine.ts'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -33,7 +33,7 @@ import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/s
 export type ProgressStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { sent: unknown }>
-  onStartOver: (from: { again: PaymentOrder } | { after: PaymentOrder }) => void
+  onStartOver: (from: { again: WalletPaymentIntent } | { after: WalletPaymentIntent }) => void
 }
 
 /** Step 4: from the first broadcast to the receipt, told by what the user's own RPC shows. */

@@ -7,7 +7,7 @@ import { isPaid, isSettled } from '#contract/payment.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { paymentUri } from '../../payment-uris/uris.ts'
 import { pathTo } from '../../router/paths.ts'
-import type { PaymentOrder, Trouble } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, UserError } from '../../payment-order/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../api/use-config.ts'
 import { Amount } from '../../ui/Amount.tsx'
@@ -20,12 +20,12 @@ import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
-import { readRecipient, spell } from '../../payment-flow/form/fields.ts'
+import { readRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { paymentService } from '../../payment-flow/form/payment-service.ts'
 
 const LOOK_EVERY_MS = 3_000
 
-type Made = { order: PaymentOrder; paymentId: string }
+type Made = { order: WalletPaymentIntent; paymentId: string }
 
 /**
  * A code that a wallet reads as a payment. The service finds such a payment by who sends it, so the payer says first from which address they will pay. On
@@ -34,7 +34,7 @@ type Made = { order: PaymentOrder; paymentId: string }
 export function WalletCode({
   orderFrom,
 }: {
-  orderFrom: (sender: string) => PaymentOrder | undefined
+  orderFrom: (sender: string) => WalletPaymentIntent | undefined
 }) {
   const { t } = useLingui()
   const sample = orderFrom('')
@@ -42,7 +42,7 @@ export function WalletCode({
   const connected = useAccounts().find((account) => account.family === family)
   const [sender, setSender] = useState(connected?.address ?? '')
   const [problem, setProblem] = useState<string>()
-  const [trouble, setTrouble] = useState<Trouble>()
+  const [userError, setUserError] = useState<UserError>()
   const [made, setMade] = useState<Made>()
   const [busy, setBusy] = useState(false)
   if (!sample) {
@@ -61,13 +61,13 @@ export function WalletCode({
     const order = orderFrom(parsed.address)
     if (!order) return
     setProblem(undefined)
-    setTrouble(undefined)
+    setUserError(undefined)
     setBusy(true)
     try {
       const { paymentId } = await paymentService.build(order, order.id)
       setMade({ order, paymentId })
     } catch (error) {
-      setTrouble(paymentService.explain(error))
+      setUserError(paymentService.explain(error))
     } finally {
       setBusy(false)
     }
@@ -75,9 +75,9 @@ export function WalletCode({
 
   return (
     <div className="space-y-4">
-      {trouble && (
-        <Banner role="alert" title={trouble.title} tone="warn">
-          {trouble.body}
+      {userError && (
+        <Banner role="alert" title={userError.title} tone="warn">
+          {userError.body}
         </Banner>
       )}
       <Field
@@ -116,7 +116,7 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
   })
   const paid = data !== undefined && isPaid(data.status)
   const unproven = data !== undefined && data.attribution.missing.length > 0
-  const amount = spell(amountAtomic, asset)
+  const amount = formatWithSymbol(amountAtomic, asset)
   return (
     <div className="space-y-4 text-center">
       <Amount

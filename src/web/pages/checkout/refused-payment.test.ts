@@ -17,7 +17,7 @@ import { readProblem, type ApiError } from '../../api/errors.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { catalogs as spanish } from '../../locales/es-catalogs.ts'
 import { catalogs as chinese } from '../../locales/zh-cn-catalogs.ts'
-import { troubleOf } from './hosted/send.ts'
+import { userErrorOf } from './hosted/send.ts'
 import { paymentService } from '../../payment-flow/form/payment-service.ts'
 
 const RECIPIENT = '7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
@@ -70,7 +70,7 @@ const refusals = [
 /** What the page of each mode shows. */
 const pages = {
   local: (error: ApiError) => paymentService.explain(error),
-  hosted: (error: ApiError) => troubleOf(error),
+  hosted: (error: ApiError) => userErrorOf(error),
 }
 
 describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
@@ -190,9 +190,9 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
       message: 'A sentence of the service.',
       details: { recipientAddress: 'Received "x".', reason: { code: 'new_code', params: {} } },
     })
-    const trouble = pages[mode](answerOf(problem))
-    expect(trouble.title).toBe('This recipient cannot be paid')
-    expect(JSON.stringify(trouble)).not.toMatch(/A sentence of the service|Received/)
+    const userError = pages[mode](answerOf(problem))
+    expect(userError.title).toBe('This recipient cannot be paid')
+    expect(JSON.stringify(userError)).not.toMatch(/A sentence of the service|Received/)
   })
 })
 

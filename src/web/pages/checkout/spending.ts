@@ -1,28 +1,31 @@
 import { t } from '@lingui/core/macro'
 import { mayHaveLeft } from '../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { capKey, findBreach } from '../../local-data/caps.ts'
-import { spell } from '../../payment-flow/form/fields.ts'
+import { formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { allPayments } from '../../payment-flow/form/runs.ts'
 
 const DAY_MS = 24 * 3_600_000
 
 /** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
-export async function breachOf(order: PaymentOrder): Promise<string | undefined> {
+export async function breachOf(order: WalletPaymentIntent): Promise<string | undefined> {
   const breach = findBreach(
     capKey(order.network, order.asset.address),
     order.amountAtomic,
     await spentSince(order, order.createdAt - DAY_MS),
   )
   if (!breach) return undefined
-  const [cap, left] = [spell(breach.capAtomic, order.asset), spell(breach.leftAtomic, order.asset)]
+  const [cap, left] = [
+    formatWithSymbol(breach.capAtomic, order.asset),
+    formatWithSymbol(breach.leftAtomic, order.asset),
+  ]
   return breach.limit === 'per_payment'
     ? t`Your own limit is ${cap} for one payment. You can change it in Settings.`
     : t`Your own limit is ${cap} in 24 hours; ${left} is left of it. You can change it in Settings.`
 }
 
 /** What left this browser and did not certainly fail: a payment whose end is unknown counts. */
-async function spentSince({ network, asset }: PaymentOrder, since: number): Promise<bigint> {
+async function spentSince({ network, asset }: WalletPaymentIntent, since: number): Promise<bigint> {
   const spent = (await allPayments()).filter(
     ({ state }) =>
       state.order.network === network &&

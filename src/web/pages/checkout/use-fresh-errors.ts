@@ -1,10 +1,10 @@
 import { useEffect } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
-import type { Fields } from '../../payment-flow/form/fields.ts'
+import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 
 /** What is wrong with a field may be right for another account, currency or balance: then it is looked at again, and not before. */
 export function useFreshErrors(
-  { getFieldState, trigger }: UseFormReturn<Fields>,
+  { getFieldState, trigger }: UseFormReturn<CheckoutFields>,
   circumstances: string,
 ): void {
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { balancesQuery } from '../../payment-flow/steps/balance.ts'
 
-export type Funds = {
+export type PayerFunds = {
   held: (asset: string) => bigint | undefined
   /** Of what is to be paid, and of the currency the fee is paid in. */
   balances: { asset: bigint; native: bigint } | undefined
@@ -15,7 +15,7 @@ export function useFunds(
   network: Network | undefined,
   address: string | undefined,
   asset: Asset | undefined,
-): Funds {
+): PayerFunds {
   const { data, isLoading, isError } = useQuery(balancesQuery(network, address))
   const held = (wanted: string) => data?.find((each) => each.asset.address === wanted)?.atomic
   const own = asset && held(asset.address)

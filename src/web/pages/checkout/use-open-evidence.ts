@@ -6,9 +6,9 @@ import { paymentQuery } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
 import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
 import { findGap } from '../../payment-order/evidence.ts'
-import type { Outgoing } from '../../payment-flow/machine.ts'
+import type { OutgoingState } from '../../payment-flow/machine.ts'
 import { useNetwork } from '../../api/use-config.ts'
-import { loadStack } from '../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 
 const EVERY_MS = 2_000
 
@@ -16,7 +16,7 @@ const EVERY_MS = 2_000
  * What is missing to tie a payment that left the wallet to its order; null where nothing is, and while it is not known yet. The transaction is read back
  * from the payer's own RPC: a wallet may have replaced the fees, and a payer may have sped the payment up since.
  */
-export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
+export function useOpenEvidence(state: OutgoingState): OpenEvidence | null {
   const { order, built, sent, step } = state
   const { signature } = sent
   const network = useNetwork(order.network)
@@ -24,14 +24,14 @@ export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
   const concerned =
     network !== undefined &&
     familyOf(network.network) === 'evm' &&
-    !order.deed &&
+    !order.operation &&
     signature !== null &&
     step !== 'failed'
   const { data: read } = useQuery({
     queryKey: ['broadcast', order.network, signature, built.paymentId],
     queryFn: async () =>
       network && signature
-        ? (await loadStack('evm')).readBroadcast(network, { signature, bytes: built.bytes })
+        ? (await loadWalletAdapter('evm')).readBroadcast(network, { signature, bytes: built.bytes })
         : null,
     enabled: concerned,
     staleTime: Infinity,

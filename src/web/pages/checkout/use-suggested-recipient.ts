@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { useConfig } from '../../api/use-config.ts'
-import type { Fields } from '../../payment-flow/form/fields.ts'
+import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import { recipientOn } from '../../payment-flow/form/start-values.ts'
 
 /**
@@ -9,7 +9,7 @@ import { recipientOn } from '../../payment-flow/form/start-values.ts'
  * A recipient named in the URL stays.
  */
 export function useSuggestedRecipient(
-  { getValues, setValue }: UseFormReturn<Fields>,
+  { getValues, setValue }: UseFormReturn<CheckoutFields>,
   own: string | undefined,
   named: boolean,
 ): void {

@@ -2,12 +2,18 @@ import { Trans } from '@lingui/react/macro'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import type { Approval, Approving } from './use-approval.ts'
+import type { KeyApprovalState, Approving } from './use-approval.ts'
 
 /** The very text that the wallet will show, read here first. */
-export function ApproveStep({ approval, approving }: { approval: Approval; approving: Approving }) {
+export function ApproveStep({
+  approval,
+  approving,
+}: {
+  approval: KeyApprovalState
+  approving: Approving
+}) {
   const { walletName } = approval.signer
-  const { trouble, message } = approval
+  const { userError, message } = approval
   return (
     <div className="grid gap-4">
       <p className="text-sm text-muted">
@@ -23,9 +29,9 @@ export function ApproveStep({ approval, approving }: { approval: Approval; appro
       >
         {message}
       </pre>
-      {trouble && (
-        <Banner role="alert" title={trouble.title} tone="warn">
-          {trouble.body}
+      {userError && (
+        <Banner role="alert" title={userError.title} tone="warn">
+          {userError.body}
         </Banner>
       )}
       <div className="flex justify-end gap-2">

@@ -2,7 +2,7 @@ import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
-import type { KeyDeed } from '#contract/key-approval.ts'
+import type { KeyOperation } from '#contract/key-approval.ts'
 import { call } from '../../api/client.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -18,7 +18,7 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { ApproveStep } from './ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
-import type { NewKey } from './NewKeyDialog.tsx'
+import type { ShownKey } from './NewKeyDialog.tsx'
 import { POWERFUL, scopeWords } from './scope-words.ts'
 import { SignerNote, useSigner } from './SignerNote.tsx'
 import { useApproval } from './use-approval.ts'
@@ -33,7 +33,7 @@ export function CreateKeyDialog({
   onMade,
 }: {
   onClose: () => void
-  onMade: (made: NewKey) => void
+  onMade: (made: ShownKey) => void
 }) {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])
@@ -42,7 +42,7 @@ export function CreateKeyDialog({
     plan: 'standard',
     days: 90,
   })
-  const [deed, setDeed] = useState<Extract<KeyDeed, { kind: 'create' }>>()
+  const [operation, setOperation] = useState<Extract<KeyOperation, { kind: 'create' }>>()
   const signer = useSigner()
   const approving = useApproval(make)
   const ready = name.trim() !== '' && scopes.length > 0 && signer !== undefined
@@ -60,17 +60,17 @@ export function CreateKeyDialog({
         ...(expiresAt !== undefined && { expiresAt }),
       },
     }
-    setDeed(wanted)
+    setOperation(wanted)
     void approving.ask(wanted, signer)
   }
 
   async function make(approval: string) {
-    if (!deed) return
+    if (!operation) return
     try {
       const made = await call(
         'apiKeyCreate',
-        { body: deed.terms },
-        { idempotencyKey: crypto.randomUUID(), confirmation: deed.terms.name, approval },
+        { body: operation.terms },
+        { idempotencyKey: crypto.randomUUID(), confirmation: operation.terms.name, approval },
       )
       onMade({ name: made.name, key: made.key })
     } finally {

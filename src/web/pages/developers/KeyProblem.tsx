@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/errors.ts'
-import { describeRefusal, refusalOf, tellRefusal } from '../../errors/refusals.ts'
+import { describeRefusal, refusalOf, formatRefusal } from '../../errors/refusals.ts'
 import { Banner } from '../../ui/Banner.tsx'
 
 /** Why a key was not made or ended. An answer that was lost may have made one, whose text nobody saw. */
@@ -22,8 +22,8 @@ type Words = {
 function describeKeyProblem(problem: unknown): Words {
   if (!(problem instanceof ApiError) || refusalOf(problem)) return describeRefusal(problem)
   if (problem.code === 'OFFLINE' || problem.code === 'TIMEOUT' || problem.code === 'BAD_RESPONSE')
-    return tellRefusal('key_answer_lost')
+    return formatRefusal('key_answer_lost')
   return problem.code === 'FORBIDDEN'
-    ? { ...tellRefusal('key_not_given'), said: problem.message }
+    ? { ...formatRefusal('key_not_given'), said: problem.message }
     : describeRefusal(problem)
 }

@@ -14,13 +14,13 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
 import { DeleteKeyDialog } from './DeleteKeyDialog.tsx'
 import { KeyTable } from './KeyTable.tsx'
-import { NewKeyDialog, type NewKey } from './NewKeyDialog.tsx'
+import { NewKeyDialog, type ShownKey } from './NewKeyDialog.tsx'
 import { RotateKeyDialog } from './RotateKeyDialog.tsx'
 
 type Open =
   | { kind: 'create' }
   | { kind: 'rotate' | 'delete'; key: ApiKeyRow }
-  | { kind: 'shown'; made: NewKey }
+  | { kind: 'shown'; made: ShownKey }
 
 /** The account's keys: working ones first, ended ones collapsed. */
 export function KeysCard() {
@@ -28,7 +28,7 @@ export function KeysCard() {
   const { data: usage } = useQuery(usageQuery('hour'))
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
-  const shown = (made: NewKey) => setOpen({ kind: 'shown', made })
+  const shown = (made: ShownKey) => setOpen({ kind: 'shown', made })
   const requests = new Map<string, number>()
   for (const { keyId, requests: count } of usage?.usage ?? [])
     requests.set(keyId, (requests.get(keyId) ?? 0) + count)

@@ -8,10 +8,10 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 
 /** A key in the one moment in which it can be seen. It is in no store and no address of this page. */
-export type NewKey = { name: string; key: string }
+export type ShownKey = { name: string; key: string }
 
 /** Cannot be closed by accident: what is not copied now is gone. */
-export function NewKeyDialog({ made, onClose }: { made: NewKey; onClose: () => void }) {
+export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () => void }) {
   const { t } = useLingui()
   const [shown, setShown] = useState(false)
   const [stored, setStored] = useState(false)

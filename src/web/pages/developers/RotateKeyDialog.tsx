@@ -14,7 +14,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { ApproveStep } from './ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
-import type { NewKey } from './NewKeyDialog.tsx'
+import type { ShownKey } from './NewKeyDialog.tsx'
 import { SignerNote, useSigner } from './SignerNote.tsx'
 import { useApproval } from './use-approval.ts'
 
@@ -37,7 +37,7 @@ export function RotateKeyDialog({
 }: {
   keyRow: ApiKeyRow
   onClose: () => void
-  onMade: (made: NewKey) => void
+  onMade: (made: ShownKey) => void
 }) {
   const { t } = useLingui()
   const [grace, setGrace] = useState<Grace>(3600)

@@ -1,31 +1,31 @@
 import { useState } from 'react'
-import { isApprovalOf, type KeyDeed } from '#contract/key-approval.ts'
+import { isApprovalOf, type KeyOperation } from '#contract/key-approval.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import type { Trouble } from '../../payment-order/order.ts'
-import { describeTrouble, describeUnsigned } from '../../errors/troubles.ts'
+import type { UserError } from '../../payment-order/intent.ts'
+import { describeUserError, describeUnsigned } from '../../errors/error-messages.ts'
 import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { signalOf } from '../../wallet/state/errors.ts'
-import { loadStack } from '../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 
 /**
  * What is to be signed, after the proxy wrote it and this browser compared it with what was
  * entered.
  */
-export type Approval = {
+export type KeyApprovalState = {
   id: string
   message: string
   signer: ConnectedAccount
-  trouble: Trouble | null
+  userError: UserError | null
 }
 
 export type Approving = {
-  approval: Approval | undefined
+  approval: KeyApprovalState | undefined
   busy: boolean
   /** Why it failed: the proxy's refusal. */
   problem: unknown
   /** Asks for the text to sign for an operation. */
-  ask: (deed: KeyDeed, signer: ConnectedAccount) => Promise<void>
+  ask: (operation: KeyOperation, signer: ConnectedAccount) => Promise<void>
   /** Asks the wallet, then executes what was signed. */
   sign: () => Promise<void>
   back: () => void
@@ -37,7 +37,7 @@ export type Approving = {
  * @param act creates or replaces the key; what it throws is shown, and a new signature is needed
  */
 export function useApproval(act: (approval: string) => Promise<void>): Approving {
-  const [approval, setApproval] = useState<Approval>()
+  const [approval, setApproval] = useState<KeyApprovalState>()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()
 
@@ -59,22 +59,22 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
     approval,
     busy,
     problem,
-    ask: (deed, signer) =>
+    ask: (operation, signer) =>
       work(async () => {
         const { id, message } = await callProxy('keyApproval', {
-          body: { signer: signer.address, deed },
+          body: { signer: signer.address, operation },
         })
         // The text must match what was entered, or it is not signed.
-        if (!isApprovalOf(message, deed, { origin: location.origin, wallet: signer.address }))
+        if (!isApprovalOf(message, operation, { origin: location.origin, wallet: signer.address }))
           throw new ApiError({ code: 'BAD_RESPONSE' })
-        setApproval({ id, message, signer, trouble: null })
+        setApproval({ id, message, signer, userError: null })
       }),
     sign: () =>
       work(async () => {
         if (!approval) return
         const { id, message, signer } = approval
         const signature = await signText(signer, message)
-        if (typeof signature !== 'string') return setApproval({ ...approval, trouble: signature })
+        if (typeof signature !== 'string') return setApproval({ ...approval, userError: signature })
         await act(`${id} ${signature}`)
       }),
     back: () => {
@@ -84,13 +84,13 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
   }
 }
 
-async function signText(signer: ConnectedAccount, message: string): Promise<string | Trouble> {
+async function signText(signer: ConnectedAccount, message: string): Promise<string | UserError> {
   try {
-    const stack = await loadStack(signer.family)
+    const stack = await loadWalletAdapter(signer.family)
     return await stack.signMessage(signer, message)
   } catch (error) {
     // Signing a text sends nothing, whether or not it succeeded.
-    const trouble = describeUnsigned(signalOf(error), signer.walletName)
-    return { ...trouble, body: describeTrouble('not_signed').body }
+    const userError = describeUnsigned(signalOf(error), signer.walletName)
+    return { ...userError, body: describeUserError('not_signed').body }
   }
 }

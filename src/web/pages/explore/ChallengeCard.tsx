@@ -7,23 +7,23 @@ import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
-import type { Answer } from './request/ask.ts'
-import { HeaderList } from './request/AnswerCard.tsx'
-import type { Challenge, Offer, Version } from './request/challenge.ts'
+import type { ResourceResponse } from './request/send-request.ts'
+import { HeaderList } from './request/ResponseCard.tsx'
+import type { PaymentChallenge, PaymentOption, Version } from './request/challenge.ts'
 import { JsonTree } from './request/JsonTree.tsx'
 import { lintChallenge } from './lints.ts'
-import { OfferCard, type OfferCardProps } from './OfferCard.tsx'
-import { judgeTerms } from './request/usable.ts'
+import { PaymentOptionCard, type PaymentOptionCardProps } from './PaymentOptionCard.tsx'
+import { validateTerms } from './request/usable.ts'
 
 export type ChallengeCardProps = {
-  challenge: Challenge
-  answer: Answer
+  challenge: PaymentChallenge
+  answer: ResourceResponse
   /** This browser read it itself. */
   direct: boolean
   busy: boolean
   onPay: (
-    offer: Offer,
-    payer: Parameters<OfferCardProps['onPay']>[1] & { version: Version },
+    offer: PaymentOption,
+    payer: Parameters<PaymentOptionCardProps['onPay']>[1] & { version: Version },
   ) => void
 }
 
@@ -34,7 +34,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
   const [version, setVersion] = useState<Version>(versions[0] ?? 2)
   const { networks } = useConfig()
   // What can be paid here comes first, in the order the server names it.
-  const rank = ({ terms }: Offer) => (judgeTerms(terms, networks).ok ? 0 : 1)
+  const rank = ({ terms }: PaymentOption) => (validateTerms(terms, networks).ok ? 0 : 1)
   const shown = offers
     .filter(({ entries }) => version in entries)
     .toSorted((a, b) => rank(a) - rank(b))
@@ -79,7 +79,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
       {shown.length > 0 ? (
         <ul className="divide-y divide-line border-t border-line">
           {shown.map((offer, index) => (
-            <OfferCard
+            <PaymentOptionCard
               busy={busy}
               first={index === 0}
               key={index}
@@ -115,7 +115,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
   )
 }
 
-function UnreadableList({ list }: { list: Challenge['unreadable'] }) {
+function UnreadableList({ list }: { list: PaymentChallenge['unreadable'] }) {
   if (list.length === 0) return null
   return (
     <ul className="mb-3 space-y-1 text-sm text-muted">
@@ -161,8 +161,8 @@ function Lints({
   answer,
   direct,
 }: {
-  challenge: Challenge
-  answer: Answer
+  challenge: PaymentChallenge
+  answer: ResourceResponse
   direct: boolean
 }) {
   const { t } = useLingui()

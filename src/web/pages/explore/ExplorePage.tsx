@@ -7,15 +7,15 @@ import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Stepper } from '../../ui/Stepper.tsx'
-import { Answered } from './Answered.tsx'
-import { choiceAgain } from './open-visit.ts'
-import { isServed } from './pay/visit.ts'
-import { VisitFlow } from './pay/VisitFlow.tsx'
+import { ResponseView } from './ResponseView.tsx'
+import { repeatedChoice } from './open-purchase.ts'
+import { isServed } from './pay/purchase.ts'
+import { PurchaseFlow } from './pay/PurchaseFlow.tsx'
 import { RequestForm } from './RequestForm.tsx'
 import { RequestLine } from './RequestLine.tsx'
 import type { ResourceRequest } from './request/request.ts'
 import { Unfinished } from './Unfinished.tsx'
-import { useExplorer, type View } from './use-explorer.ts'
+import { useExplorer, type ExplorerView } from './use-explorer.ts'
 
 /** Asks for a resource that costs something, and shows each step of paying for it. */
 export function ExplorePage() {
@@ -76,7 +76,7 @@ export function ExplorePage() {
         )}
         {view.name === 'opening' && <PageSkeleton />}
         {view.name === 'answer' && (
-          <Answered
+          <ResponseView
             busy={busy}
             onPay={(choice) => void pay(view, choice)}
             onRelay={() => byRelay(view.request)}
@@ -85,15 +85,15 @@ export function ExplorePage() {
           />
         )}
         {view.name === 'visit' && (
-          <VisitFlow
+          <PurchaseFlow
             first={view.visit}
             key={view.visit.id}
             onLeave={() => void send(view.request)}
             onOther={({ sender, walletName }) =>
-              void begin(view.request, choiceAgain(view.visit, { address: sender, walletName }))
+              void begin(view.request, repeatedChoice(view.visit, { address: sender, walletName }))
             }
             onPayAnew={(offer) =>
-              void begin(view.request, choiceAgain(view.visit, payerOf(view.run), offer))
+              void begin(view.request, repeatedChoice(view.visit, payerOf(view.run), offer))
             }
             onServed={onServed}
             run={view.run}
@@ -104,7 +104,7 @@ export function ExplorePage() {
   )
 }
 
-function stepOf(view: View, servedId: string | undefined): string {
+function stepOf(view: ExplorerView, servedId: string | undefined): string {
   if (view.name === 'visit')
     return isServed(view.visit) || view.visit.id === servedId ? 'answer' : 'pay'
   if (view.name !== 'answer' || view.asked.kind !== 'answered') return 'ask'

@@ -3,15 +3,15 @@ import { useConfig } from '../../api/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import type { Answer } from './request/ask.ts'
-import { HeaderList } from './request/AnswerCard.tsx'
+import type { ResourceResponse } from './request/send-request.ts'
+import { HeaderList } from './request/ResponseCard.tsx'
 import type { NoChallenge } from './request/challenge.ts'
 import type { ResourceRequest } from './request/request.ts'
 import { CorsHelp } from './request/UnansweredCard.tsx'
 
 export type NoChallengeCardProps = {
   none: NoChallenge
-  answer: Answer
+  answer: ResourceResponse
   request: ResourceRequest
   onRelay: () => void
 }

@@ -11,7 +11,7 @@ import { Select } from '../../ui/Select.tsx'
 import { RequestDetails } from './RequestDetails.tsx'
 import {
   readRequest,
-  type Method,
+  type HttpMethod,
   type RequestFields,
   type ResourceRequest,
 } from './request/request.ts'
@@ -54,7 +54,7 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
         <div className="grid gap-3 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
           <Field label={<Trans>Method</Trans>}>
             <Select
-              onChange={(event) => set({ method: event.target.value as Method })}
+              onChange={(event) => set({ method: event.target.value as HttpMethod })}
               value={fields.method}
             >
               {RELAY_METHODS.map((method) => (

@@ -4,12 +4,12 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { mayHavePaid } from './pay/runs.ts'
-import { isServed, type Visit } from './pay/visit.ts'
-import { listVisits } from './pay/visits.ts'
+import { isServed, type Purchase } from './pay/purchase.ts'
+import { listPurchases } from './pay/purchases.ts'
 
 /** Requests that were paid here and not answered yet. */
 export function Unfinished({ onOpen }: { onOpen: (id: string) => void }) {
-  const [open, setOpen] = useState<readonly Visit[]>([])
+  const [open, setOpen] = useState<readonly Purchase[]>([])
   useEffect(() => {
     let current = true
     void findUnfinished().then(
@@ -39,8 +39,8 @@ export function Unfinished({ onOpen }: { onOpen: (id: string) => void }) {
   ))
 }
 
-async function findUnfinished(): Promise<Visit[]> {
-  const visits = (await listVisits()).filter((visit) => !isServed(visit)).slice(0, 5)
+async function findUnfinished(): Promise<Purchase[]> {
+  const visits = (await listPurchases()).filter((visit) => !isServed(visit)).slice(0, 5)
   const paid = await Promise.all(visits.map(({ id }) => mayHavePaid(id)))
   return visits.filter((_, index) => paid[index])
 }

@@ -1,13 +1,17 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import type { Answer } from './request/ask.ts'
-import { headerOf, type Challenge } from './request/challenge.ts'
+import type { ResourceResponse } from './request/send-request.ts'
+import { headerOf, type PaymentChallenge } from './request/challenge.ts'
 
 /** What a seller's 402 could do better, with the line that would do it. */
 export type Lint = { text: MessageDescriptor; fix: string }
 
 /** Looks at a challenge the way another client would. `direct`: this browser read it across origins. */
-export function lintChallenge(challenge: Challenge, answer: Answer, direct: boolean): Lint[] {
+export function lintChallenge(
+  challenge: PaymentChallenge,
+  answer: ResourceResponse,
+  direct: boolean,
+): Lint[] {
   const lints: Lint[] = []
   const hasV2 = challenge.versions.includes(2)
   if (!hasV2 && !direct)

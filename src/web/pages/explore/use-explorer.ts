@@ -6,18 +6,18 @@ import { useSearch } from '../../router/use-route.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import { announce } from '../../ui/announce.tsx'
-import { ask, type Asked } from './request/ask.ts'
+import { sendRequest, type ResourceResult } from './request/send-request.ts'
 import { isChallenge, readChallenge } from './request/challenge.ts'
-import { openVisit, startVisit, type Choice } from './open-visit.ts'
-import type { Visit } from './pay/visit.ts'
+import { openPurchase, startPurchase, type PaymentChoice } from './open-purchase.ts'
+import type { Purchase } from './pay/purchase.ts'
 import { findSame, FRESH_MS, hasRisen } from './price.ts'
 import type { RequestFields, ResourceRequest } from './request/request.ts'
 
-export type View =
+export type ExplorerView =
   | { name: 'idle'; notice?: string }
   | { name: 'opening' }
-  | { name: 'answer'; request: ResourceRequest; asked: Asked; at: number; notice?: string }
-  | { name: 'visit'; visit: Visit; run: PaymentRun; request: ResourceRequest }
+  | { name: 'answer'; request: ResourceRequest; asked: ResourceResult; at: number; notice?: string }
+  | { name: 'visit'; visit: Purchase; run: PaymentRun; request: ResourceRequest }
 
 /** The request in the form, what came of it, and the payment it led to. */
 export function useExplorer() {
@@ -30,7 +30,9 @@ export function useExplorer() {
     body: '',
     via: 'direct',
   })
-  const [view, setView] = useState<View>(search.visit ? { name: 'opening' } : { name: 'idle' })
+  const [view, setView] = useState<ExplorerView>(
+    search.visit ? { name: 'opening' } : { name: 'idle' },
+  )
   const [busy, setBusy] = useState(false)
   const turn = useRef(0)
   const wanted = search.visit
@@ -42,7 +44,7 @@ export function useExplorer() {
     return () => gone.abort()
 
     async function open(id: string) {
-      const opened = await openVisit(id)
+      const opened = await openPurchase(id)
       if (gone.signal.aborted) return
       if (opened.ok) {
         const { visit, run } = opened
@@ -72,7 +74,7 @@ export function useExplorer() {
       const mine = ++turn.current
       setBusy(true)
       navigate(pathTo('explore', { search: { url: request.url } }), { replace: true })
-      const asked = await ask(request)
+      const asked = await sendRequest(request)
       if (turn.current !== mine) return
       setBusy(false)
       setView({ name: 'answer', request, asked, at: Date.now() })
@@ -82,8 +84,8 @@ export function useExplorer() {
     [t],
   )
 
-  const begin = useCallback(async (request: ResourceRequest, choice: Choice) => {
-    const { visit, run } = await startVisit(request, choice)
+  const begin = useCallback(async (request: ResourceRequest, choice: PaymentChoice) => {
+    const { visit, run } = await startPurchase(request, choice)
     setView({ name: 'visit', visit, run, request })
     navigate(pathTo('explore', { search: { url: request.url, visit: visit.id } }), {
       replace: true,
@@ -93,11 +95,11 @@ export function useExplorer() {
   }, [])
 
   /** What was offered a while ago is asked for again, so that the price which is reviewed is the price of now. */
-  async function pay(from: Extract<View, { name: 'answer' }>, choice: Choice) {
+  async function pay(from: Extract<ExplorerView, { name: 'answer' }>, choice: PaymentChoice) {
     setBusy(true)
     try {
       if (Date.now() - from.at < FRESH_MS) return await begin(from.request, choice)
-      const asked = await ask(from.request)
+      const asked = await sendRequest(from.request)
       const fresh =
         asked.kind === 'answered' && asked.answer.status === 402
           ? readChallenge(asked.answer)

@@ -10,10 +10,10 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { checkAmount, checkResource } from '../../payment-flow/form/fields.ts'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
-import type { Fields } from './wish.ts'
+import type { LinkForm } from './link-form.ts'
 
 export type LinkFieldsProps = {
-  form: UseFormReturn<Fields>
+  form: UseFormReturn<LinkForm>
   payable: readonly Network[]
   network: Network
   asset: Asset
@@ -103,7 +103,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
 }
 
 /** In words: what it is for, how long it holds, and where it leads. */
-function TextFields({ form }: { form: UseFormReturn<Fields> }) {
+function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
   const { t } = useLingui()
   const { register } = form
   const { errors } = form.formState

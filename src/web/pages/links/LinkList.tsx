@@ -17,7 +17,7 @@ import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { keepLink } from './links-query.ts'
+import { cacheLink } from './links-query.ts'
 import { pageOfLink } from './page-of-link.ts'
 
 const STATES: Readonly<
@@ -143,7 +143,7 @@ function LinkActions({ link, onShare }: { link: LinkBody; onShare: (link: LinkBo
   async function change(work: () => Promise<{ link: LinkBody }>, done: string) {
     setBusy(true)
     try {
-      keepLink((await work()).link)
+      cacheLink((await work()).link)
       toast(done)
     } catch (error) {
       const { title, body } = describeError(error)

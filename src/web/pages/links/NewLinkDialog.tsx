@@ -12,8 +12,8 @@ import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
 import { LinkFields } from './LinkFields.tsx'
-import { keepLink } from './links-query.ts'
-import { emptyWish, wishOf, type Fields } from './wish.ts'
+import { cacheLink } from './links-query.ts'
+import { emptyLinkForm, linkRequestOf, type LinkForm } from './link-form.ts'
 
 export function NewLinkDialog({
   onClose,
@@ -26,11 +26,11 @@ export function NewLinkDialog({
   const { networks, sellerWallets } = useConfig()
   const payable = networks.filter((each) => sellersOn(each, sellerWallets).length > 0)
   const [first] = payable
-  const form = useForm<Fields>({
-    defaultValues: emptyWish(first, first && sellersOn(first, sellerWallets)[0]),
+  const form = useForm<LinkForm>({
+    defaultValues: emptyLinkForm(first, first && sellersOn(first, sellerWallets)[0]),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [trouble, setTrouble] = useState<{ title: string; body: string }>()
+  const [userError, setUserError] = useState<{ title: string; body: string }>()
   const network = payable.find((each) => each.network === networkId) ?? first
   if (!network) {
     return (
@@ -41,18 +41,18 @@ export function NewLinkDialog({
   }
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
 
-  async function submit(fields: Fields) {
-    setTrouble(undefined)
+  async function submit(fields: LinkForm) {
+    setUserError(undefined)
     try {
-      const { link } = await callProxy('linkCreate', { body: wishOf(fields, asset) })
-      keepLink(link)
+      const { link } = await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
+      cacheLink(link)
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []
       for (const [field, text] of named)
         if (isField(fields, field) && typeof text === 'string')
           form.setError(field, { message: text })
-      setTrouble(describeError(error))
+      setUserError(describeError(error))
     }
   }
 
@@ -85,9 +85,9 @@ export function NewLinkDialog({
         noValidate
         onSubmit={(event) => void form.handleSubmit(submit)(event)}
       >
-        {trouble && (
-          <Banner role="alert" title={trouble.title} tone="warn">
-            {trouble.body}
+        {userError && (
+          <Banner role="alert" title={userError.title} tone="warn">
+            {userError.body}
           </Banner>
         )}
         <LinkFields asset={asset} form={form} network={network} payable={payable} />
@@ -96,6 +96,6 @@ export function NewLinkDialog({
   )
 }
 
-function isField(fields: Fields, name: string): name is keyof Fields {
+function isField(fields: LinkForm, name: string): name is keyof LinkForm {
   return Object.hasOwn(fields, name)
 }

@@ -11,7 +11,7 @@ export const linksQuery = queryOptions({
 })
 
 /** Puts a link's new state where the list shows it, without a second reading. */
-export function keepLink(link: LinkBody): void {
+export function cacheLink(link: LinkBody): void {
   queryClient.setQueryData(linksQuery.queryKey, (links) => {
     if (!links) return [link]
     const known = links.some(({ terms }) => terms.id === link.terms.id)

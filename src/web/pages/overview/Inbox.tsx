@@ -136,7 +136,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
           </InboxItem>
         )}
         {unfinished.map((entry) =>
-          entry.state.order.deed ? (
+          entry.state.order.operation ? (
             <Settlement entry={entry} key={entry.id} />
           ) : (
             <Unsettled entry={entry} key={entry.id} />
@@ -198,7 +198,7 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
       title={<Trans>A settlement from this browser is not finished</Trans>}
       tone="warn"
     >
-      {order.deed?.kind === 'acknowledge' ? (
+      {order.operation?.kind === 'acknowledge' ? (
         <Trans>A receipt on the chain, for a payment you have.</Trans>
       ) : !('sent' in state) ? (
         <Trans>

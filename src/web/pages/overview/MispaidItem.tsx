@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { findAsset } from '#contract/network.ts'
-import { forgetMispaid, sendBackPath, type Mispaid } from '../../payment-view/mispaid.ts'
+import { forgetMispaid, refundPath, type Mispaid } from '../../payment-view/mispaid.ts'
 import { Link } from '../../router/Link.tsx'
 import { useNetwork } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -35,7 +35,7 @@ export function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
         <>
           <Link
             className={buttonClass({ size: 'sm' })}
-            to={sendBackPath(mispaid, {
+            to={refundPath(mispaid, {
               decimals,
               description: t`Sent back: another amount than was asked for`,
             })}

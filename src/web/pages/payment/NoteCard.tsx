@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState, type FormEvent } from 'react'
 import { describeError } from '../../errors/codes.ts'
 import { inOne } from '../../errors/in-one.ts'
-import { labelsQuery, notesQuery, writeNotes, type NoteChange } from '../../api/notes.ts'
+import { labelsQuery, notesQuery, writeNotes, type NoteUpdate } from '../../api/notes.ts'
 import { useSession } from '../../api/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -26,7 +26,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
   const [problem, setProblem] = useState<unknown>()
   if (!signedIn) return null
 
-  async function change(what: NoteChange): Promise<boolean> {
+  async function change(what: NoteUpdate): Promise<boolean> {
     setProblem(undefined)
     try {
       await writeNotes([paymentId], what)
@@ -69,7 +69,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
   )
 }
 
-type Change = (what: NoteChange) => Promise<boolean>
+type Change = (what: NoteUpdate) => Promise<boolean>
 
 function LabelList({ labels, onChange }: { labels: readonly string[]; onChange: Change }) {
   const { t } = useLingui()

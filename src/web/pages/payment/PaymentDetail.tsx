@@ -20,7 +20,7 @@ import { ReturnCard } from './ReturnCard.tsx'
 import { StateBanner } from './StateBanner.tsx'
 import { inOne } from '../../errors/in-one.ts'
 import { stateWords, titleWords } from './state-words.ts'
-import { TruthCard } from './TruthCard.tsx'
+import { OnChainCard } from './OnChainCard.tsx'
 
 export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   const network = useNetwork(payment.network)
@@ -70,7 +70,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="grid min-w-0 content-start gap-4">
           <PaymentFacts network={network} payment={payment} />
-          {network && <TruthCard network={network} payment={payment} />}
+          {network && <OnChainCard network={network} payment={payment} />}
           {Object.keys(details).length > 0 && <MetadataCard metadata={details} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">

@@ -12,7 +12,7 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { curlOf } from './curl.ts'
 import { receiptOf } from './receipt.ts'
-import { useTruth } from './use-truth.ts'
+import { useOnChainVerification } from './use-on-chain-verification.ts'
 
 /** What a reader takes along: a receipt once the chain bears the payment out, another verification, the same reading as a command. */
 export function ReceiptCard({
@@ -23,7 +23,7 @@ export function ReceiptCard({
   network: Network
 }) {
   const { t } = useLingui()
-  const { data: truth } = useTruth(payment, network)
+  const { data: truth } = useOnChainVerification(payment, network)
   const [busy, setBusy] = useState(false)
   const receipt = receiptOf(payment)
   const proven = truth?.kind === 'matches' && receipt !== undefined

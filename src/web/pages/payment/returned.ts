@@ -3,7 +3,7 @@ import { isPaid, type PaymentStatus } from '#contract/payment.ts'
 import { call } from '../../api/client.ts'
 
 /** What was refunded of a payment, and what can still be refunded. Atomic units. */
-export type Returned = {
+export type ReturnedAmount = {
   /** Newest first. */
   returns: readonly PaymentRow[]
   paidAtomic: bigint
@@ -22,7 +22,7 @@ const MOST_ROWS = '500'
 export async function readReturned(
   payment: PaymentStatusBody,
   signal: AbortSignal,
-): Promise<Returned> {
+): Promise<ReturnedAmount> {
   const rows: PaymentRow[] = []
   let cursor: string | undefined
   do {
@@ -50,7 +50,7 @@ type Original = Pick<
  * Counts only the same asset between the same two parties, no matter what a payment says about
  * itself.
  */
-export function countReturned(payment: Original, rows: readonly PaymentRow[]): Returned {
+export function countReturned(payment: Original, rows: readonly PaymentRow[]): ReturnedAmount {
   const returns = rows.filter(
     (row) =>
       row.refundOf === payment.paymentId &&

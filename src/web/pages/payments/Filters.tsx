@@ -15,7 +15,7 @@ import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { useKeptFocus } from '../../ui/use-kept-focus.ts'
+import { usePersistentFocus } from '../../ui/use-persistent-focus.ts'
 import { useNow } from '../../ui/use-now.ts'
 import { AmountFilter } from './AmountFilter.tsx'
 import { chipsOf, periodWords, type FilterChip } from '../../payment-view/filter-words.ts'
@@ -32,7 +32,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
   const now = useNow()
   // A phone shows what is set as chips, and what can be set on demand.
   const [open, setOpen] = useState(false)
-  const keptFocus = useKeptFocus()
+  const keptFocus = usePersistentFocus()
   const change = (next: Partial<Record<keyof PaymentFilter, string | undefined>>) =>
     navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), {
       replace: true,

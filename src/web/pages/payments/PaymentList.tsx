@@ -28,7 +28,7 @@ import { ListSkeleton } from './ListSkeleton.tsx'
 import { NewPaymentsPill } from './NewPaymentsPill.tsx'
 import { MOST_ROWS_SHOWN, PaymentRows } from './PaymentRows.tsx'
 import { SelectionBar } from './SelectionBar.tsx'
-import { useNotedPages, type Looking } from './use-noted-pages.ts'
+import { useNotedPages, type PageReading } from './use-noted-pages.ts'
 import { usePages, type Pages } from './use-pages.ts'
 import { MOST_SELECTED, useSelection } from './use-selection.ts'
 
@@ -66,7 +66,7 @@ function NotedList({ noted, ...same }: Same & { noted: NoteFilter }) {
 type ListViewProps = Same & {
   pages: Pages
   noted?: NoteFilter
-  looking?: Looking
+  looking?: PageReading
   onRange?: (range: { from: number; to: number }) => void
 }
 
@@ -176,7 +176,7 @@ function ignore(): void {
 }
 
 /** How far the list was looked through for notes. */
-function LookingNote({ looking }: { looking: Looking }) {
+function LookingNote({ looking }: { looking: PageReading }) {
   if (!looking) return null
   const [looked, of] = [formatNumber(looking.looked), formatNumber(looking.of)]
   return (

@@ -13,11 +13,11 @@ import type { PaymentNote } from '#contract/note-endpoints.ts'
 import { notesQuery } from '../../api/notes.ts'
 import { PAGE_SIZE } from '../../api/queries.ts'
 import { cx } from '../../ui/cx.ts'
-import type { Stretch } from './drawn-rows.ts'
+import type { RowRange } from './drawn-rows.ts'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { PaymentTable } from './PaymentTable.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
-import { CARD_HEIGHT, placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { CARD_HEIGHT, rowPositionOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import { bringIntoSight, useDrawnRows } from './use-drawn-rows.ts'
 import type { Pages } from './use-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
@@ -44,7 +44,7 @@ export type PaymentRowsProps = {
 
 /** Draws only the rows in view, as a table if there is room and as cards on a phone. */
 export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
-  const [near, setNear] = useState<Stretch>({ from: 0, to: 0 })
+  const [near, setNear] = useState<RowRange>({ from: 0, to: 0 })
   useEffect(
     () => onRange({ from: near.from * PAGE_SIZE, to: near.to * PAGE_SIZE }),
     [near, onRange],
@@ -58,7 +58,7 @@ type RowsInSightProps = Omit<PaymentRowsProps, 'pages' | 'onRange'> & {
   rowAt: Pages['rowAt']
   notes: RowsInView['notes']
   /** Called with the pages of the list around the drawn rows, when they change. */
-  onNear: (pages: Stretch) => void
+  onNear: (pages: RowRange) => void
 }
 
 /** The part that renders on each frame of scrolling, and nothing more. */
@@ -132,7 +132,7 @@ function pageOf(index: number): number {
 }
 
 /** Notes by page of the list, so that scrolling by a row repeats no request. */
-function useNotesOf(pages: Pages, { from, to }: Stretch): ReadonlyMap<string, PaymentNote> {
+function useNotesOf(pages: Pages, { from, to }: RowRange): ReadonlyMap<string, PaymentNote> {
   const queries = Array.from({ length: to - from + 1 }, (_, index) => {
     const ids = Array.from(
       { length: PAGE_SIZE },
@@ -180,7 +180,7 @@ function Cards({
           )}
           data-index={index}
           key={index}
-          style={placeOf(index, CARD_HEIGHT)}
+          style={rowPositionOf(index, CARD_HEIGHT)}
         >
           {row && (
             <PaymentCard

@@ -16,7 +16,7 @@ import {
 } from '../../payment-view/columns.ts'
 import { PaymentCell } from '../../payment-view/PaymentCell.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
-import { placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { rowPositionOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import type { Selection } from './use-selection.ts'
 
 /**
@@ -95,7 +95,7 @@ export function PaymentTable({ rows, count, total, notes, selection, list }: Row
                 data-index={index}
                 key={index}
                 {...asTable.row}
-                style={placeOf(index, ROW_HEIGHT)}
+                style={rowPositionOf(index, ROW_HEIGHT)}
               >
                 <td {...asTable.cell} />
               </tr>
@@ -156,7 +156,7 @@ const Row = memo(function Row({
       data-index={index}
       data-payment-row={row.paymentId}
       {...asTable.row}
-      style={{ ...placeOf(index, ROW_HEIGHT), gridTemplateColumns: templateOf(shown) }}
+      style={{ ...rowPositionOf(index, ROW_HEIGHT), gridTemplateColumns: templateOf(shown) }}
     >
       <Cell className="flex">
         <RowCheckbox

@@ -2,7 +2,7 @@ import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { describeError } from '../../errors/codes.ts'
-import { MOST_AT_ONCE, writeNotes, type NoteChange } from '../../api/notes.ts'
+import { MOST_AT_ONCE, writeNotes, type NoteUpdate } from '../../api/notes.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -21,7 +21,7 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
   const [labelling, setLabelling] = useState(false)
   const [busy, setBusy] = useState(false)
   const count = selection.rows.size
-  const write = (change: NoteChange) =>
+  const write = (change: NoteUpdate) =>
     writeNotes(
       [...selection.rows.keys()],
       change,

@@ -10,7 +10,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { useKeptFocus } from '../../ui/use-kept-focus.ts'
+import { usePersistentFocus } from '../../ui/use-persistent-focus.ts'
 import { isSameFilter, removeView, saveView, useSavedViews, type SavedView } from './saved-views.ts'
 
 /** Filters under a name, side by side. They stay in this browser; a link to one is a link to its filters. */
@@ -18,7 +18,7 @@ export function Views({ filter }: { filter: PaymentFilter }) {
   const { t } = useLingui()
   const views = useSavedViews()
   const [naming, setNaming] = useState(false)
-  const keptFocus = useKeptFocus()
+  const keptFocus = usePersistentFocus()
   const here = views.find((view) => isSameFilter(view.filter, filter))
 
   function remove(view: SavedView) {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { nextDrawn, type Stretch } from './drawn-rows.ts'
+import { nextDrawn, type RowRange } from './drawn-rows.ts'
 
-const NONE: Stretch = { from: 0, to: -1 }
+const NONE: RowRange = { from: 0, to: -1 }
 
 /** Every frame until nothing is added. */
-function frames(start: Stretch, sight: Stretch, count: number): Stretch[] {
+function frames(start: RowRange, sight: RowRange, count: number): RowRange[] {
   const all = [start]
   for (;;) {
-    const last = all.at(-1) as Stretch
+    const last = all.at(-1) as RowRange
     const next = nextDrawn(last, sight, count)
     if (next === last) return all
     all.push(next)
@@ -34,7 +34,7 @@ test.each([
     const all = frames(start, sight, count)
     expect(all.at(-1)).toEqual(end)
     for (const [index, { from, to }] of all.slice(1).entries()) {
-      const before = all[index] as Stretch
+      const before = all[index] as RowRange
       const stayed = Math.max(0, Math.min(to, before.to) - Math.max(from, before.from) + 1)
       expect(to - from + 1 - stayed).toBeLessThanOrEqual(3)
     }

@@ -1,5 +1,5 @@
 /** Rows of a list by index, from the first to the last of them; none when `to` is below `from`. */
-export type Stretch = { from: number; to: number }
+export type RowRange = { from: number; to: number }
 
 /** Rows drawn beyond those in view, so that scrolling finds them drawn. */
 const BEYOND = 8
@@ -10,7 +10,7 @@ const AT_ONCE = 3
  * The next range to draw: the rows in view first, then some beyond, a few at a time. If no drawn
  * row is near, the rows that stay in view longest come first. The final range returns itself.
  */
-export function nextDrawn(drawn: Stretch, sight: Stretch, count: number): Stretch {
+export function nextDrawn(drawn: RowRange, sight: RowRange, count: number): RowRange {
   const far = { from: Math.max(0, sight.from - BEYOND), to: Math.min(count - 1, sight.to + BEYOND) }
   const kept = { from: Math.max(drawn.from, far.from), to: Math.min(drawn.to, far.to) }
   const down = drawn.from <= drawn.to && drawn.to < far.from

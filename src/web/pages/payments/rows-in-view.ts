@@ -20,6 +20,6 @@ export type RowsInView = {
 }
 
 /** Where a row stands: on its own, so that the others have nothing to do with it. */
-export function placeOf(index: number, height: number) {
+export function rowPositionOf(index: number, height: number) {
   return { top: index * height, height }
 }

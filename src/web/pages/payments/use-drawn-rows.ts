@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
-import { nextDrawn, type Stretch } from './drawn-rows.ts'
+import { nextDrawn, type RowRange } from './drawn-rows.ts'
 
 export type Rows = {
   count: number
@@ -24,8 +24,8 @@ const EDGE = 120
 export function useDrawnRows(
   list: RefObject<HTMLElement | null>,
   { count, height }: Rows,
-): Stretch {
-  const [drawn, setDrawn] = useState<Stretch>({ from: 0, to: -1 })
+): RowRange {
+  const [drawn, setDrawn] = useState<RowRange>({ from: 0, to: -1 })
   const latest = useRef(drawn)
   useLayoutEffect(() => {
     let frame = 0

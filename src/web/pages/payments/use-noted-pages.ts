@@ -7,11 +7,11 @@ import { serverNow } from '../../api/clock.ts'
 import type { Pages } from './use-pages.ts'
 
 /** How far the list was looked through; undefined once it was to its end. */
-export type Looking = { looked: number; of: number } | undefined
+export type PageReading = { looked: number; of: number } | undefined
 
 type Found = {
   rows: readonly PaymentRow[]
-  looking: Looking
+  looking: PageReading
   begun: boolean
   error: Error | null
   readAt: number
@@ -30,7 +30,7 @@ export function useNotedPages(
   viewer: Viewer,
   query: ListQuery,
   noted: NoteFilter,
-): { pages: Pages; looking: Looking } {
+): { pages: Pages; looking: PageReading } {
   const [found, setFound] = useState(NOTHING)
   const [turn, setTurn] = useState(0)
   // What comes later is not in the list, nor in a file made of it.

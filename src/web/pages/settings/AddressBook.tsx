@@ -10,7 +10,7 @@ import { Card } from '../../ui/Card.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { BookFile } from './BookFile.tsx'
+import { AddressFile } from './AddressFile.tsx'
 import { EntryDialog } from './EntryDialog.tsx'
 
 /** Names for the addresses this reader pays. They stand in this browser and are told to nobody. */
@@ -85,7 +85,7 @@ export function AddressBook() {
           ))}
         </ul>
       )}
-      <BookFile />
+      <AddressFile />
       {open && (
         <EntryDialog entry={open === 'new' ? undefined : open} onClose={() => setOpen(undefined)} />
       )}

@@ -21,12 +21,12 @@ export function OtherSessions() {
   const { t } = useLingui()
   const { data, error, refetch } = useQuery(sessionsQuery)
   const [ending, setEnding] = useState(false)
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
   const others = data?.filter(({ current }) => !current)
 
   async function endOthers() {
     setEnding(true)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const { ended } = await callProxy('sessionEndOthers', { body: {} })
       toast(
@@ -35,7 +35,7 @@ export function OtherSessions() {
       )
       await refetch()
     } catch (problem) {
-      setTrouble(describeError(problem).title)
+      setUserError(describeError(problem).title)
     } finally {
       setEnding(false)
     }
@@ -78,9 +78,9 @@ export function OtherSessions() {
           </Button>
         </>
       )}
-      {trouble && (
+      {userError && (
         <p className="mt-3 text-sm text-bad-ink" role="alert">
-          {trouble}
+          {userError}
         </p>
       )}
     </section>

@@ -19,17 +19,17 @@ export function SessionSettings() {
   const { t } = useLingui()
   const state = useSession()
   const [leaving, setLeaving] = useState(false)
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
 
   async function leave() {
     setLeaving(true)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       await signOut()
       toast(t`Signed out`)
     } catch (error) {
       const reason = describeError(error).title
-      setTrouble(t`You are still signed in. ${reason}.`)
+      setUserError(t`You are still signed in. ${reason}.`)
     } finally {
       setLeaving(false)
     }
@@ -76,9 +76,9 @@ export function SessionSettings() {
               <Trans>Sign out</Trans>
             </Button>
           </div>
-          {trouble && (
+          {userError && (
             <p className="mt-3 text-sm text-bad-ink" role="alert">
-              {trouble}
+              {userError}
             </p>
           )}
           <OtherSessions />

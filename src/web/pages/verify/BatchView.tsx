@@ -12,7 +12,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { readBatch, writeCsv, type BatchRow } from './batch.ts'
-import { checkRow, type Line } from './check-row.ts'
+import { checkRow, type ProofLine } from './check-row.ts'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { ProofBox } from './ProofBox.tsx'
@@ -29,7 +29,7 @@ export function BatchView() {
     startFields(undefined, networks, [...(session?.wallets ?? []), ...sellerWallets]),
   )
   const [problems, setProblems] = useState<ExpectedProblems>({})
-  const [lines, setLines] = useState<readonly Line[]>([])
+  const [lines, setLines] = useState<readonly ProofLine[]>([])
   const [running, setRunning] = useState(false)
   const stop = useRef(false)
   const read = useMemo(() => readBatch(text), [text])
@@ -100,7 +100,7 @@ function BatchTable({
   running,
   total,
 }: {
-  lines: readonly Line[]
+  lines: readonly ProofLine[]
   running: boolean
   total: number
 }) {
@@ -190,7 +190,7 @@ function BatchTable({
   )
 }
 
-function save(lines: readonly Line[]): void {
+function save(lines: readonly ProofLine[]): void {
   const url = URL.createObjectURL(new Blob([writeCsv(lines)], { type: 'text/csv;charset=utf-8' }))
   const link = document.createElement('a')
   link.href = url

@@ -33,14 +33,14 @@ export type CheckListProps = { checks: readonly Check[] }
 
 /** What does not hold or is not known, in view; what holds, folded where it is much. */
 export function CheckList({ checks }: CheckListProps) {
-  const [trouble, held] = [
+  const [userError, held] = [
     checks.filter(({ state }) => state !== 'ok'),
     checks.filter(({ state }) => state === 'ok'),
   ]
   return (
     <div className="space-y-3">
-      {trouble.length > 0 && (
-        <Rows caption={<Trans>What does not hold or is not known</Trans>} checks={trouble} />
+      {userError.length > 0 && (
+        <Rows caption={<Trans>What does not hold or is not known</Trans>} checks={userError} />
       )}
       {held.length > 0 && (
         <details className="group" open={held.length <= FEW}>

@@ -24,12 +24,12 @@ export type ProofBoxProps = {
 export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
   const { t } = useLingui()
   const [over, setOver] = useState(false)
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
 
   async function read(file: File | undefined) {
     if (!file) return
-    if (file.size > MAX_FILE) return setTrouble(t`This file is larger than 2 MB.`)
-    setTrouble(undefined)
+    if (file.size > MAX_FILE) return setUserError(t`This file is larger than 2 MB.`)
+    setUserError(undefined)
     onText(await file.text())
   }
 
@@ -81,9 +81,9 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
           value={text}
         />
       </Field>
-      {trouble && (
+      {userError && (
         <Banner className="mt-3" role="alert" tone="warn">
-          {trouble}
+          {userError}
         </Banner>
       )}
       <div className="mt-3 flex flex-wrap gap-2">

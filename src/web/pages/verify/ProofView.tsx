@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { useSession } from '../../api/session.ts'
-import { sendBackPath, type Mispaid } from '../../payment-view/mispaid.ts'
+import { refundPath, type Mispaid } from '../../payment-view/mispaid.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -18,7 +18,7 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { verdictOf } from '../../payment-view/check.ts'
-import { factsOf, type Facts as ProofFacts } from './proof/facts.ts'
+import { factsOf, type ProofFacts as ProofFacts } from './proof/facts.ts'
 import type { Recognized } from './recognize.ts'
 import { ResultCard } from './ResultCard.tsx'
 import { SettleCard } from './settle/SettleCard.tsx'
@@ -34,7 +34,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
     startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]),
   )
   const [problems, setProblems] = useState<ExpectedProblems>({})
-  const { busy, asked, result, mispaid, trouble, run, forget } = useProofCheck()
+  const { busy, asked, result, mispaid, userError, run, forget } = useProofCheck()
   // A settlement in progress stays in view until it is left, no matter what the next check says:
   // its outcome is shown there.
   const [settling, setSettling] = useState(false)
@@ -69,9 +69,9 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           }}
           problems={problems}
         />
-        {trouble && (
+        {userError && (
           <Banner className="mt-4" role="alert" tone="warn">
-            {trouble}
+            {userError}
           </Banner>
         )}
         <div className="mt-5 flex flex-wrap items-center gap-2">
@@ -142,7 +142,7 @@ function SendBack({
     <>
       <Link
         className={buttonClass({})}
-        to={sendBackPath(mispaid, {
+        to={refundPath(mispaid, {
           decimals,
           description: t`Sent back: another amount than was asked for`,
         })}

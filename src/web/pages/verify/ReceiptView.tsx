@@ -11,11 +11,11 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { lookForTransaction } from './chain-checks.ts'
+import { findTransaction } from './chain-checks.ts'
 import { CheckList } from './CheckList.tsx'
 import { checkReceipt } from '../../payment-view/receipt-checks.ts'
 import { ResultCard } from './ResultCard.tsx'
-import type { Result } from './run-checks.ts'
+import type { ProofResult } from './run-checks.ts'
 
 /**
  * A receipt: first checked against its own bytes, without any network; then, if the reader wants,
@@ -28,7 +28,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
   const asset = network && findAsset(network, receipt.asset)
   const checks = useMemo(() => checkReceipt(receipt), [receipt])
   const [busy, setBusy] = useState(false)
-  const [result, setResult] = useState<Result>()
+  const [result, setResult] = useState<ProofResult>()
   const bad = checks.some(({ state }) => state === 'bad')
   const open = checks.some(({ state }) => state === 'open')
 
@@ -45,7 +45,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
     }
     // Without the payer's bytes it may be a submitted proof, which has its own memo.
     const memo = receipt.network.startsWith('solana:') && receipt.signed ? receipt.paymentId : null
-    const view = await lookForTransaction(receipt.transaction, expected, {
+    const view = await findTransaction(receipt.transaction, expected, {
       payer: receipt.payer,
       memo,
     }).catch((error: unknown) => ({

@@ -16,11 +16,11 @@ import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { firstBad, verdictOf } from '../../payment-view/check.ts'
 import { CheckList } from './CheckList.tsx'
-import type { Result } from './run-checks.ts'
+import type { ProofResult } from './run-checks.ts'
 import { verdictWords } from './words.ts'
 
 export type ResultCardProps = {
-  result: Result
+  result: ProofResult
   network: Network | undefined
   children?: ReactNode
 }

@@ -6,11 +6,11 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { lookForTransaction, networksOf } from './chain-checks.ts'
+import { findTransaction, networksOf } from './chain-checks.ts'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { ResultCard } from './ResultCard.tsx'
-import type { Result } from './run-checks.ts'
+import type { ProofResult } from './run-checks.ts'
 
 /** A transaction, held against what the reader expected, by their own node alone. */
 export function TransactionView({ id, family }: { id: string; family: Family }) {
@@ -20,14 +20,14 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
   const [fields, setFields] = useState(() => startFields(undefined, networks, sellerWallets))
   const [problems, setProblems] = useState<ExpectedProblems>({})
   const [busy, setBusy] = useState(false)
-  const [result, setResult] = useState<Result>()
+  const [result, setResult] = useState<ProofResult>()
 
   async function run() {
     const read = readExpected(fields, all)
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
     setBusy(true)
-    const view = await lookForTransaction(id, read.expected, { payer: null, memo: null }).catch(
+    const view = await findTransaction(id, read.expected, { payer: null, memo: null }).catch(
       (error: unknown) => ({
         checks: [],
         settled: false,

@@ -1,4 +1,4 @@
-import { JsonProblem, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
 
 /** Many proofs at once. */
 
@@ -28,7 +28,7 @@ function fromJson(text: string): BatchRow[] | 'json' {
   try {
     value = parseJson(text)
   } catch (error) {
-    if (error instanceof JsonProblem) return 'json'
+    if (error instanceof JsonError) return 'json'
     throw error
   }
   if (!Array.isArray(value)) return 'json'

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { addressFact, amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import { lookForTransaction } from './chain-checks.ts'
+import { findTransaction } from './chain-checks.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
@@ -83,7 +83,7 @@ async function look(
     confirmations: 2,
     assets: [NATIVE_ETH, token],
   }
-  return lookForTransaction(
+  return findTransaction(
     hash,
     { network, asset: token, wallet: payee, amountAtomic, resource: null, memo: null },
     { payer: from, memo: null },

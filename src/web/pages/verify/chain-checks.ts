@@ -5,11 +5,11 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import type { AnyCheckFact } from '../../payment-order/check-facts.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
-import type { Facts } from './proof/facts.ts'
+import type { ProofFacts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 
 /** What the reader's own node shows. This browser asks it directly, without sending the proof. */
@@ -32,7 +32,7 @@ const NOTHING: ChainView = {
 const BLOCKS_BACK = 5_000
 
 /** Looks up a proof's payment. Never throws for a node's fault. */
-export async function lookOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
+export async function readOnChain(facts: ProofFacts, expected: Expected): Promise<ChainView> {
   try {
     if (facts.body.kind === 'authorization' || facts.body.kind === 'permit') {
       const { messageBytes } = await import('./proof/message-bytes.ts')
@@ -43,12 +43,12 @@ export async function lookOnChain(facts: Facts, expected: Expected): Promise<Cha
         ...NOTHING,
         undecided: t`The proof names no transaction yet, so there is nothing to look for.`,
       }
-    return await lookForTransaction(facts.transaction, expected, {
+    return await findTransaction(facts.transaction, expected, {
       payer: facts.payer,
       memo: facts.memo,
     })
   } catch (error) {
-    if (error instanceof RpcProblem) return { ...NOTHING, undecided: error.message }
+    if (error instanceof RpcError) return { ...NOTHING, undecided: error.message }
     if (error instanceof v.ValiError)
       return { ...NOTHING, undecided: t`Your node answered something this page cannot read.` }
     throw error
@@ -61,7 +61,7 @@ export type Known = { payer: string | null; memo: string | null }
  * Looks up a transaction and compares it with the expected values; anything without an expectation
  * is not checked.
  */
-export async function lookForTransaction(
+export async function findTransaction(
   id: string,
   { network, asset, wallet, amountAtomic }: Expected,
   { payer, memo }: Known,
@@ -234,7 +234,7 @@ async function senderOf(url: string, hash: string): Promise<string> {
  */
 async function lookForMessage(
   bytes: Uint8Array,
-  { payer }: Facts,
+  { payer }: ProofFacts,
   { network, asset, wallet, amountAtomic }: Expected,
 ): Promise<ChainView> {
   const { messageChain } = await import('../../payment-flow/message-chain.ts')
@@ -248,7 +248,7 @@ async function lookForMessage(
     ...parties,
     amountAtomic,
     walletName: '',
-  } satisfies PaymentOrder
+  } satisfies WalletPaymentIntent
   const { height } = await chain.head(order)
   const built = {
     paymentId: '',

@@ -3,16 +3,16 @@ import { formatAmount } from '#contract/amount.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import type { BatchRow } from './batch.ts'
-import { firstBad, verdictOf, type Verdict } from '../../payment-view/check.ts'
+import { firstBad, verdictOf, type ProofVerdict } from '../../payment-view/check.ts'
 import { factsOf } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 import { recognize } from './recognize.ts'
 import { checkOnly } from './run-checks.ts'
 
 /** What became of one proof of many. */
-export type Line = {
+export type ProofLine = {
   name: string
-  verdict: Verdict
+  verdict: ProofVerdict
   reason: string
   amount: string
   payer: string
@@ -31,7 +31,7 @@ export async function checkRow(
   { name, proof }: BatchRow,
   expected: Expected,
   { mine, seen }: RowContext,
-): Promise<Line> {
+): Promise<ProofLine> {
   const found = recognize(proof)
   const empty = { name, amount: '', payer: '', transaction: '' }
   if (found.kind !== 'proof')

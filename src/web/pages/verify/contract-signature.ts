@@ -3,7 +3,7 @@ import { digestOf } from '#chains/evm/authorization.ts'
 import { addressFact, fact, textFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
 import type { Body } from './proof/facts.ts'
@@ -23,7 +23,7 @@ const VALID = '0x1626ba7e'
  * the reader's own node. Null: the payer is not a contract, so only its key can sign. `open`: the
  * node, or the proof, does not say enough.
  */
-export async function askPayerContract({
+export async function readPayerContract({
   payment,
   body,
   expected,
@@ -51,7 +51,7 @@ export async function askPayerContract({
       ? { ...row, state: 'ok', got: addressFact(from) }
       : { ...row, state: 'bad', got: fact('contract_refused'), reason: 'invalid_signature' }
   } catch (error) {
-    if (error instanceof RpcProblem) return { ...row, state: 'open', got: textFact(error.message) }
+    if (error instanceof RpcError) return { ...row, state: 'open', got: textFact(error.message) }
     throw error
   }
 }
@@ -61,7 +61,7 @@ async function confirms(url: string, contract: Hex, data: Hex): Promise<boolean>
     const answer = await callRpc(url, 'eth_call', [{ to: contract, data }, 'latest'])
     return typeof answer === 'string' && answer.startsWith(VALID)
   } catch (error) {
-    if (error instanceof RpcProblem && error.refused) return false
+    if (error instanceof RpcError && error.refused) return false
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { startFields } from './expected.ts'
-import type { Facts } from './proof/facts.ts'
+import type { ProofFacts } from './proof/facts.ts'
 
 const USDC = {
   address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
@@ -28,7 +28,7 @@ const network: Network = {
 }
 const said = { amountAtomic: 1_500_000n, resource: null, memo: null, body: { kind: 'permit' } }
 const start = (facts: object, assets: Network['assets'] = network.assets) =>
-  startFields({ ...said, ...facts } as Facts, [{ ...network, assets }], [])
+  startFields({ ...said, ...facts } as ProofFacts, [{ ...network, assets }], [])
 
 test('a proof in a currency of this desk starts with its own amount', () => {
   expect(start({ network: network.network, asset: USDC.address })).toMatchObject({

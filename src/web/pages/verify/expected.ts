@@ -4,7 +4,7 @@ import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amou
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { readDecimal } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
-import type { Facts } from './proof/facts.ts'
+import type { ProofFacts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 
 /** The form of what is expected. */
@@ -23,7 +23,7 @@ export type ExpectedProblems = Partial<Record<keyof ExpectedFields, string>>
 
 /** Starts with what the proof says of itself; the reader corrects what they expected otherwise. Never the payee: that is what is checked first. */
 export function startFields(
-  facts: Facts | undefined,
+  facts: ProofFacts | undefined,
   networks: readonly Network[],
   wallets: readonly string[],
 ): ExpectedFields {
@@ -50,7 +50,7 @@ export function startFields(
 }
 
 /** An authorization moves a token, and of version 1 it does not say which: known only where the network has a single one. */
-function assetOf(facts: Facts, network: Network): Asset | undefined {
+function assetOf(facts: ProofFacts, network: Network): Asset | undefined {
   if (facts.asset !== null) return findAsset(network, facts.asset)
   if (facts.body.kind !== 'authorization') return nativeAsset(network)
   const tokens = network.assets.filter((asset) => !asset.native)

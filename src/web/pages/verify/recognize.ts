@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import bs58 from 'bs58'
 import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
-import { JsonProblem, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { Receipt } from '#contract/receipt.ts'
 import { decodeHeader, encodeHeader, MAX_HEADER_LENGTH } from '#x402/header.ts'
@@ -97,7 +97,7 @@ function fromJson(text: string): Recognized {
   try {
     value = parseJson(text)
   } catch (error) {
-    if (error instanceof JsonProblem)
+    if (error instanceof JsonError)
       return problem(t`This is no well-formed JSON. ${error.message}`, null)
     throw error
   }

@@ -1,25 +1,35 @@
 import { t } from '@lingui/core/macro'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { serverNow } from '../../api/clock.ts'
-import { lookOnChain, type ChainView } from './chain-checks.ts'
-import type { Check, Outcome } from '../../payment-view/check.ts'
-import type { Facts } from './proof/facts.ts'
+import { readOnChain, type ChainView } from './chain-checks.ts'
+import type { Check, CheckOutcome } from '../../payment-view/check.ts'
+import type { ProofFacts } from './proof/facts.ts'
 import { checkLocally, type Expected } from './proof/local-checks.ts'
 import { settleKindOf } from './settle/kinds.ts'
-import { accept, askWhetherGood, type Accepting, type ServiceView } from './proof/service-checks.ts'
+import {
+  accept,
+  checkWithService,
+  type Accepting,
+  type ServiceView,
+} from './proof/service-checks.ts'
 
 /** Everything known about a proof. */
-export type Result = Outcome & {
+export type ProofResult = CheckOutcome & {
   transaction: string | null
   paymentId: string | null
   already: boolean
   signIn: boolean
 }
 
-export type Question = { header: string; payment: PaymentPayload; facts: Facts; expected: Expected }
+export type ProofQuestion = {
+  header: string
+  payment: PaymentPayload
+  facts: ProofFacts
+  expected: Expected
+}
 
 /** Checks the proof alone: nothing leaves the browser. */
-export async function readAlone({ facts, payment, expected }: Question): Promise<Check[]> {
+export async function readAlone({ facts, payment, expected }: ProofQuestion): Promise<Check[]> {
   return checkLocally(facts, payment, { expected, now: serverNow() })
 }
 
@@ -27,28 +37,31 @@ export async function readAlone({ facts, payment, expected }: Question): Promise
  * The same; a message that the payer's key did not sign may be a contract's: the reader's own node
  * is asked.
  */
-async function readWithContract(question: Question): Promise<Check[]> {
+async function readWithContract(question: ProofQuestion): Promise<Check[]> {
   const { payment, facts, expected } = question
   const local = await readAlone(question)
   const { body } = facts
   const isMessage = body.kind === 'authorization' || body.kind === 'permit'
   if (!isMessage || !local.some(({ name, state }) => name === 'signature' && state === 'bad'))
     return local
-  const { askPayerContract } = await import('./contract-signature.ts')
-  const answer = await askPayerContract({ payment, body, expected })
+  const { readPayerContract } = await import('./contract-signature.ts')
+  const answer = await readPayerContract({ payment, body, expected })
   return local.map((check) => (check.name === 'signature' && answer !== null ? answer : check))
 }
 
 /** Checks and uses nothing up: the reader's own node, and the service if it may be asked. */
-export async function checkOnly(question: Question, askService: boolean): Promise<Result> {
+export async function checkOnly(
+  question: ProofQuestion,
+  askService: boolean,
+): Promise<ProofResult> {
   const { facts, payment, expected } = question
   // If the proof names the payee as fee payer, no facilitator can judge it: only the payee can
   // settle it.
   const own = settleKindOf(facts, expected.wallet) === 'co_sign'
   const [local, chain, service] = await Promise.all([
     readWithContract(question),
-    lookOnChain(facts, expected),
-    askService && !own ? askWhetherGood(payment, expected) : undefined,
+    readOnChain(facts, expected),
+    askService && !own ? checkWithService(payment, expected) : undefined,
   ])
   const { checks, used } = joined({ local, chain, service: service?.checks ?? [] })
   return {
@@ -62,7 +75,10 @@ export async function checkOnly(question: Question, askService: boolean): Promis
 }
 
 /** Checks, settles, and uses the proof up. */
-export async function checkAndAccept(question: Question, accepting: Accepting): Promise<Result> {
+export async function checkAndAccept(
+  question: ProofQuestion,
+  accepting: Accepting,
+): Promise<ProofResult> {
   const local = await readAlone(question)
   const view = await accept(question.header, question.expected, accepting)
   return {
@@ -102,7 +118,7 @@ const ONCE = new Set([
   'allowance',
 ])
 
-export type Looks = {
+export type CheckSources = {
   local: readonly Check[]
   chain: Pick<ChainView, 'checks'>
   service: readonly Check[]
@@ -114,7 +130,10 @@ export type Looks = {
  * than the service accepts is a fault: it concerns the payment itself. `used`: it is on the
  * service's record.
  */
-export function joined({ local, chain, service }: Looks): { checks: Check[]; used: boolean } {
+export function joined({ local, chain, service }: CheckSources): {
+  checks: Check[]
+  used: boolean
+} {
   const spent = wasCarriedOut(chain) || isSpent(chain)
   const isOver = ({ name, state }: Check) =>
     wasCarriedOut(chain) && state === 'bad' && ONCE.has(name)
@@ -142,7 +161,7 @@ function isOutdated({ name, source, state }: Check): boolean {
 }
 
 /** The reader's node shows this very payment, perhaps in a block that is not deep enough yet. */
-function wasCarriedOut({ checks }: Looks['chain']): boolean {
+function wasCarriedOut({ checks }: CheckSources['chain']): boolean {
   return (
     checks.some(
       ({ name, state }) => (name === 'transaction' || name === 'transfer') && state === 'ok',
@@ -151,7 +170,7 @@ function wasCarriedOut({ checks }: Looks['chain']): boolean {
 }
 
 /** It cannot be executed any more, and the reader's node does not show what used it. */
-function isSpent({ checks }: Looks['chain']): boolean {
+function isSpent({ checks }: CheckSources['chain']): boolean {
   return checks.some(({ name, state }) => name === 'fresh' && state === 'open')
 }
 
@@ -169,7 +188,7 @@ export function weigh({
   chain,
   service,
   own,
-}: Weighed): Pick<Outcome, 'settled' | 'vouched' | 'undecided'> {
+}: Weighed): Pick<CheckOutcome, 'settled' | 'vouched' | 'undecided'> {
   const vouched = service?.vouched ?? false
   if (chain.settled) return { settled: true, vouched, undecided: null }
   if (wasCarriedOut(chain)) {

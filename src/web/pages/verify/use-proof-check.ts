@@ -3,36 +3,36 @@ import { useState } from 'react'
 import { serverNow } from '../../api/clock.ts'
 import { rememberMispaid, type Mispaid } from '../../payment-view/mispaid.ts'
 import type { Expected } from './proof/local-checks.ts'
-import { checkAndAccept, checkOnly, type Question, type Result } from './run-checks.ts'
+import { checkAndAccept, checkOnly, type ProofQuestion, type ProofResult } from './run-checks.ts'
 import type { Accepting } from './proof/service-checks.ts'
-import { mispaidOf } from './send-back.ts'
+import { mispaidOf } from './refund.ts'
 
 /** How a proof is checked: as far as it uses nothing up, with the service where it may be asked; or to the end. */
 export type How = { kind: 'check'; askService: boolean } | { kind: 'accept'; accepting: Accepting }
 
 /** What was asked of a proof last, and what came of it. */
-export type ProofCheck = {
+export type ProofCheckState = {
   busy: How['kind'] | null
   asked: Expected | undefined
-  result: Result | undefined
+  result: ProofResult | undefined
   /** It came, in another amount than was asked for. */
   mispaid: Mispaid | undefined
-  trouble: string | undefined
-  run: (question: Question, how: How) => Promise<void>
+  userError: string | undefined
+  run: (question: ProofQuestion, how: How) => Promise<void>
   /** What was found is of other questions than the form asks now. */
   forget: () => void
 }
 
-export function useProofCheck(): ProofCheck {
+export function useProofCheck(): ProofCheckState {
   const [busy, setBusy] = useState<How['kind'] | null>(null)
   const [asked, setAsked] = useState<Expected>()
-  const [found, setFound] = useState<{ result: Result; mispaid: Mispaid | undefined }>()
-  const [trouble, setTrouble] = useState<string>()
+  const [found, setFound] = useState<{ result: ProofResult; mispaid: Mispaid | undefined }>()
+  const [userError, setUserError] = useState<string>()
 
-  async function run(question: Question, how: How) {
+  async function run(question: ProofQuestion, how: How) {
     setBusy(how.kind)
     setAsked(question.expected)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const result =
         how.kind === 'check'
@@ -46,7 +46,7 @@ export function useProofCheck(): ProofCheck {
       if (mispaid) rememberMispaid(mispaid)
       setFound({ result, mispaid })
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`The check could not be made.`)
+      setUserError(error instanceof Error ? error.message : t`The check could not be made.`)
     } finally {
       setBusy(null)
     }
@@ -57,7 +57,7 @@ export function useProofCheck(): ProofCheck {
     asked,
     result: found?.result,
     mispaid: found?.mispaid,
-    trouble,
+    userError,
     run,
     forget: () => setFound(undefined),
   }

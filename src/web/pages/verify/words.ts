@@ -2,10 +2,13 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { Tone } from '../../ui/Badge.tsx'
 import type { IconName } from '../../ui/Icon.tsx'
-import type { Check, Verdict } from '../../payment-view/check.ts'
+import type { Check, ProofVerdict } from '../../payment-view/check.ts'
 
 export const verdictWords: Readonly<
-  Record<Verdict, { title: MessageDescriptor; body: MessageDescriptor; tone: Tone; icon: IconName }>
+  Record<
+    ProofVerdict,
+    { title: MessageDescriptor; body: MessageDescriptor; tone: Tone; icon: IconName }
+  >
 > = {
   settled: {
     title: msg`Verified and settled`,

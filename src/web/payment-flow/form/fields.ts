@@ -9,7 +9,7 @@ import { numberLocale } from '../../locales/formats.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 
 /** The form's values, as typed. */
-export type Fields = {
+export type CheckoutFields = {
   network: string
   /** The address of an asset of the network. */
   asset: string
@@ -93,8 +93,8 @@ export function checkAmount(
     return text.trim() === '' ? t`Enter an amount.` : describeProblem(parsed.problem, asset)
   if (balanceAtomic !== undefined && parsed.atomic > balanceAtomic) {
     const [held, lacking] = [
-      spell(balanceAtomic, asset),
-      spell(parsed.atomic - balanceAtomic, asset),
+      formatWithSymbol(balanceAtomic, asset),
+      formatWithSymbol(parsed.atomic - balanceAtomic, asset),
     ]
     return t`You hold ${held}. That is ${lacking} too little.`
   }
@@ -119,7 +119,7 @@ export function checkPriorityFee(text: string, native: Asset): string | true {
       : describeProblem(parsed.problem, native)
   const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
   if (!most.ok || parsed.atomic <= most.atomic) return true
-  const limit = spell(most.atomic, native)
+  const limit = formatWithSymbol(most.atomic, native)
   return t`Enter at most ${limit}.`
 }
 
@@ -139,7 +139,7 @@ export function feeCapOf(
 
 /** The value of a custom fee, if it can be read. */
 export function customFeeAtomic(
-  fields: Pick<Fields, 'fee' | 'priorityFee'>,
+  fields: Pick<CheckoutFields, 'fee' | 'priorityFee'>,
   network: Network,
 ): bigint | undefined {
   if (fields.fee !== 'custom') return undefined
@@ -147,7 +147,10 @@ export function customFeeAtomic(
   return read.ok ? read.atomic : undefined
 }
 
-export function spell(atomic: bigint, asset: Pick<Asset, 'decimals' | 'symbol'>): string {
+export function formatWithSymbol(
+  atomic: bigint,
+  asset: Pick<Asset, 'decimals' | 'symbol'>,
+): string {
   return `${formatAmountText(atomic, asset.decimals, { exact: true }).text} ${asset.symbol}`
 }
 

@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import { differingTerm, readLink, type LinkTerms } from '#contract/payment-link.ts'
 import { callProxy, proxyAddress } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { refusalOf, tellRefusal, type RefusalReason } from '../../errors/refusals.ts'
+import { refusalOf, formatRefusal, type RefusalReason } from '../../errors/refusals.ts'
 
 /** A link whose terms the proxy found genuine and the page found equal to what stands in the link. */
 export type OpenLink = {
@@ -72,6 +72,6 @@ export function linkReason(error: unknown): RefusalReason | undefined {
 
 /** Why a link cannot be paid, in the payer's terms. */
 export function linkProblem(reason: RefusalReason): LinkProblem {
-  const { title, body } = tellRefusal(reason)
+  const { title, body } = formatRefusal(reason)
   return { title, body }
 }

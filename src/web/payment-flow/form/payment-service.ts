@@ -6,10 +6,10 @@ import { describeError } from '../../errors/codes.ts'
 import { renderReason } from '../../errors/payment-reasons.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { askPatiently } from '../../api/patience.ts'
-import type { PaymentOrder, Trouble } from '../../payment-order/order.ts'
+import { requestWithRetry } from '../../api/retry.ts'
+import type { WalletPaymentIntent, UserError } from '../../payment-order/intent.ts'
 import type { PaymentService } from '../../payment-order/ports.ts'
-import { describeTrouble } from '../../errors/troubles.ts'
+import { describeUserError } from '../../errors/error-messages.ts'
 import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { linkProblem, linkReason } from './open-link.ts'
@@ -17,7 +17,7 @@ import { linkProblem, linkReason } from './open-link.ts'
 /** The service behind the proxy, as a payment uses it. */
 export const paymentService: PaymentService = {
   build: async (order, key) => {
-    const reply = await askPatiently(() => ask(order, key))
+    const reply = await requestWithRetry(() => ask(order, key))
     const { paymentId, lastValidBlockHeight, expiresAt, transaction, evidence } = reply
     const bytes = Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0))
     return { paymentId, lastValidBlockHeight, expiresAt, bytes, evidence }
@@ -34,7 +34,7 @@ export const paymentService: PaymentService = {
 
 /** A link's terms are not sent again: the proxy takes them from the link. */
 async function ask(
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   idempotencyKey: string,
 ): ReturnType<typeof call<'transactionSend'>> {
   const { asset, description, reference, resource, refundOf } = order
@@ -98,9 +98,9 @@ const INPUTS: Readonly<Record<string, string>> = {
   metadata: 'description',
 }
 
-function explainError(error: unknown): Trouble {
+function explainError(error: unknown): UserError {
   if (!(error instanceof ApiError)) {
-    return describeTrouble('rpc_silent', '', error instanceof Error ? error.message : undefined)
+    return describeUserError('rpc_silent', '', error instanceof Error ? error.message : undefined)
   }
   const reason = linkReason(error)
   if (reason) return { code: error.code, ...linkProblem(reason) }

@@ -5,24 +5,24 @@ import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
 import { openJournal, type JournalEntry } from '../journal.ts'
 import { isPaid, mayHaveLeft } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
-import { TabRuns, type Outside } from '../tab-runs.ts'
-import { loadStack } from '../../wallet/stack.ts'
+import { TabRuns, type RunDependencies } from '../tab-runs.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 import { paymentService } from './payment-service.ts'
 
 const journal = openJournal()
 const runs = new TabRuns(journal)
 
-async function behind(order: PaymentOrder): Promise<Outside> {
-  const { wallet, chain, reader } = await loadStack(familyOf(order.network))
+async function behind(order: WalletPaymentIntent): Promise<RunDependencies> {
+  const { wallet, chain, reader } = await loadWalletAdapter(familyOf(order.network))
   const { sellerWallets } = await queryClient.ensureQueryData(configQuery)
   const known = () => [...getAddressBook().map(({ address }) => address), ...sellerWallets]
   return { service: paymentService, wallet, chain, reader, known }
 }
 
 /** A new payment, not built yet. */
-export async function beginRun(order: PaymentOrder): Promise<PaymentRun> {
+export async function beginRun(order: WalletPaymentIntent): Promise<PaymentRun> {
   return runs.begin(order, await behind(order))
 }
 
@@ -68,7 +68,7 @@ export async function allPayments(): Promise<JournalEntry[]> {
 }
 
 /** Addresses that were paid from here on a network, by our own RPC's word. */
-export async function paidAddresses(network: string): Promise<string[]> {
+export async function recentRecipients(network: string): Promise<string[]> {
   const paid = (await journal.list()).filter(
     ({ state }) => isPaid(state) && state.order.network === network,
   )

@@ -1,11 +1,11 @@
 import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
-import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { SearchOf } from '../../router/paths.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { rememberedWallet } from '../../wallet/state/remembered.ts'
 import {
@@ -14,7 +14,7 @@ import {
   readAmount,
   readRecipient,
   writeAmount,
-  type Fields,
+  type CheckoutFields,
 } from './fields.ts'
 import type { OpenLink } from './open-link.ts'
 
@@ -36,10 +36,10 @@ export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bi
 }
 
 /** What the page's URL asks for. */
-export type AskedFor = Partial<Omit<SearchOf<'checkout'>, 'payment'>>
+export type CheckoutPrefill = Partial<Omit<SearchOf<'checkout'>, 'payment'>>
 
 /** The terms of a link, as the form reads them. */
-export function askedByLink({ terms, asset }: OpenLink): AskedFor {
+export function prefillFromLink({ terms, asset }: OpenLink): CheckoutPrefill {
   const { network, recipient, amountAtomic, resource, description, reference } = terms
   return {
     network,
@@ -57,10 +57,10 @@ export function askedByLink({ terms, asset }: OpenLink): AskedFor {
  * is filled in.
  */
 export function startValues(
-  previous: PaymentOrder | undefined,
-  asked: AskedFor,
+  previous: WalletPaymentIntent | undefined,
+  asked: CheckoutPrefill,
   { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
-): Fields {
+): CheckoutFields {
   if (previous) return fieldsOf(previous, networks)
   const to = asked.to === undefined ? undefined : parseAddress(readRecipient(asked.to))
   const named = networks.find((each) => each.network === asked.network)
@@ -97,7 +97,7 @@ export function sellersOn(network: Network, sellerWallets: readonly string[]): s
  */
 export function recipientOn(
   networks: readonly Network[],
-  fields: Pick<Fields, 'network' | 'recipient'>,
+  fields: Pick<CheckoutFields, 'network' | 'recipient'>,
   { sellerWallets, own }: { sellerWallets: readonly string[]; own: string | undefined },
 ): string {
   const network = networks.find((each) => each.network === fields.network)
@@ -117,7 +117,7 @@ export function assetOn(network: Network, symbol: string | undefined): Asset {
   return network.assets.find((asset) => asset.symbol === symbol) ?? nativeAsset(network)
 }
 
-export type OrderParts = {
+export type CheckoutForm = {
   network: Network
   asset: Asset
   account: ConnectedAccount
@@ -130,10 +130,10 @@ export type OrderParts = {
  * The order of validated fields. Its id is created here, before the first request. A link's terms
  * are taken from the link.
  */
-export function orderOf(
-  fields: Fields,
-  { network, asset, account, priorityFeeAtomic, link, refundOf }: OrderParts,
-): PaymentOrder {
+export function intentOf(
+  fields: CheckoutFields,
+  { network, asset, account, priorityFeeAtomic, link, refundOf }: CheckoutForm,
+): WalletPaymentIntent {
   const [recipient, amount] = [
     parseAddress(readRecipient(fields.recipient)),
     readAmount(fields.amount, asset),
@@ -170,9 +170,9 @@ function fieldsOf(
     resource = '',
     description = '',
     reference = '',
-  }: PaymentOrder,
+  }: WalletPaymentIntent,
   networks: readonly Network[],
-): Fields {
+): CheckoutFields {
   const known = networks.find((each) => each.network === network)
   return {
     network,

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { findLookAlike } from '../../local-data/address-book/look-alike.ts'
 import { useAddressBook } from '../../local-data/address-book/store.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { paidAddresses } from './runs.ts'
+import { recentRecipients } from './runs.ts'
 
 /** An address that the payer knows and that this one could be taken for: from the book, of the seller, or paid from here before. */
 export function useLookAlike(
@@ -13,7 +13,7 @@ export function useLookAlike(
   const { sellerWallets } = useConfig()
   const [paid, setPaid] = useState<readonly string[]>([])
   useEffect(() => {
-    paidAddresses(network).then(setPaid, () => setPaid([]))
+    recentRecipients(network).then(setPaid, () => setPaid([]))
   }, [network])
   if (address === undefined) return undefined
   const known: { name?: string; address: string }[] = [

@@ -7,7 +7,7 @@ import { codes } from '../../errors/codes.ts'
 import { usePauseSeconds } from '../../api/pause.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { PaymentState } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -27,7 +27,7 @@ export type BuildStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { step: 'draft' | 'building' | 'expired_unsigned' | 'cancelled' }>
   onChange: () => void
-  onStart: (order: PaymentOrder) => void
+  onStart: (order: WalletPaymentIntent) => void
 }
 
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
@@ -53,18 +53,18 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       </Card>
     )
   }
-  const trouble = state.step === 'draft' ? state.trouble : null
-  const short = trouble?.code === SHORT
+  const userError = state.step === 'draft' ? state.userError : null
+  const short = userError?.code === SHORT
   return (
     <Card>
       <StepHeading>{headingOf(state)}</StepHeading>
-      {trouble && (
-        <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
-          {trouble.body}
-          {Object.values(trouble.fields ?? {}).map((text) => (
+      {userError && (
+        <Banner className="mt-4" role="alert" title={userError.title} tone="warn">
+          {userError.body}
+          {Object.values(userError.fields ?? {}).map((text) => (
             <p key={text}>{text}</p>
           ))}
-          {trouble.detail && <p className="mt-1 font-mono text-xs">{trouble.detail}</p>}
+          {userError.detail && <p className="mt-1 font-mono text-xs">{userError.detail}</p>}
         </Banner>
       )}
       {short && (
@@ -103,9 +103,9 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
     ({ family, address }) => family === familyOf(order.network) && address !== order.sender,
   )
   const otherAddress = other ? shortAddress(other.address) : ''
-  const trouble = state.step === 'draft' ? state.trouble : null
-  const short = trouble?.code === SHORT
-  const change = short || (trouble !== null && needsChange(trouble.code))
+  const userError = state.step === 'draft' ? state.userError : null
+  const short = userError?.code === SHORT
+  const change = short || (userError !== null && needsChange(userError.code))
   return (
     <div className="mt-5 flex flex-wrap gap-2">
       {state.step === 'expired_unsigned' && other && (

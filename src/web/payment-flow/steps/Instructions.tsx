@@ -11,9 +11,9 @@ import { Icon, type IconName } from '../../ui/Icon.tsx'
 
 /** The two fee steps are shown as one figure: chains price work, but people pay a sum. */
 type FeeStep = Step & { kind: 'fee_limit' | 'fee_price' }
-type Deed = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
+type Operation = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
 
-const WORDS: Readonly<Record<Deed['kind'], { title: MessageDescriptor; icon: IconName }>> = {
+const WORDS: Readonly<Record<Operation['kind'], { title: MessageDescriptor; icon: IconName }>> = {
   transfer: { title: msg`Send`, icon: 'arrowOut' },
   token_transfer: { title: msg`Send a token`, icon: 'arrowOut' },
   account_opened: {
@@ -60,7 +60,7 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
   const { t } = useLingui()
   const text = toBase64(bytes)
   const { length } = bytes
-  const deeds = steps.filter((step): step is Deed => !isFeeStep(step))
+  const deeds = steps.filter((step): step is Operation => !isFeeStep(step))
   const feeSteps = steps.filter(isFeeStep)
   const most = fee && formatMatchFact(fee)
   const free = fee?.code === 'nothing'

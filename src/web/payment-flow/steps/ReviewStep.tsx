@@ -2,10 +2,10 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentState } from '../machine.ts'
-import { needsWallet } from '../../payment-order/order.ts'
+import { needsWallet } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { SIGN_MARGIN_MS } from '../run.ts'
-import { actionFor } from '../../errors/troubles.ts'
+import { actionFor } from '../../errors/error-messages.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -60,7 +60,7 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
       {state.step === 'rejected' && (
         <Banner
           action={
-            actionFor(state.trouble.code) === 'connect' &&
+            actionFor(state.userError.code) === 'connect' &&
             account && (
               <Button onClick={() => openConnectDialog(family)} size="sm">
                 <Trans>Connect {walletName}</Trans>
@@ -69,10 +69,10 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
           }
           className="mt-4"
           role="alert"
-          title={state.trouble.title}
-          tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}
+          title={state.userError.title}
+          tone={state.userError.code === 'REJECTED' ? 'info' : 'warn'}
         >
-          {state.trouble.body}
+          {state.userError.body}
         </Banner>
       )}
       {otherAccount && (

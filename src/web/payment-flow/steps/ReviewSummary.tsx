@@ -1,14 +1,14 @@
 import { Trans } from '@lingui/react/macro'
 import type { MatchFact } from '#contract/facts.ts'
 import { findEntry } from '../../local-data/address-book/store.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { formatMatchFact } from '../../payment-order/match-facts.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 
 export type ReviewSummaryProps = {
-  order: PaymentOrder
+  order: WalletPaymentIntent
   /** What the network may take in all, as the comparison found it. */
   fee: MatchFact | undefined
   /** Then it tells only what was asked for. */

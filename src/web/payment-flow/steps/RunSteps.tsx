@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PaymentState } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { BuildStep } from './BuildStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'
@@ -12,7 +12,7 @@ export type RunStepsProps = {
   /** Away from this run, which is given up. */
   onLeave: () => void
   /** The same order from another account; this run is given up. */
-  onOther: (order: PaymentOrder) => void
+  onOther: (order: WalletPaymentIntent) => void
   /** The sentence on top of the review, where it is not a payment to somebody. */
   summary?: ReactNode
   /** How it is doing, once something was signed. */

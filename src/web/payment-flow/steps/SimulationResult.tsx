@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -23,7 +23,7 @@ export function SimulationResult({
   order,
 }: {
   simulation: Simulation
-  order: PaymentOrder
+  order: WalletPaymentIntent
 }) {
   const { t } = useLingui()
   const reason = simulation.state === 'unavailable' ? simulation.reason : ''

@@ -1,19 +1,19 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
-import type { Outgoing, PaymentState } from '../machine.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { OutgoingState, PaymentState } from '../machine.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { Progress } from './ProgressCard.tsx'
 
 /** `0.1 SOL`, every digit. */
 export function amountOf({
   amountAtomic,
   asset,
-}: Pick<PaymentOrder, 'amountAtomic' | 'asset'>): string {
+}: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
   return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
 }
 
 /** What a screen reader is told when the payment moves by itself. */
-export function sayState(state: Exclude<PaymentState, Outgoing>): string {
+export function describeState(state: Exclude<PaymentState, OutgoingState>): string {
   const { walletName } = state.order
   switch (state.step) {
     case 'draft':
@@ -38,7 +38,7 @@ export function sayState(state: Exclude<PaymentState, Outgoing>): string {
 }
 
 /** How a payment that was signed is doing. `unknown` is a state, never an error. */
-export function progressOf(state: Outgoing): Progress {
+export function progressOf(state: OutgoingState): Progress {
   const wallet = state.order.walletName
   switch (state.step) {
     case 'signed':
@@ -119,7 +119,7 @@ export function progressOf(state: Outgoing): Progress {
 }
 
 /** Whether the network decides what happens next, and not the payer. */
-export function isWaiting({ step }: Outgoing): boolean {
+export function isWaiting({ step }: OutgoingState): boolean {
   return step === 'signed' || step === 'unknown' || step === 'rolled_back' || step === 'failed'
 }
 
@@ -134,7 +134,7 @@ export function unconfirmedProgress(): Progress {
   }
 }
 
-function failureOf(state: Extract<Outgoing, { step: 'failed' }>): Progress {
+function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
   const detail = state.detail ?? ''
   const reason = detail || t`It was carried out and failed.`

@@ -1,5 +1,5 @@
-import { Outside } from './outside.ts'
-import { Browser } from './tab.ts'
+import { TestDependencies } from './test-dependencies.ts'
+import { TabBrowser } from './tab.ts'
 
 let count = 0
 
@@ -7,7 +7,7 @@ let count = 0
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A chain, a wallet and a service controlled by the test, and a browser with its own journal. */
-export function open(family: 'evm' | 'solana'): { outside: Outside; browser: Browser } {
-  const outside = new Outside(family)
-  return { outside, browser: new Browser(outside, `test-${count++}`, turn) }
+export function open(family: 'evm' | 'solana'): { outside: TestDependencies; browser: TabBrowser } {
+  const outside = new TestDependencies(family)
+  return { outside, browser: new TabBrowser(outside, `test-${count++}`, turn) }
 }

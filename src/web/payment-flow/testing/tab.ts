@@ -2,11 +2,11 @@ import { openJournal, type Journal } from '../journal.ts'
 import { browserLocks, type Locks } from '../lock.ts'
 import type { PaymentState } from '../machine.ts'
 import { PaymentRun } from '../run.ts'
-import type { Outside } from './outside.ts'
+import type { TestDependencies } from './test-dependencies.ts'
 
 /** A browser with tabs over one journal: real IndexedDB calls, real Web Locks, and a way to know when all is still. */
-export class Browser {
-  readonly outside: Outside
+export class TabBrowser {
+  readonly outside: TestDependencies
   readonly journal: Journal
   readonly #locks: Locks
   #busy = 0
@@ -14,7 +14,7 @@ export class Browser {
   readonly #turn: () => Promise<void>
 
   /** `turn`: lets everything that is due run once. */
-  constructor(outside: Outside, name: string, turn: () => Promise<void>) {
+  constructor(outside: TestDependencies, name: string, turn: () => Promise<void>) {
     this.outside = outside
     this.#turn = turn
     this.journal = this.#counted(openJournal(name))

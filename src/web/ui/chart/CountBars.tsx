@@ -6,7 +6,7 @@ import { Button } from '../Button.tsx'
 import { cx } from '../cx.ts'
 import { Icon } from '../Icon.tsx'
 import { Table, Td, Th } from '../Table.tsx'
-import { labelledPlaces } from './scale.ts'
+import { labelPositions } from './scale.ts'
 
 export type CountBar = { name: string; answered: number; refused: number; failed: number }
 export type CountBarsProps = {
@@ -161,7 +161,7 @@ function Bars({
 function Names({ bars }: { bars: readonly CountBar[] }) {
   return (
     <div aria-hidden className="figures relative mt-1 h-4 text-xs text-faint">
-      {labelledPlaces(bars.length, 4).map((place, index, all) => (
+      {labelPositions(bars.length, 4).map((place, index, all) => (
         <span
           className={cx(
             'absolute whitespace-nowrap',

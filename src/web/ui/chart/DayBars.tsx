@@ -8,7 +8,7 @@ import { formatDay } from '../format-time.ts'
 import { Icon } from '../Icon.tsx'
 import { Table, Td, Th } from '../Table.tsx'
 import { usePreferences } from '../../local-data/preferences.ts'
-import { barHeight, labelledPlaces } from './scale.ts'
+import { barHeight, labelPositions } from './scale.ts'
 
 export type DayFigures = {
   /** `2026-11-21`, UTC. */
@@ -150,7 +150,7 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
 function DayLabels({ days }: Pick<DayBarsProps, 'days'>) {
   return (
     <div aria-hidden className="figures relative mt-1 h-4 text-xs text-faint">
-      {labelledPlaces(days.length, 4).map((place, index, all) => (
+      {labelPositions(days.length, 4).map((place, index, all) => (
         <span
           className="absolute whitespace-nowrap"
           key={place}

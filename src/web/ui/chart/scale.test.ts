@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { barHeight, labelledPlaces, shareOf } from './scale.ts'
+import { barHeight, labelPositions, shareOf } from './scale.ts'
 
 test('shares are right for amounts no double can hold', () => {
   const max = 3n * 10n ** 30n
@@ -15,7 +15,7 @@ test('a day with any money has a bar, a day without has none', () => {
 
 test('the first and the last day are always labelled', () => {
   for (const count of [1, 2, 4, 7, 30, 90, 366]) {
-    const places = labelledPlaces(count, 4)
+    const places = labelPositions(count, 4)
     expect(places[0]).toBe(0)
     expect(places.at(-1)).toBe(count - 1)
     expect(new Set(places).size).toBe(places.length)

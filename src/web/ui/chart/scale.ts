@@ -9,7 +9,7 @@ export function barHeight(value: bigint, max: bigint, room: number): number {
 }
 
 /** Which labels of `count` places are written, so that about `wanted` of them stand: always the first and the last. */
-export function labelledPlaces(count: number, wanted: number): number[] {
+export function labelPositions(count: number, wanted: number): number[] {
   if (count <= wanted) return Array.from({ length: count }, (_, index) => index)
   const step = (count - 1) / (wanted - 1)
   return Array.from({ length: wanted }, (_, index) => Math.round(index * step))

@@ -10,12 +10,12 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { closeConnectDialog } from '../state/accounts.ts'
 import { useFoundWallets, type FoundWallet } from '../state/discover.ts'
 import { WALLET_CONNECT } from '../evm/wallet-connect-id.ts'
-import { loadStack } from '../stack.ts'
+import { loadWalletAdapter } from '../load-adapter.ts'
 import { AccountList } from './AccountList.tsx'
 import { ElsewhereRow } from './ElsewhereRow.tsx'
 import { NoWallets } from './NoWallets.tsx'
 import { ScanToConnect } from './ScanToConnect.tsx'
-import { useConnect, type Stage } from './use-connect.ts'
+import { useConnect, type ConnectStep } from './use-connect.ts'
 import { WalletRow } from './WalletRow.tsx'
 
 const REMOTE: FoundWallet = { name: 'WalletConnect', ids: { evm: WALLET_CONNECT } }
@@ -37,7 +37,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
 
   // The wallet code comes while the reader looks at the list.
   useEffect(() => {
-    if (data) for (const each of offered) void loadStack(each).catch(() => undefined)
+    if (data) for (const each of offered) void loadWalletAdapter(each).catch(() => undefined)
   }, [data, offered])
 
   const remote = data?.walletConnect && offered.includes('evm') ? REMOTE : undefined
@@ -49,9 +49,9 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
       size="sm"
       title={titleOf(stage, family)}
     >
-      {stage.name === 'choose' && stage.trouble && (
+      {stage.name === 'choose' && stage.userError && (
         <Banner className="mb-3" role="alert" tone="warn">
-          {stage.trouble}
+          {stage.userError}
         </Banner>
       )}
       {stage.name === 'accounts' && (
@@ -96,14 +96,14 @@ function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
   )
 }
 
-function descriptionOf(stage: Stage): string {
+function descriptionOf(stage: ConnectStep): string {
   if (stage.name !== 'accounts')
     return t`Connecting shows this page your address. It moves no money.`
   const { name } = stage.wallet
   return t`${name} offers several accounts.`
 }
 
-function titleOf(stage: Stage, family: Family | undefined): string {
+function titleOf(stage: ConnectStep, family: Family | undefined): string {
   if (stage.name === 'accounts') return t`Which account?`
   if (stage.name === 'scanning') return t`Connect a wallet on another device`
   if (!family) return t`Connect a wallet`

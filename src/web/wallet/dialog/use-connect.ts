@@ -5,18 +5,18 @@ import { announce } from '../../ui/announce.tsx'
 import { closeConnectDialog } from '../state/accounts.ts'
 import type { FoundWallet } from '../state/discover.ts'
 import { walletProblem } from '../state/errors.ts'
-import { loadStack } from '../stack.ts'
+import { loadWalletAdapter } from '../load-adapter.ts'
 import type { Elsewhere } from '../state/wallet-adapter.ts'
 
-export type Stage =
-  | { name: 'choose'; trouble?: string }
+export type ConnectStep =
+  | { name: 'choose'; userError?: string }
   | { name: 'asking'; wallet: FoundWallet; family: Family }
   | { name: 'scanning'; wallet: FoundWallet; uri?: string }
   | { name: 'accounts'; wallet: FoundWallet; family: Family; addresses: readonly string[] }
 
 /** Connecting, step by step. Leaving the dialog gives up on a wallet that was shown a code: it cannot come in later. */
 export function useConnect() {
-  const [stage, setStage] = useState<Stage>({ name: 'choose' })
+  const [stage, setStage] = useState<ConnectStep>({ name: 'choose' })
   const giveUp = useRef<AbortController>(undefined)
   useEffect(() => () => giveUp.current?.abort(), [])
 
@@ -26,14 +26,14 @@ export function useConnect() {
     const { name } = wallet
     announce(t`Waiting for ${name}.`)
     try {
-      const addresses = await (await loadStack(family)).connect(id, elsewhere)
+      const addresses = await (await loadWalletAdapter(family)).connect(id, elsewhere)
       if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family, addresses })
       announce(t`${name} is connected.`)
       closeConnectDialog()
     } catch (error) {
       if (elsewhere?.signal.aborted) return
       const { message } = walletProblem(error, name)
-      setStage({ name: 'choose', trouble: message.replace(' Nothing was sent.', '') })
+      setStage({ name: 'choose', userError: message.replace(' Nothing was sent.', '') })
     }
   }
 
@@ -55,8 +55,8 @@ export function useConnect() {
       giveUp.current?.abort()
       setStage({ name: 'choose' })
     },
-    async choose({ family, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
-      ;(await loadStack(family)).choose(address)
+    async choose({ family, wallet }: Extract<ConnectStep, { name: 'accounts' }>, address: string) {
+      ;(await loadWalletAdapter(family)).choose(address)
       const { name } = wallet
       announce(t`${name} is connected.`)
       closeConnectDialog()

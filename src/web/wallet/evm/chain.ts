@@ -10,10 +10,15 @@ import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import type { Built, PaymentOrder, Reading, Sent } from '../../payment-order/order.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+} from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 import { findByNonce, type FoundTransaction } from './find.ts'
 import { simulate } from './simulate.ts'
 
@@ -25,12 +30,12 @@ export function evmChain(
   networks: readonly Network[],
   clientOf: (network: Network) => PublicClient,
 ): PaymentChain {
-  const networkOf = (order: PaymentOrder): Network => {
+  const networkOf = (order: WalletPaymentIntent): Network => {
     const network = networks.find((each) => each.network === order.network)
     if (!network) throw new Error(`${order.network} is not configured.`)
     return network
   }
-  const client = (order: PaymentOrder) => clientOf(networkOf(order))
+  const client = (order: WalletPaymentIntent) => clientOf(networkOf(order))
   return {
     blockTimeMs: (order) => networkOf(order).blockTimeMs,
     head: async (order) => readHead(client(order)),
@@ -59,7 +64,12 @@ export function evmChain(
   }
 }
 
-type Look = { client: PublicClient; network: Network; order: PaymentOrder; built: Built }
+type Look = {
+  client: PublicClient
+  network: Network
+  order: WalletPaymentIntent
+  built: CheckedTransaction
+}
 
 async function readHead(
   client: PublicClient,

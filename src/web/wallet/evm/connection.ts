@@ -6,7 +6,7 @@ import { setAccount } from '../state/accounts.ts'
 import { bounded } from '../state/bounded.ts'
 import { ChosenAccount } from '../state/chosen.ts'
 import { safeIcon } from '../state/discover.ts'
-import { walletProblem, WalletProblem } from '../state/errors.ts'
+import { walletProblem, WalletError } from '../state/errors.ts'
 import { rememberedWallet, rememberWallet } from '../state/remembered.ts'
 import type { Elsewhere } from '../state/wallet-adapter.ts'
 import { readAccounts } from './pay.ts'
@@ -50,7 +50,7 @@ export class EvmConnection {
   /** @throws WalletProblem */
   async connect(walletId: string, elsewhere?: Elsewhere): Promise<string[]> {
     const connector = this.#find(walletId)
-    if (!connector) throw new WalletProblem('disconnected', walletId)
+    if (!connector) throw new WalletError('disconnected', walletId)
     try {
       if (this.connector) await disconnect(this.#config)
       this.#chosen.forget()

@@ -2,7 +2,7 @@ import type { EIP1193Provider } from 'viem'
 import { afterEach, expect, test, vi } from 'vitest'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { payWithProvider } from './pay.ts'
 
 const SENDER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -17,7 +17,7 @@ const network: Network = {
   confirmations: 1,
   assets: [NATIVE_ETH],
 }
-const order: PaymentOrder = {
+const order: WalletPaymentIntent = {
   id: 'a',
   createdAt: 0,
   network: network.network,
@@ -35,7 +35,7 @@ const bytes = buildPayment({
   maxFeePerGas: 2_000_000_000n,
   maxPriorityFeePerGas: 1_000_000_000n,
 })
-const built: Built = {
+const built: CheckedTransaction = {
   paymentId: 'p',
   bytes,
   lastValidBlockHeight: 1,
@@ -118,7 +118,7 @@ test('a wallet on another chain is switched first; one that does not know the ch
 test('a wallet that says it switched and did not is not asked to send', async () => {
   const wallet = walletWith({ wallet_switchEthereumChain: () => null })
   wallet.onChain('0x1')
-  expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code: 'WRONG_CHAIN' } })
+  expect(await wallet.pay()).toMatchObject({ kind: 'refused', userError: { code: 'WRONG_CHAIN' } })
   expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })
 
@@ -132,7 +132,7 @@ test('a network that cannot be added is told as that, and a refusal to add it as
       wallet_addEthereumChain: fail(error),
     })
     wallet.onChain('0x1')
-    expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code } })
+    expect(await wallet.pay()).toMatchObject({ kind: 'refused', userError: { code } })
   }
 })
 
@@ -168,7 +168,7 @@ test('a locked wallet, or one that was disconnected, is not asked to send', asyn
   const locked = walletWith({ eth_accounts: () => [] })
   expect(await locked.pay()).toEqual({ kind: 'signer_changed' })
   const gone = walletWith({ eth_accounts: fail({ code: 4900 }) })
-  expect(await gone.pay()).toMatchObject({ kind: 'refused', trouble: { code: 'DISCONNECTED' } })
+  expect(await gone.pay()).toMatchObject({ kind: 'refused', userError: { code: 'DISCONNECTED' } })
   for (const wallet of [locked, gone]) expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })
 
@@ -194,18 +194,18 @@ test.each([
     'eth_chainId',
     {
       kind: 'refused',
-      trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+      userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
     },
   ],
   [
     'eth_accounts',
     {
       kind: 'refused',
-      trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+      userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
     },
   ],
-  ['wallet_switchEthereumChain', { kind: 'refused', trouble: { code: 'WRONG_CHAIN' } }],
-  ['wallet_addEthereumChain', { kind: 'refused', trouble: { code: 'ADD_CHAIN_FAILED' } }],
+  ['wallet_switchEthereumChain', { kind: 'refused', userError: { code: 'WRONG_CHAIN' } }],
+  ['wallet_addEthereumChain', { kind: 'refused', userError: { code: 'ADD_CHAIN_FAILED' } }],
   // A wallet that may still approve may still send.
   ['eth_sendTransaction', { kind: 'lost' }],
 ])('a wallet that never answers %s is not waited for without end', async (method, answer) => {

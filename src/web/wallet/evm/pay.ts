@@ -2,14 +2,14 @@ import { numberToHex, type EIP1193Provider } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
-import type { WalletAnswer } from '../../payment-order/ports.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletResponse } from '../../payment-order/ports.ts'
 import {
-  describeTrouble,
+  describeUserError,
   describeUnsigned,
   isNothingSent,
   type WalletSignal,
-} from '../../errors/troubles.ts'
+} from '../../errors/error-messages.ts'
 import { bounded } from '../state/bounded.ts'
 import { signalOf } from '../state/errors.ts'
 import { switchChain } from './switch-chain.ts'
@@ -34,8 +34,8 @@ export async function readAccounts(provider: EIP1193Provider): Promise<string[]>
 export async function payWithProvider(
   provider: EIP1193Provider,
   network: Network,
-  payment: { order: PaymentOrder; built: Built },
-): Promise<WalletAnswer> {
+  payment: { order: WalletPaymentIntent; built: CheckedTransaction },
+): Promise<WalletResponse> {
   const { order, built } = payment
   const decoded = decodeTransaction(built.bytes)
   if (!decoded.ok || decoded.form !== 'unsigned') return refused('refused_transaction', order)
@@ -44,7 +44,7 @@ export async function payWithProvider(
     // Switching may have taken a minute, and people switch accounts while they are at it.
     if ((await readAccounts(provider))[0] !== order.sender) return { kind: 'signer_changed' }
   } catch (error) {
-    return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
+    return { kind: 'refused', userError: describeUnsigned(signalOf(error), order.walletName) }
   }
   try {
     const hash: unknown = await bounded(
@@ -78,6 +78,6 @@ export async function payWithProvider(
   }
 }
 
-function refused(signal: WalletSignal, order: PaymentOrder): WalletAnswer {
-  return { kind: 'refused', trouble: describeTrouble(signal, order.walletName) }
+function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletResponse {
+  return { kind: 'refused', userError: describeUserError(signal, order.walletName) }
 }

@@ -1,14 +1,14 @@
 import { compareSigned } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 import type { TransactionReader } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 
 /** Reads EVM transactions from their bytes. */
 export function evmReader(networks: readonly Network[]): TransactionReader {
-  const currencyOf = (order: PaymentOrder): Asset | undefined => {
+  const currencyOf = (order: WalletPaymentIntent): Asset | undefined => {
     const network = networks.find((each) => each.network === order.network)
     return network && nativeAsset(network)
   }

@@ -6,7 +6,7 @@ import {
 } from 'viem'
 import type { Network } from '#contract/network.ts'
 import { bounded } from '../state/bounded.ts'
-import { walletProblem, WalletProblem } from '../state/errors.ts'
+import { walletProblem, WalletError } from '../state/errors.ts'
 import type { TypedData } from '../state/wallet-adapter.ts'
 import { readAccounts } from './pay.ts'
 import { switchChain } from './switch-chain.ts'
@@ -26,7 +26,7 @@ export async function signTypedData(
 ): Promise<`0x${string}`> {
   await switchChain(provider, network, walletName)
   if ((await readAccounts(provider))[0] !== address)
-    throw new WalletProblem('unauthorized', walletName)
+    throw new WalletError('unauthorized', walletName)
   const domain = data.domain as TypedDataDomain
   const types = { ...data.types, EIP712Domain: getTypesForEIP712Domain({ domain }) }
   const text = serializeTypedData<Record<string, unknown>, string>({
@@ -49,5 +49,5 @@ export async function signTypedData(
     throw walletProblem(error, walletName)
   }
   // A contract wallet returns more than a key's signature, which these proofs cannot carry.
-  throw new WalletProblem('unsupported', walletName)
+  throw new WalletError('unsupported', walletName)
 }

@@ -12,17 +12,17 @@ import {
   paysInFull,
   readBalance,
   readTrial,
-  saysTransferred,
+  reportsTransfer,
   trialCalls,
   type Balances,
   type Trial,
 } from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
-import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
 
 /** A payment's bytes, and the currency of its network fee. */
-type Tried = { order: PaymentOrder; bytes: Uint8Array; currency: Asset }
+type Tried = { order: WalletPaymentIntent; bytes: Uint8Array; currency: Asset }
 
 /**
  * Simulates a payment on the payer's own node. `eth_call` alone passes a payment that cannot cover
@@ -47,7 +47,7 @@ export async function simulate(
       afterAtomic: balance - cost,
     } as const
     const to = decoded.to as Address
-    if (order.deed) {
+    if (order.operation) {
       // It moves nothing but the fee: the call has to go through, and that is all.
       const { data } = await client.call({
         account: order.sender as Address,
@@ -55,7 +55,7 @@ export async function simulate(
         data: decoded.data,
         gas: decoded.gas,
       })
-      return order.deed.kind === 'allow' && !saysTransferred(data)
+      return order.operation.kind === 'allow' && !reportsTransfer(data)
         ? { state: 'failed', reason: t`the token refuses it.` }
         : { state: 'passed', changes: [fee] }
     }
@@ -97,7 +97,7 @@ type Fee = Extract<Simulation, { state: 'passed' }>['changes'][number]
 
 async function simulateToken(
   client: PublicClient,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   { decoded, fee }: { decoded: EvmFacts; fee: Fee },
 ): Promise<Simulation> {
   const { asset, sender, recipient, amountAtomic } = order
@@ -158,7 +158,7 @@ async function simulateToken(
  */
 async function tryOut(
   client: PublicClient,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   decoded: EvmFacts,
 ): Promise<Trial | undefined> {
   const calls = trialCalls(order, decoded.gas)
@@ -180,11 +180,11 @@ async function tryOut(
     data: decoded.data,
     gas: decoded.gas,
   })
-  return saysTransferred(data) ? undefined : { ok: false, refusal: { code: 'returns_false' } }
+  return reportsTransfer(data) ? undefined : { ok: false, refusal: { code: 'returns_false' } }
 }
 
 /** What an honest token does. Whether this one is honest shows when it lands. */
-function assumed({ amountAtomic }: PaymentOrder, before: Balances): Trial {
+function assumed({ amountAtomic }: WalletPaymentIntent, before: Balances): Trial {
   return {
     ok: true,
     before,

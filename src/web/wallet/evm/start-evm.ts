@@ -1,7 +1,7 @@
 import { getPublicClient, signMessage } from 'wagmi/actions'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { bounded } from '../state/bounded.ts'
-import { walletProblem, WalletProblem } from '../state/errors.ts'
+import { walletProblem, WalletError } from '../state/errors.ts'
 import { readBalances } from './balances.ts'
 import { readBroadcast } from './broadcast.ts'
 import { evmChain } from './chain.ts'
@@ -11,12 +11,12 @@ import { evmReader } from './reader.ts'
 import { signTypedData } from './sign-typed-data.ts'
 import { createConfigOf } from './wagmi.ts'
 import { walletConnect, type RelaySettings } from './walletconnect.ts'
-import type { WalletStack } from '../state/wallet-adapter.ts'
+import type { WalletAdapter } from '../state/wallet-adapter.ts'
 
 const SIGN_WITHIN_MS = 5 * 60_000
 
 /** Starts wagmi for the configured networks. With `relay`, for wallets on other devices too. */
-export function startEvm(networks: readonly Network[], relay: RelaySettings | null): WalletStack {
+export function startEvm(networks: readonly Network[], relay: RelaySettings | null): WalletAdapter {
   const remote = relay ? walletConnect(relay) : undefined
   const config = createConfigOf(networks, remote ? [remote.connectorOf] : [])
   const connection = new EvmConnection(config, remote)
@@ -35,7 +35,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     signMessage: async (account, message) => {
       const signer = await connection.readSigner()
       if (signer?.address !== account.address)
-        throw new WalletProblem('unauthorized', account.walletName)
+        throw new WalletError('unauthorized', account.walletName)
       try {
         return await bounded(
           signMessage(config, {
@@ -51,7 +51,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     },
     signTypedData: async (network, { address, walletName }, data) => {
       const signer = await connection.readSigner()
-      if (signer?.address !== address) throw new WalletProblem('unauthorized', walletName)
+      if (signer?.address !== address) throw new WalletError('unauthorized', walletName)
       return signTypedData(signer.provider, network, { address, walletName, data })
     },
     wallet: {

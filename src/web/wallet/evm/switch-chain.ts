@@ -1,7 +1,7 @@
 import { hexToNumber, isHex, numberToHex, type EIP1193Provider } from 'viem'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
 import { bounded } from '../state/bounded.ts'
-import { signalOf, WalletProblem } from '../state/errors.ts'
+import { signalOf, WalletError } from '../state/errors.ts'
 
 const READ_WITHIN_MS = 10_000
 /** A person answers the wallet's question in here; some wallets never settle the promise at all. */
@@ -30,7 +30,7 @@ export async function switchChain(
       })
     }
   }
-  if ((await readChainId(provider)) !== wanted) throw new WalletProblem('wrong_chain', walletName)
+  if ((await readChainId(provider)) !== wanted) throw new WalletError('wrong_chain', walletName)
 }
 
 export async function readChainId(provider: EIP1193Provider): Promise<number> {
@@ -80,9 +80,9 @@ function problemOf(
   error: unknown,
   walletName: string,
   otherwise: 'wrong_chain' | 'add_chain_failed',
-): WalletProblem {
+): WalletError {
   const signal = signalOf(error)
-  return new WalletProblem(
+  return new WalletError(
     signal === 'rejected' || signal === 'request_pending' ? signal : otherwise,
     walletName,
     { cause: error },

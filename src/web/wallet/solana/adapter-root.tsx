@@ -8,7 +8,7 @@ import {
 import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
 import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
-import { WalletProblem } from '../state/errors.ts'
+import { WalletError } from '../state/errors.ts'
 
 /** Extensions may register this late after the page loads. */
 const REGISTERED_WITHIN_MS = 2_000
@@ -104,11 +104,11 @@ export async function selectAdapter(
       REGISTERED_WITHIN_MS,
     ))
   )
-    throw new WalletProblem('disconnected', name)
+    throw new WalletError('disconnected', name)
   root.current().select(name as WalletName)
   await root.until((context) => context.wallet?.adapter.name === name, REGISTERED_WITHIN_MS)
   const adapter = adapterNamed(root.current(), name)
-  if (!adapter) throw new WalletProblem('disconnected', name)
+  if (!adapter) throw new WalletError('disconnected', name)
   return adapter
 }
 

@@ -4,11 +4,16 @@ import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import type { Built, PaymentOrder, Reading, Sent } from '../../payment-order/order.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Reading,
+  Sent,
+} from '../../payment-order/intent.ts'
 import type { PaymentChain } from '../../payment-order/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 import { describeFailure } from './failure.ts'
 import { findByMessage } from './find.ts'
 import { simulate } from './simulate.ts'
@@ -18,12 +23,12 @@ export function solanaChain(
   networks: readonly Network[],
   rpcOf: (network: Network) => Rpc,
 ): PaymentChain {
-  const networkOf = (order: PaymentOrder): Network => {
+  const networkOf = (order: WalletPaymentIntent): Network => {
     const network = networks.find((each) => each.network === order.network)
     if (!network) throw new Error(`${order.network} is not configured.`)
     return network
   }
-  const rpc = (order: PaymentOrder) => rpcOf(networkOf(order))
+  const rpc = (order: WalletPaymentIntent) => rpcOf(networkOf(order))
   return {
     blockTimeMs: (order) => networkOf(order).blockTimeMs,
     head: async (order) => {
@@ -34,7 +39,7 @@ export function solanaChain(
       return { height, finalizedHeight }
     },
     feeCap: async (order) =>
-      order.sponsor === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n,
+      order.feePayer === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n,
     knows: async (order, bytes) => {
       const decoded = decodeTransaction(bytes)
       if (!decoded.ok) return false
@@ -46,7 +51,7 @@ export function solanaChain(
     simulate: async (order, bytes) => simulate(rpc(order), order, bytes),
     broadcast: async (order, bytes) => {
       // It lacks the sponsor's signature, and the sponsor sends it.
-      if (order.sponsor !== undefined) return
+      if (order.feePayer !== undefined) return
       // The same bytes go out again every two seconds, so the node need not repeat them, nor judge them before it passes them on.
       await rpc(order)((connection) =>
         connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 }),
@@ -64,7 +69,7 @@ export function solanaChain(
 
 async function read(
   rpc: Rpc,
-  { order, built }: { order: PaymentOrder; built: Built },
+  { order, built }: { order: WalletPaymentIntent; built: CheckedTransaction },
   sent: Sent,
 ): Promise<Reading> {
   if (!sent.signature) return { kind: 'unavailable', at: serverNow() }
@@ -75,7 +80,7 @@ async function read(
     const statusOf = async (name: string) =>
       (await connection.getSignatureStatuses([name], { searchTransactionHistory: true })).value[0]
     const direct = await statusOf(known)
-    if (direct || order.sponsor === undefined)
+    if (direct || order.feePayer === undefined)
       return { finalizedHeight: height, signature: known, status: direct }
     // What a sponsor sends is named by the sponsor's signature, which nobody here has seen.
     const found = await findByMessage(connection, { order, sent })

@@ -1,6 +1,6 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import type { PaymentOrder, Sent } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent, Sent } from '../../payment-order/intent.ts'
 
 /** The most a node returns at once. */
 const PAGE = 1_000
@@ -20,7 +20,7 @@ const others = new WeakMap<Uint8Array, Set<string>>()
  */
 export async function findByMessage(
   connection: Connection,
-  { order, sent }: { order: PaymentOrder; sent: Sent },
+  { order, sent }: { order: WalletPaymentIntent; sent: Sent },
 ): Promise<string | undefined> {
   // Bytes are dropped only once it is final; its own signature is known by then.
   if (!sent.bytes) return undefined

@@ -16,7 +16,7 @@ import {
   solanaReviewed,
   solanaStranger,
 } from '#testing/chain-payments.ts'
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'
@@ -24,8 +24,8 @@ import { standardSigner } from './standard.ts'
 afterEach(() => void vi.useRealTimers())
 
 const { paymentId, maxFeeAtomic } = solanaIntent
-const order: PaymentOrder = { ...solanaIntent, id: 'a', createdAt: 0, walletName: 'Phantom' }
-const built: Built = {
+const order: WalletPaymentIntent = { ...solanaIntent, id: 'a', createdAt: 0, walletName: 'Phantom' }
+const built: CheckedTransaction = {
   paymentId,
   bytes: solanaReviewed,
   lastValidBlockHeight: 1,
@@ -209,7 +209,7 @@ test.each<[string, string, Behaviour]>([
   const answer = await walletThat(behaviour).pay()
   expect(answer).toMatchObject({
     kind: 'refused',
-    trouble: { code, body: expect.stringContaining('Nothing was sent.') },
+    userError: { code, body: expect.stringContaining('Nothing was sent.') },
   })
 })
 
@@ -219,7 +219,7 @@ test('a wallet that never answers is not waited for without end, and has sent no
   await vi.advanceTimersByTimeAsync(5 * 60_000)
   expect(await paid).toMatchObject({
     kind: 'refused',
-    trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+    userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
   })
 })
 

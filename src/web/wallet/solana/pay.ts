@@ -1,21 +1,21 @@
-import type { Built, PaymentOrder } from '../../payment-order/order.ts'
-import type { WalletAnswer } from '../../payment-order/ports.ts'
-import { describeUnsigned } from '../../errors/troubles.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletResponse } from '../../payment-order/ports.ts'
+import { describeUnsigned } from '../../errors/error-messages.ts'
 import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'
 
 /** Has the wallet sign a payment. Signing sends nothing: after any error, no byte has left. */
 export async function signWithWallet(
   signer: SolanaSigner,
-  order: PaymentOrder,
-  built: Built,
-): Promise<WalletAnswer> {
+  order: WalletPaymentIntent,
+  built: CheckedTransaction,
+): Promise<WalletResponse> {
   try {
     return {
       kind: 'signed',
       bytes: await signer.signTransaction(order.sender, order.network, built.bytes),
     }
   } catch (error) {
-    return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
+    return { kind: 'refused', userError: describeUnsigned(signalOf(error), order.walletName) }
   }
 }

@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { TransactionReader } from '../../payment-order/ports.ts'
-import { readingOf } from './deeds.ts'
+import { readingOf } from './operations.ts'
 
 /** Reads Solana transactions from their bytes. */
 export const solanaReader: TransactionReader = {
@@ -26,7 +26,7 @@ export const solanaReader: TransactionReader = {
       return { ok: false, difference: firstDifference(match.rows) }
     // What a sponsor has yet to sign has no name on the chain; until then it goes by the payer's signature.
     const own = decoded.signatures[decoded.signers.indexOf(order.sender)]
-    const signature = order.sponsor === undefined ? decoded.signature : own && bs58.encode(own)
+    const signature = order.feePayer === undefined ? decoded.signature : own && bs58.encode(own)
     return signature
       ? { ok: true, signature }
       : { ok: false, difference: firstDifference(match.rows) }

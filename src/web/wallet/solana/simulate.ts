@@ -4,14 +4,14 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import type { BalanceChange, PaymentOrder, Simulation } from '../../payment-order/order.ts'
+import type { BalanceChange, WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
 import type { Rpc } from './connections.ts'
 import { describeFailure } from './failure.ts'
 
 /** Simulates a payment on the payer's own node, which returns the accounts' balances afterwards. */
 export async function simulate(
   rpc: Rpc,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   bytes: Uint8Array,
 ): Promise<Simulation> {
   const addresses = [
@@ -92,7 +92,7 @@ function tokenAccounts(bytes: Uint8Array): string[] {
  * a part of every transfer.
  */
 function judgeToken(
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   states: States,
   [sender = '', source = '', destination = '']: readonly string[],
 ): Simulation {

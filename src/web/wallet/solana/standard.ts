@@ -6,7 +6,7 @@ import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import bs58 from 'bs58'
 import { SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from '#contract/network.ts'
 import { bounded } from '../state/bounded.ts'
-import { WalletProblem } from '../state/errors.ts'
+import { WalletError } from '../state/errors.ts'
 
 /**
  * What a payment needs from a Solana wallet; the rest of the app uses wallets only through this.
@@ -39,34 +39,34 @@ export function standardChain(network: NetworkId): Chain {
 export function standardSigner(wallet: Wallet): SolanaSigner {
   const accountOf = (address: string): WalletAccount => {
     const account = wallet.accounts.find((each) => each.address === address)
-    if (!account) throw new WalletProblem('unauthorized', wallet.name)
+    if (!account) throw new WalletError('unauthorized', wallet.name)
     return account
   }
   return {
     accounts: () => wallet.accounts.map(({ address }) => address),
     signTransaction: async (address, network, bytes) => {
       const [account, chain] = [accountOf(address), standardChain(network)]
-      if (!hasSignTransaction(wallet)) throw new WalletProblem('unsupported', wallet.name)
+      if (!hasSignTransaction(wallet)) throw new WalletError('unsupported', wallet.name)
       if (account.chains.length > 0 && !account.chains.includes(chain))
-        throw new WalletProblem('wrong_chain', wallet.name)
+        throw new WalletError('wrong_chain', wallet.name)
       const feature = wallet.features['solana:signTransaction']
       const [output] = await bounded(
         feature.signTransaction({ account, chain, transaction: bytes }),
         SIGN_WITHIN_MS,
       )
-      if (!output) throw new WalletProblem('refused_transaction', wallet.name)
+      if (!output) throw new WalletError('refused_transaction', wallet.name)
       return Uint8Array.from(output.signedTransaction)
     },
     signMessage: async (address, text) => {
       const account = accountOf(address)
-      if (!hasSignMessage(wallet)) throw new WalletProblem('unsupported', wallet.name)
+      if (!hasSignMessage(wallet)) throw new WalletError('unsupported', wallet.name)
       const message = new TextEncoder().encode(text)
       const [output] = await bounded(
         wallet.features['solana:signMessage'].signMessage({ account, message }),
         SIGN_WITHIN_MS,
       )
       if (!output || bs58.encode(output.signedMessage) !== bs58.encode(message))
-        throw new WalletProblem('refused_transaction', wallet.name)
+        throw new WalletError('refused_transaction', wallet.name)
       return Uint8Array.from(output.signature)
     },
   }

@@ -5,7 +5,7 @@ import { setAccount } from '../state/accounts.ts'
 import { bounded } from '../state/bounded.ts'
 import { ChosenAccount } from '../state/chosen.ts'
 import { safeIcon } from '../state/discover.ts'
-import { walletProblem, WalletProblem } from '../state/errors.ts'
+import { walletProblem, WalletError } from '../state/errors.ts'
 import { rememberedWallet, rememberWallet } from '../state/remembered.ts'
 import { adapterNamed, mountAdapterRoot, selectAdapter } from './adapter-root.tsx'
 import { readBalances } from './balances.ts'
@@ -14,13 +14,13 @@ import { connectRpc, type Rpc } from './connections.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'
-import type { WalletStack } from '../state/wallet-adapter.ts'
+import type { WalletAdapter } from '../state/wallet-adapter.ts'
 
 const CONNECT_WITHIN_MS = 3 * 60_000
 const QUIET_WITHIN_MS = 5_000
 
 /** Starts @solana/wallet-adapter-react for the configured networks. */
-export async function startSolana(networks: readonly Network[]): Promise<WalletStack> {
+export async function startSolana(networks: readonly Network[]): Promise<WalletAdapter> {
   const endpoint = networks[0]?.rpcUrls[0]
   if (!endpoint) throw new Error('This desk has no Solana network.')
   const root = await mountAdapterRoot(endpoint)
@@ -88,7 +88,7 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     signMessage: async (account, text) => {
       const adapter = connected()
       if (!adapter || publish() !== account.address)
-        throw new WalletProblem('unauthorized', account.walletName)
+        throw new WalletError('unauthorized', account.walletName)
       try {
         return bs58.encode(await standardSigner(adapter.wallet).signMessage(account.address, text))
       } catch (error) {
@@ -96,7 +96,7 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
       }
     },
     signTypedData: async (_network, { walletName }) => {
-      throw new WalletProblem('unsupported', walletName)
+      throw new WalletError('unsupported', walletName)
     },
     wallet: {
       signer: async () => publish() ?? null,

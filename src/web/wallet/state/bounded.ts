@@ -1,5 +1,5 @@
 /** A wallet call that did not settle in time. Whether the wallet acted is not known. */
-export class WalletTimeout extends Error {
+export class WalletTimeoutError extends Error {
   override name = 'WalletTimeout'
 }
 
@@ -7,7 +7,7 @@ export class WalletTimeout extends Error {
 export async function bounded<T>(work: PromiseLike<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new WalletTimeout(`No answer within ${ms / 1000} s.`)), ms)
+    timer = setTimeout(() => reject(new WalletTimeoutError(`No answer within ${ms / 1000} s.`)), ms)
   })
   try {
     return await Promise.race([work, late])

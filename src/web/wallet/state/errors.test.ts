@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { describeTrouble, isNothingSent, type WalletSignal } from '../../errors/troubles.ts'
-import { WalletTimeout } from './bounded.ts'
-import { signalOf, WalletProblem } from './errors.ts'
+import { describeUserError, isNothingSent, type WalletSignal } from '../../errors/error-messages.ts'
+import { WalletTimeoutError } from './bounded.ts'
+import { signalOf, WalletError } from './errors.ts'
 
 const rows: readonly [string, unknown, WalletSignal, boolean][] = [
   ['4001', { code: 4001, message: 'User rejected the request.' }, 'rejected', true],
@@ -40,19 +40,19 @@ const rows: readonly [string, unknown, WalletSignal, boolean][] = [
   ['an expired blockhash, unsent', new Error('Blockhash not found'), 'blockhash_expired', true],
   [
     'an expired blockhash, sent',
-    new WalletProblem('blockhash_expired_sent', 'W'),
+    new WalletError('blockhash_expired_sent', 'W'),
     'blockhash_expired_sent',
     false,
   ],
   ['an RPC that is down', new TypeError('Failed to fetch'), 'rpc_down', false],
-  ['a wrong chain', new WalletProblem('wrong_chain', 'W'), 'wrong_chain', true],
+  ['a wrong chain', new WalletError('wrong_chain', 'W'), 'wrong_chain', true],
   [
     'a chain that could not be added',
-    new WalletProblem('add_chain_failed', 'W'),
+    new WalletError('add_chain_failed', 'W'),
     'add_chain_failed',
     true,
   ],
-  ['a call that never settles', new WalletTimeout('late'), 'timeout', false],
+  ['a call that never settles', new WalletTimeoutError('late'), 'timeout', false],
   [
     '-32603 without a reason',
     { code: -32603, message: 'Internal JSON-RPC error.' },
@@ -70,13 +70,13 @@ describe('every wallet signal has its meaning', () => {
 })
 
 test('words name the wallet and say that nothing was sent only where that is certain', () => {
-  expect(describeTrouble('rejected', 'Phantom')).toEqual({
+  expect(describeUserError('rejected', 'Phantom')).toEqual({
     code: 'REJECTED',
     title: 'You cancelled in Phantom',
     body: 'Nothing was sent.',
   })
   for (const [, , signal, nothingSent] of rows) {
-    const { title, body } = describeTrouble(signal, 'Phantom')
+    const { title, body } = describeUserError(signal, 'Phantom')
     expect(`${title} ${body}`).not.toContain('{wallet}')
     expect(body.includes('Nothing was sent')).toBe(nothingSent)
   }

@@ -1,15 +1,15 @@
 import { inOne } from '../../errors/in-one.ts'
-import { describeTrouble, type WalletSignal } from '../../errors/troubles.ts'
-import { WalletTimeout } from './bounded.ts'
+import { describeUserError, type WalletSignal } from '../../errors/error-messages.ts'
+import { WalletTimeoutError } from './bounded.ts'
 
 /** A wallet did not do what was asked, in words for the person. */
-export class WalletProblem extends Error {
+export class WalletError extends Error {
   override name = 'WalletProblem'
   readonly signal: WalletSignal
   readonly walletName: string
 
   constructor(signal: WalletSignal, walletName: string, options?: ErrorOptions) {
-    super(inOne(describeTrouble(signal, walletName)), options)
+    super(inOne(describeUserError(signal, walletName)), options)
     this.signal = signal
     this.walletName = walletName
   }
@@ -17,8 +17,8 @@ export class WalletProblem extends Error {
 
 /** What an error thrown by a wallet or an RPC means. Codes count before texts, the innermost code before the wrapper's. */
 export function signalOf(error: unknown): WalletSignal {
-  if (error instanceof WalletProblem) return error.signal
-  if (error instanceof WalletTimeout) return 'timeout'
+  if (error instanceof WalletError) return error.signal
+  if (error instanceof WalletTimeoutError) return 'timeout'
   for (const layer of layersOf(error)) {
     const signal = layer.code === undefined ? undefined : signalsByCode.get(layer.code)
     if (signal) return signal
@@ -30,10 +30,10 @@ export function signalOf(error: unknown): WalletSignal {
 }
 
 /** A problem for the person, made of anything thrown. */
-export function walletProblem(error: unknown, walletName: string): WalletProblem {
-  return error instanceof WalletProblem
+export function walletProblem(error: unknown, walletName: string): WalletError {
+  return error instanceof WalletError
     ? error
-    : new WalletProblem(signalOf(error), walletName, { cause: error })
+    : new WalletError(signalOf(error), walletName, { cause: error })
 }
 
 const signalsByCode: ReadonlyMap<number, WalletSignal> = new Map([

@@ -4,18 +4,18 @@ import type { MatchRow } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-order/match-facts.ts'
-import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
 
 /**
  * The order as the chains compare it; the payment's id and the fee cap belong to one attempt.
  * @param currency what the fee is paid in, where the order is for a token
  */
 export function intentOf(
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   attempt: { paymentId: string; maxFeeAtomic: bigint },
   currency?: Asset,
 ): PaymentIntent {
-  const { network, asset, sender, sponsor, recipient, amountAtomic } = order
+  const { network, asset, sender, feePayer: sponsor, recipient, amountAtomic } = order
   const { paymentId, maxFeeAtomic } = attempt
   const who = { sender, recipient, ...(sponsor !== undefined && { sponsor }) }
   return {

@@ -1,5 +1,5 @@
 import type { Asset, Network } from '#contract/network.ts'
-import type { Broadcast } from '../../payment-order/evidence.ts'
+import type { BroadcastEvidence } from '../../payment-order/evidence.ts'
 import type { PaymentChain, PaymentWallet, TransactionReader } from '../../payment-order/ports.ts'
 import type { ConnectedAccount } from './accounts.ts'
 
@@ -12,7 +12,7 @@ export type TypedData = {
 }
 
 /** What both families' wallet code offers; `startEvm` and `startSolana` make its two shapes. */
-export interface WalletStack {
+export interface WalletAdapter {
   /** Asks the wallet. Several accounts: the wallet's first is current until `choose`. */
   connect(walletId: string, elsewhere?: Elsewhere): Promise<readonly string[]>
   choose(address: string): void
@@ -40,7 +40,7 @@ export interface WalletStack {
 
 /** What left the wallet, and what the order was built with. */
 export type BroadcastReading = {
-  sent: Broadcast
+  sent: BroadcastEvidence
   fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 }
 

@@ -49,7 +49,7 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
     <div ref={container}>
       <Steps current={screen} />
       {state.step === 'form' && (
-        <HostedForm onPrepare={hosted.prepare} trouble={state.trouble} wallets={wallets} />
+        <HostedForm onPrepare={hosted.prepare} userError={state.userError} wallets={wallets} />
       )}
       {state.step === 'preparing' && (
         <Card>
@@ -67,7 +67,7 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
           onChange={hosted.change}
           onSign={hosted.sign}
           signing={state.step === 'signing'}
-          trouble={state.step === 'review' ? state.trouble : null}
+          userError={state.step === 'review' ? state.userError : null}
         />
       )}
       {(state.step === 'sending' || state.step === 'unknown' || state.step === 'sent') && (
@@ -83,8 +83,8 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
           <StepHeading>
             <Trans>Not paid</Trans>
           </StepHeading>
-          <Banner className="mt-4" role="alert" title={state.trouble.title} tone="warn">
-            {state.trouble.body}
+          <Banner className="mt-4" role="alert" title={state.userError.title} tone="warn">
+            {state.userError.body}
           </Banner>
           <Button
             className="mt-5"

@@ -4,7 +4,7 @@ import { parseAddress } from '#contract/address.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import { useSession } from '../../../api/session.ts'
-import type { Trouble } from '../../../payment-order/order.ts'
+import type { UserError } from '../../../payment-order/intent.ts'
 import { SignIn } from '../../../shell/SignIn.tsx'
 import { useConfig } from '../../../api/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
@@ -24,7 +24,7 @@ import {
   checkResource,
   readAmount,
   readRecipient,
-  spell,
+  formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import type { HostedOrder } from './send.ts'
@@ -40,12 +40,12 @@ type HostedFields = {
 
 export type HostedFormProps = {
   wallets: readonly HostedWallet[]
-  trouble: Trouble | null
+  userError: UserError | null
   onPrepare: (order: HostedOrder) => void
 }
 
 /** The managed wallet to pay from, the recipient, and the amount. */
-export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
+export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<HostedFields>({
@@ -96,9 +96,9 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
   return (
     <Card>
       <form className="space-y-5" noValidate onSubmit={(event) => void handleSubmit(submit)(event)}>
-        {trouble && (
-          <Banner role="alert" title={trouble.title} tone="warn">
-            {trouble.body}
+        {userError && (
+          <Banner role="alert" title={userError.title} tone="warn">
+            {userError.body}
           </Banner>
         )}
         <AmountField
@@ -155,7 +155,7 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
     const plain = checkAmount(text, of, undefined)
     const read = readAmount(text, of)
     if (plain !== true || !read.ok || read.atomic <= leftOf(wallet)) return plain
-    const left = spell(leftOf(wallet), of)
+    const left = formatWithSymbol(leftOf(wallet), of)
     return t`At most ${left} may be paid from here now.`
   }
 }

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { Trouble } from '../../../payment-order/order.ts'
+import type { UserError } from '../../../payment-order/intent.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
@@ -20,13 +20,13 @@ import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 export type HostedReviewProps = {
   intent: HostedIntent
   signing: boolean
-  trouble: Trouble | null
+  userError: UserError | null
   onSign: (network: Network, signer: ConnectedAccount) => void
   onChange: () => void
 }
 
 /** What the operator signs, whole. There is no transaction to decode: the service makes it, bound by these words. */
-export function HostedReview({ intent, signing, trouble, onSign, onChange }: HostedReviewProps) {
+export function HostedReview({ intent, signing, userError, onSign, onChange }: HostedReviewProps) {
   const { t } = useLingui()
   const network = useNetwork(intent.network)
   const signer = useAccounts().find((each) => each.family === familyOf(intent.network))
@@ -49,9 +49,9 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
           symbol={intent.symbol}
         />
       </div>
-      {trouble && (
-        <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
-          {trouble.body}
+      {userError && (
+        <Banner className="mt-4" role="alert" title={userError.title} tone="warn">
+          {userError.body}
         </Banner>
       )}
       <Banner className="mt-4" role="note" tone="warn">

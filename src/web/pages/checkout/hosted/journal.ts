@@ -19,7 +19,7 @@ function open(): Promise<IDBPDatabase<Schema>> {
 }
 
 /** Durably, before the request leaves. */
-export async function keepSend(send: OpenSend): Promise<void> {
+export async function persistSend(send: OpenSend): Promise<void> {
   const transaction = (await open()).transaction('sends', 'readwrite', { durability: 'strict' })
   await transaction.store.put(send)
   await transaction.done

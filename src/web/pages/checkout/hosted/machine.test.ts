@@ -16,17 +16,17 @@ const intent: HostedIntent = {
   reference: '',
   expiresAt: 1,
 }
-const trouble = { code: 'X', title: 'x', body: 'y' }
+const userError = { code: 'X', title: 'x', body: 'y' }
 const events: HostedEvent[] = [
   { type: 'prepare' },
-  { type: 'not_prepared', trouble },
+  { type: 'not_prepared', userError },
   { type: 'prepared', intent },
   { type: 'sign' },
-  { type: 'not_signed', trouble },
+  { type: 'not_signed', userError },
   { type: 'signed', signature: 's' },
   { type: 'sent', paymentId: 'p' },
   { type: 'no_answer' },
-  { type: 'refused', trouble },
+  { type: 'refused', userError },
   { type: 'change' },
 ]
 
@@ -50,18 +50,18 @@ test('the whole way, and the way back from a refusal of the wallet', () => {
     { type: 'prepare' },
     { type: 'prepared', intent },
     { type: 'sign' },
-    { type: 'not_signed', trouble },
+    { type: 'not_signed', userError },
     { type: 'sign' },
     { type: 'signed', signature: 's' },
     { type: 'no_answer' },
     { type: 'sent', paymentId: 'p' },
   ]
-  const start: HostedState = { step: 'form', trouble: null }
+  const start: HostedState = { step: 'form', userError: null }
   expect(way.reduce(reduceHosted, start)).toEqual({ step: 'sent', intent, paymentId: 'p' })
 })
 
 test('a late answer changes nothing where nobody waits for it', () => {
-  const form: HostedState = { step: 'form', trouble: null }
+  const form: HostedState = { step: 'form', userError: null }
   for (const event of events.filter(({ type }) => type !== 'prepare' && type !== 'change'))
     expect(reduceHosted(form, event)).toBe(form)
 })

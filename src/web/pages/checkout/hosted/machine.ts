@@ -1,5 +1,5 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
-import type { Trouble } from '../../../payment-order/order.ts'
+import type { UserError } from '../../../payment-order/intent.ts'
 
 /**
  * A payment from a managed wallet, as this page drives it. The operator's wallet signs a text,
@@ -7,25 +7,25 @@ import type { Trouble } from '../../../payment-order/order.ts'
  * again until the proxy has reported a definite outcome.
  */
 export type HostedState =
-  | { step: 'form'; trouble: Trouble | null }
+  | { step: 'form'; userError: UserError | null }
   | { step: 'preparing' }
-  | { step: 'review'; intent: HostedIntent; trouble: Trouble | null }
+  | { step: 'review'; intent: HostedIntent; userError: UserError | null }
   | { step: 'signing'; intent: HostedIntent }
   /** `unknown` once a response was lost: only the same request is sent again. */
   | { step: 'sending' | 'unknown'; intent: HostedIntent; signature: string }
   | { step: 'sent'; intent: HostedIntent; paymentId: string }
-  | { step: 'refused'; intent: HostedIntent; trouble: Trouble }
+  | { step: 'refused'; intent: HostedIntent; userError: UserError }
 
 export type HostedEvent =
   | { type: 'prepare' }
-  | { type: 'not_prepared'; trouble: Trouble }
+  | { type: 'not_prepared'; userError: UserError }
   | { type: 'prepared'; intent: HostedIntent }
   | { type: 'sign' }
-  | { type: 'not_signed'; trouble: Trouble }
+  | { type: 'not_signed'; userError: UserError }
   | { type: 'signed'; signature: string }
   | { type: 'sent'; paymentId: string }
   | { type: 'no_answer' }
-  | { type: 'refused'; trouble: Trouble }
+  | { type: 'refused'; userError: UserError }
   | { type: 'change' }
 
 export function reduceHosted(state: HostedState, event: HostedEvent): HostedState {
@@ -33,16 +33,16 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
     case 'prepare':
       return state.step === 'form' ? { step: 'preparing' } : state
     case 'not_prepared':
-      return state.step === 'preparing' ? { step: 'form', trouble: event.trouble } : state
+      return state.step === 'preparing' ? { step: 'form', userError: event.userError } : state
     case 'prepared':
       return state.step === 'preparing'
-        ? { step: 'review', intent: event.intent, trouble: null }
+        ? { step: 'review', intent: event.intent, userError: null }
         : state
     case 'sign':
       return state.step === 'review' ? { step: 'signing', intent: state.intent } : state
     case 'not_signed':
       return state.step === 'signing'
-        ? { step: 'review', intent: state.intent, trouble: event.trouble }
+        ? { step: 'review', intent: state.intent, userError: event.userError }
         : state
     case 'signed':
       return state.step === 'signing'
@@ -56,10 +56,10 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
       return isOut(state) ? { ...state, step: 'unknown' } : state
     case 'refused':
       return isOut(state)
-        ? { step: 'refused', intent: state.intent, trouble: event.trouble }
+        ? { step: 'refused', intent: state.intent, userError: event.userError }
         : state
     case 'change':
-      return isOut(state) || state.step === 'signing' ? state : { step: 'form', trouble: null }
+      return isOut(state) || state.step === 'signing' ? state : { step: 'form', userError: null }
   }
 }
 

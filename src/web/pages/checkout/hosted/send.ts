@@ -8,12 +8,12 @@ import { ApiError } from '../../../api/errors.ts'
 import { renderReason } from '../../../errors/payment-reasons.ts'
 import { describeRefusal, refusalOf } from '../../../errors/refusals.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { Trouble } from '../../../payment-order/order.ts'
-import { describeTrouble } from '../../../errors/troubles.ts'
+import type { UserError } from '../../../payment-order/intent.ts'
+import { describeUserError } from '../../../errors/error-messages.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import { loadStack } from '../../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { HostedEvent } from './machine.ts'
-import { forgetSend, keepSend, openSends, type OpenSend } from './journal.ts'
+import { forgetSend, persistSend, openSends, type OpenSend } from './journal.ts'
 
 /** What an operator entered, read. */
 export type HostedOrder = {
@@ -48,7 +48,7 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
     }
     const { nonce, expiresAt, ...reply } = await callProxy('hostedIntent', { body })
     if (BigInt(reply.amountAtomic) !== amountAtomic || expiresAt - serverNow() / 1000 > LONGEST_S)
-      return { type: 'not_prepared', trouble: describeTrouble('other_payment') }
+      return { type: 'not_prepared', userError: describeUserError('other_payment') }
     const { symbol, decimals } = asset
     const words = { resource, description, reference }
     const intent = {
@@ -65,7 +65,7 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
     }
     return { type: 'prepared', intent }
   } catch (error) {
-    return { type: 'not_prepared', trouble: troubleOf(error) }
+    return { type: 'not_prepared', userError: userErrorOf(error) }
   }
 }
 
@@ -76,24 +76,27 @@ export async function signIntent(
   signer: ConnectedAccount,
 ): Promise<HostedEvent> {
   try {
-    const stack = await loadStack(familyOf(network.network))
+    const stack = await loadWalletAdapter(familyOf(network.network))
     const signature =
       familyOf(network.network) === 'evm'
         ? await stack.signTypedData(network, signer, intentTypedData(intent))
         : await stack.signMessage(signer, intentText(intent))
     return { type: 'signed', signature }
   } catch (error) {
-    const trouble = describeTrouble('not_signed')
+    const userError = describeUserError('not_signed')
     return {
       type: 'not_signed',
-      trouble: { ...trouble, body: (error instanceof Error && error.message) || trouble.body },
+      userError: {
+        ...userError,
+        body: (error instanceof Error && error.message) || userError.body,
+      },
     }
   }
 }
 
 /** Sends what was signed, kept first: the same request, however often. What is not certain is `no_answer`. */
 export async function deliver(send: OpenSend): Promise<HostedEvent> {
-  await keepSend(send)
+  await persistSend(send)
   try {
     const { state, paymentId } = await callProxy('hostedSend', {
       body: { nonce: send.nonce, signature: send.signature },
@@ -104,7 +107,7 @@ export async function deliver(send: OpenSend): Promise<HostedEvent> {
   } catch (error) {
     if (!isCertain(error)) return { type: 'no_answer' }
     await forgetSend(send.nonce)
-    return { type: 'refused', trouble: troubleOf(error) }
+    return { type: 'refused', userError: userErrorOf(error) }
   }
 }
 
@@ -130,7 +133,7 @@ function isCertain(error: unknown): error is ApiError {
 }
 
 /** Why the proxy or the service did not pay. */
-export function troubleOf(error: unknown): Trouble {
+export function userErrorOf(error: unknown): UserError {
   const { code, title, body, detail } = describeRefusal(error)
   const refused = error instanceof ApiError ? renderReason(error) : undefined
   if (refused) return { code, ...refused, ...(detail && { detail }) }

@@ -15,7 +15,7 @@ export type Hosted = {
 
 /** Drives one payment from a managed wallet; one that an earlier visit left open first. */
 export function useHosted(): Hosted {
-  const [state, dispatch] = useReducer(reduceHosted, { step: 'form', trouble: null })
+  const [state, dispatch] = useReducer(reduceHosted, { step: 'form', userError: null })
   const shown = useRef(true)
   useEffect(() => {
     shown.current = true

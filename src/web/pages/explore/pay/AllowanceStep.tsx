@@ -17,9 +17,9 @@ import { useRunState } from '../../../payment-flow/steps/use-run.ts'
 import { useStepFocus } from '../../../payment-flow/steps/use-step-focus.ts'
 import { allowanceProgress } from './allowance-words.ts'
 import { useAllowance } from './use-allowance.ts'
-import type { Visit } from './visit.ts'
+import type { Purchase } from './purchase.ts'
 
-export type AllowanceStepProps = { visit: Visit; payment: PaymentRun; onLeave: () => void }
+export type AllowanceStepProps = { visit: Purchase; payment: PaymentRun; onLeave: () => void }
 
 /**
  * Before a permit is signed: whether Permit2 may take the amount, and if not, the one transaction

@@ -6,10 +6,10 @@ import { Amount } from '../../../ui/Amount.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { ProgressCard } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { progressOf } from './progress-words.ts'
-import type { VisitView } from './use-visit.ts'
+import type { PurchaseView } from './use-purchase.ts'
 
 /** Where the money is, told by this browser's own node. */
-export function PaidCard({ view }: { view: VisitView }) {
+export function PaidCard({ view }: { view: PurchaseView }) {
   const { state, visit } = view
   const network = useNetwork(state.order.network)
   if (!('sent' in state)) return null

@@ -6,11 +6,11 @@ import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
-import type { VisitView } from './use-visit.ts'
+import type { PurchaseView } from './use-purchase.ts'
 
 /** The free signature that ties a transfer that landed to what it pays for. */
-export function ProofCard({ view }: { view: VisitView }) {
-  const { state, visit, signing, trouble, sign } = view
+export function ProofCard({ view }: { view: PurchaseView }) {
+  const { state, visit, signing, userError, sign } = view
   const { walletName } = state.order
   return (
     <Card>
@@ -33,9 +33,9 @@ export function ProofCard({ view }: { view: VisitView }) {
           </Fact>
         )}
       </Facts>
-      {trouble && (
+      {userError && (
         <Banner className="mt-4" role="alert" tone="warn">
-          {trouble}
+          {userError}
         </Banner>
       )}
       <Button
@@ -45,7 +45,7 @@ export function ProofCard({ view }: { view: VisitView }) {
         onClick={sign}
         variant="primary"
       >
-        {trouble ? (
+        {userError ? (
           <Trans>Sign again with {walletName}</Trans>
         ) : (
           <Trans>Sign the proof with {walletName}</Trans>

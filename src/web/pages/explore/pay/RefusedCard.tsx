@@ -10,15 +10,15 @@ import { Card } from '../../../ui/Card.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
-import type { Answer } from '../request/ask.ts'
-import { isChallenge, isSameWay, readChallenge, type Offer } from '../request/challenge.ts'
+import type { ResourceResponse } from '../request/send-request.ts'
+import { isChallenge, isSameWay, readChallenge, type PaymentOption } from '../request/challenge.ts'
 import { termsOf } from './runs.ts'
-import type { VisitView } from './use-visit.ts'
+import type { PurchaseView } from './use-purchase.ts'
 
 export type RefusedCardProps = {
-  view: VisitView
-  answer: Answer
-  onPayAnew: (offer: Offer) => void
+  view: PurchaseView
+  answer: ResourceResponse
+  onPayAnew: (offer: PaymentOption) => void
 }
 
 /**

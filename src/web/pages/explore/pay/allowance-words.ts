@@ -1,9 +1,9 @@
 import { t } from '@lingui/core/macro'
-import type { Outgoing } from '../../../payment-flow/machine.ts'
+import type { OutgoingState } from '../../../payment-flow/machine.ts'
 import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 
 /** How the transaction that lets Permit2 take an amount is doing. */
-export function allowanceProgress(state: Outgoing): Progress {
+export function allowanceProgress(state: OutgoingState): Progress {
   const { walletName } = state.order
   switch (state.step) {
     case 'signed':

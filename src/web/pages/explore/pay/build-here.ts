@@ -8,10 +8,10 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { PaymentOrder, Trouble } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent, UserError } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
-import { describeTrouble } from '../../../errors/troubles.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
+import { describeUserError } from '../../../errors/error-messages.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
 
 /** How long a built transaction is offered for signing. */
 const VALID_MS = 60_000
@@ -40,11 +40,11 @@ type Reply = Awaited<ReturnType<PaymentService['build']>>
 /** A problem that blocks a payment before there is anything to review. */
 class NotBuilt extends Error {
   override name = 'NotBuilt'
-  readonly trouble: Trouble
+  readonly userError: UserError
 
-  constructor(trouble: Trouble) {
-    super(trouble.title)
-    this.trouble = trouble
+  constructor(userError: UserError) {
+    super(userError.title)
+    this.userError = userError
   }
 }
 
@@ -62,12 +62,12 @@ export function buildHere(network: Network, memo: string | null): PaymentService
 }
 
 /** A build error, in words. */
-export function explainHere(error: unknown): Trouble {
-  if (error instanceof NotBuilt) return error.trouble
-  return describeTrouble('rpc_silent', '', error instanceof RpcProblem ? error.message : undefined)
+export function explainHere(error: unknown): UserError {
+  if (error instanceof NotBuilt) return error.userError
+  return describeUserError('rpc_silent', '', error instanceof RpcError ? error.message : undefined)
 }
 
-async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
+async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Reply> {
   const url = rpcUrlOf(network)
   const ask = async <S extends v.GenericSchema>(
     schema: S,
@@ -80,7 +80,7 @@ async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
     ask(v.string(), 'eth_getCode', [order.recipient, 'latest']),
     ask(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
   ])
-  const allows = order.deed?.kind === 'allow'
+  const allows = order.operation?.kind === 'allow'
   const gas = code === '0x' && !allows ? MIN_GAS : await estimate(url, order)
   const input = {
     ...order,
@@ -100,11 +100,11 @@ async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
 }
 
 /** A payee that is a contract may refuse the money, and the node reports that here. */
-async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
+async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint> {
   const { sender, recipient, amountAtomic, asset } = order
   try {
     const transaction =
-      order.deed?.kind === 'allow'
+      order.operation?.kind === 'allow'
         ? {
             from: sender,
             to: asset.address,
@@ -114,8 +114,8 @@ async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
     const gas = (v.parse(quantity, await callRpc(url, 'eth_estimateGas', [transaction])) * 6n) / 5n
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
-    if (!(error instanceof RpcProblem)) throw error
-    throw new NotBuilt(describeTrouble('payee_refuses', '', error.message))
+    if (!(error instanceof RpcError)) throw error
+    throw new NotBuilt(describeUserError('payee_refuses', '', error.message))
   }
 }
 
@@ -126,7 +126,7 @@ type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
  */
 function priceOf(
   { baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>,
-  { asset }: PaymentOrder,
+  { asset }: WalletPaymentIntent,
   gas: bigint,
 ): GasPrice {
   const tips = reward.map(([tip = 0n]) => tip).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
@@ -135,14 +135,14 @@ function priceOf(
   const ceiling = maxFeeAtomic(0n, asset) / gas
   const wanted = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
   if (wanted > ceiling * 2n) {
-    throw new NotBuilt(describeTrouble('chain_busy'))
+    throw new NotBuilt(describeUserError('chain_busy'))
   }
   return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
 }
 
 async function onSolana(
   network: Network,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   memo: string | null,
 ): Promise<Reply> {
   const url = rpcUrlOf(network)
@@ -160,7 +160,7 @@ async function onSolana(
   const automatic = usual > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : usual
   // The account that pays the network fee decides the price; fee payers refuse a high price set by
   // others.
-  const unitPriceMicroLamports = order.sponsor === undefined ? automatic : SPONSORED_UNIT_PRICE
+  const unitPriceMicroLamports = order.feePayer === undefined ? automatic : SPONSORED_UNIT_PRICE
   const paymentId = memo ?? order.id
   const bytes = buildOnSolana({
     ...order,
@@ -187,7 +187,7 @@ const Owners = v.object({
  */
 async function readToken(
   url: string,
-  { asset, recipient }: PaymentOrder,
+  { asset, recipient }: WalletPaymentIntent,
 ): Promise<{ program: string; opensAccount: boolean }> {
   const [old, newer] = TOKEN_PROGRAMS.map(
     (program) => associatedTokenAccount({ owner: recipient, mint: asset.address, program }).address,
@@ -204,9 +204,9 @@ async function readToken(
   const place = program === undefined ? -1 : TOKEN_PROGRAMS.indexOf(program)
   if (program === undefined || place < 0)
     throw new NotBuilt(
-      describeTrouble('payee_refuses', '', `${asset.symbol} is not a token on this network.`),
+      describeUserError('payee_refuses', '', `${asset.symbol} is not a token on this network.`),
     )
   if (!answer.value[place + 1])
-    throw new NotBuilt(describeTrouble('payee_without_account', '', asset.symbol))
+    throw new NotBuilt(describeUserError('payee_without_account', '', asset.symbol))
   return { program, opensAccount: false }
 }

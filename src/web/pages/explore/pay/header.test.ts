@@ -24,7 +24,7 @@ import { factsOf } from '../../verify/proof/facts.ts'
 import { checkLocally } from '../../verify/proof/local-checks.ts'
 import { headerOfProof, nextHeader } from './header.ts'
 import { termsOf } from './runs.ts'
-import type { Visit } from './visit.ts'
+import type { Purchase } from './purchase.ts'
 
 /** What the explorer sends is held against what the verifier reads: the two must agree on every payment. */
 
@@ -53,7 +53,11 @@ const resource = {
   mimeType: 'text/plain',
 }
 
-function visitOf(version: 1 | 2, way: Visit['way'], change: Partial<Requirements> = {}): Visit {
+function visitOf(
+  version: 1 | 2,
+  way: Purchase['way'],
+  change: Partial<Requirements> = {},
+): Purchase {
   const requirements: Requirements = {
     scheme: 'exact',
     network: network.network,
@@ -277,7 +281,7 @@ test('the terms are echoed as they came, with what this page does not know', () 
   })
 })
 
-test.each<[string, Visit['way'], PaymentState]>([
+test.each<[string, Purchase['way'], PaymentState]>([
   ['a transfer that has not landed', 'transaction_then_proof', waiting],
   ['a transfer whose memo is the proof, before it is confirmed', 'transaction', waiting],
   [

@@ -2,15 +2,15 @@ import { bytesToHex } from 'viem'
 import { decodeAuthorization } from '#chains/evm/token-authorization.ts'
 import { decodePermit } from '#chains/evm/token-permit.ts'
 import { parseJson } from '#contract/json.ts'
-import type { PaymentOrder as Terms } from '#x402/client/order.ts'
+import type { ClientPayment as Terms } from '#x402/client/order.ts'
 import { encodeBase64, encodeHeader } from '#x402/header.ts'
 import { fromV1, toV1, RequirementsV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData } from '#x402/txid.ts'
 import * as v from 'valibot'
 import { isPaid, mayHaveLeft, type PaymentState } from '../../../payment-flow/machine.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
-import type { PaymentHeader } from '../request/ask.ts'
-import type { Visit } from './visit.ts'
+import type { PaymentHeader } from '../request/send-request.ts'
+import type { Purchase } from './purchase.ts'
 
 /** The header that pays a visit, from what the machine has signed or sent. Each payment has one, and it never changes. */
 
@@ -20,7 +20,7 @@ export type NextHeader =
   | { kind: 'ready'; header: PaymentHeader }
   | { kind: 'sign'; data: TypedData }
 
-export function nextHeader(visit: Visit, terms: Terms, state: PaymentState): NextHeader {
+export function nextHeader(visit: Purchase, terms: Terms, state: PaymentState): NextHeader {
   switch (visit.way) {
     case 'signed_transfer':
     case 'sponsored': {
@@ -58,7 +58,7 @@ export function nextHeader(visit: Visit, terms: Terms, state: PaymentState): Nex
 
 /** What the payer signs over a transfer that landed: which resource it pays for, and by which terms. */
 function proofData(
-  visit: Visit,
+  visit: Purchase,
   terms: Terms,
   { state, txRef }: { state: PaymentState; txRef: string },
 ): TypedData {
@@ -78,7 +78,11 @@ function proofData(
 }
 
 /** The header of a landed transfer, with the payer's signature over it. */
-export function headerOfProof(visit: Visit, state: PaymentState, signature: string): PaymentHeader {
+export function headerOfProof(
+  visit: Purchase,
+  state: PaymentState,
+  signature: string,
+): PaymentHeader {
   if (!('landed' in state) || !state.landed) throw new TypeError('There is no transfer to prove.')
   const proof = {
     type: 'payment-proof',
@@ -93,7 +97,7 @@ export function headerOfProof(visit: Visit, state: PaymentState, signature: stri
 }
 
 /** The entry of version 1, spelled as it is signed. */
-function offerOf(visit: Visit): unknown {
+function offerOf(visit: Purchase): unknown {
   const { requirements, resource } = fromV1(v.parse(RequirementsV1, parseJson(visit.entry)))
   return { ...toV1(requirements, resource), network: requirements.network }
 }
@@ -128,12 +132,12 @@ function permitOf(built: Uint8Array, signature: Uint8Array): Record<string, unkn
   return { signature: bytesToHex(signature), permit2Authorization }
 }
 
-function ready(visit: Visit, payload: Record<string, unknown>): NextHeader {
+function ready(visit: Purchase, payload: Record<string, unknown>): NextHeader {
   return { kind: 'ready', header: wrap(visit, payload) }
 }
 
 function wrap(
-  { version, entry, resource }: Visit,
+  { version, entry, resource }: Purchase,
   payload: Record<string, unknown>,
 ): PaymentHeader {
   const accepted = parseJson(entry)

@@ -21,9 +21,9 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match, Step } from '#chains/match.ts'
 import { chainIdOf, type Asset, type Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
-import type { PaymentOrder as Terms } from '#x402/client/order.ts'
+import type { ClientPayment as Terms } from '#x402/client/order.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type {
   PaymentChain,
@@ -31,10 +31,10 @@ import type {
   PaymentWallet,
   TransactionReader,
 } from '../../../payment-order/ports.ts'
-import { describeTrouble, describeUnsigned } from '../../../errors/troubles.ts'
+import { describeUserError, describeUnsigned } from '../../../errors/error-messages.ts'
 import { signalOf } from '../../../wallet/state/errors.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
-import type { TypedData, WalletStack } from '../../../wallet/state/wallet-adapter.ts'
+import type { TypedData, WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { explainHere } from './build-here.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
 
@@ -51,7 +51,7 @@ type Times = { validAfter: bigint; validBefore: bigint }
 
 /** One of the two messages of tokens: how it is written, read, compared, and who signed it. */
 type Kind = {
-  write(network: Network, order: PaymentOrder, times: Times): Uint8Array
+  write(network: Network, order: WalletPaymentIntent, times: Times): Uint8Array
   match(intent: PaymentIntent, bytes: Uint8Array, latest: bigint): Match
   describe(bytes: Uint8Array, asset: Asset): readonly Step[]
   typedData(bytes: Uint8Array): TypedData | undefined
@@ -131,7 +131,7 @@ const permit: Kind = {
 export function messagePorts(
   network: Network,
   terms: Terms,
-  { stack, kind }: { stack: WalletStack; kind: 'authorization' | 'permit' },
+  { stack, kind }: { stack: WalletAdapter; kind: 'authorization' | 'permit' },
 ): Pick<Ports, 'service' | 'chain' | 'reader' | 'wallet'> {
   const message = kind === 'permit' ? permit : authorization(terms)
   const chain = messageChain(network, { permit: kind === 'permit' })
@@ -203,15 +203,15 @@ function describeSigner(signer: string | undefined, wanted: string): string {
 }
 
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */
-function messageWallet(network: Network, message: Kind, stack: WalletStack): PaymentWallet {
+function messageWallet(network: Network, message: Kind, stack: WalletAdapter): PaymentWallet {
   return {
-    signer: (order: PaymentOrder) => stack.wallet.signer(order),
+    signer: (order: WalletPaymentIntent) => stack.wallet.signer(order),
     pay: async (order, built) => {
       const data = message.typedData(built.bytes)
       if (!data)
         return {
           kind: 'refused',
-          trouble: describeTrouble('refused_transaction', order.walletName),
+          userError: describeUserError('refused_transaction', order.walletName),
         }
       try {
         const account = { address: order.sender, walletName: order.walletName }
@@ -220,7 +220,7 @@ function messageWallet(network: Network, message: Kind, stack: WalletStack): Pay
       } catch (error) {
         const signal = signalOf(error)
         if (signal === 'unauthorized') return { kind: 'signer_changed' }
-        return { kind: 'refused', trouble: describeUnsigned(signal, order.walletName) }
+        return { kind: 'refused', userError: describeUnsigned(signal, order.walletName) }
       }
     },
   }

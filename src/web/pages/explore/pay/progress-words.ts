@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro'
-import type { Outgoing } from '../../../payment-flow/machine.ts'
+import type { OutgoingState } from '../../../payment-flow/machine.ts'
 import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import type { Way } from '../request/usable.ts'
 
@@ -12,7 +12,7 @@ const BY_SELLER: ReadonlySet<Way> = new Set([
 ])
 
 /** How the payment of a visit is doing, by what this browser's own node shows. */
-export function progressOf(state: Outgoing, way: Way): Progress {
+export function progressOf(state: OutgoingState, way: Way): Progress {
   const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
   const bySeller = BY_SELLER.has(way)
   const { walletName } = state.order
@@ -78,7 +78,7 @@ export function progressOf(state: Outgoing, way: Way): Progress {
   }
 }
 
-function failureOf(state: Extract<Outgoing, { step: 'failed' }>, bySeller: boolean): Progress {
+function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: boolean): Progress {
   const failed = { tone: 'bad', icon: 'cross', working: false } as const
   if (state.reason === 'other')
     return {

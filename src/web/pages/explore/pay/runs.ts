@@ -1,19 +1,19 @@
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { familyOf, findAsset, type Network } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
-import { readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
+import { readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { openJournal, type JournalEntry } from '../../../payment-flow/journal.ts'
 import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
-import { askWallet, TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
+import { requestFromWallet, TabRuns, type RunDependencies } from '../../../payment-flow/tab-runs.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
-import { loadStack } from '../../../wallet/stack.ts'
+import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { Way } from '../request/usable.ts'
-import type { Visit } from './visit.ts'
+import type { Purchase } from './purchase.ts'
 
 /**
  * The payments of visits, in the same machine as all others; they have a separate journal, because
@@ -26,7 +26,7 @@ const runs = new TabRuns(journal)
 const ALLOWANCE = '.allowance.'
 
 /** The terms of a visit, read again from the entry as received. */
-export function termsOf(visit: Pick<Visit, 'version' | 'entry' | 'resource'>): Terms {
+export function termsOf(visit: Pick<Purchase, 'version' | 'entry' | 'resource'>): Terms {
   return readOrder(visit.version, parseJson(visit.entry), visit.resource)
 }
 
@@ -39,7 +39,7 @@ function isMessage(way: Way): way is 'authorization' | 'permit' {
 export type Payer = { address: string; walletName: string }
 
 /** The order of a visit: what the machine pays. */
-export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOrder {
+export function intentOf(visit: Purchase, network: Network, payer: Payer): WalletPaymentIntent {
   const terms = termsOf(visit)
   const asset = findAsset(network, terms.asset)
   if (!asset) throw new Error(`${terms.asset} is not configured.`)
@@ -55,28 +55,28 @@ export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOr
     ...(terms.resource.description && { description: terms.resource.description }),
     walletName: payer.walletName,
     ...(isMessage(visit.way) && { signedOnly: true as const }),
-    ...(visit.way === 'sponsored' && terms.feePayer !== null && { sponsor: terms.feePayer }),
+    ...(visit.way === 'sponsored' && terms.feePayer !== null && { feePayer: terms.feePayer }),
   }
 }
 
 /** The payment of a new visit, not built yet. */
-export async function beginRun(visit: Visit, order: PaymentOrder): Promise<PaymentRun> {
+export async function beginRun(visit: Purchase, order: WalletPaymentIntent): Promise<PaymentRun> {
   return runs.begin(order, await behind(visit))
 }
 
 /** The payment of a visit: this tab's, or the journal's; `held` when another tab has it. */
-export async function resumeRun(visit: Visit): Promise<PaymentRun | 'held' | undefined> {
+export async function resumeRun(visit: Purchase): Promise<PaymentRun | 'held' | undefined> {
   return (await runs.resume(visit.id, () => behind(visit))) ?? resumeUnbuilt(visit)
 }
 
 /** A permit is built only after its allowance exists: until then the allowance names the payer. */
-async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
+async function resumeUnbuilt(visit: Purchase): Promise<PaymentRun | undefined> {
   const [allowance] = await listAllowances(visit)
   if (!allowance) return undefined
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const { network: id, sender, walletName } = allowance.state.order
   const network = networks.find((each) => each.network === id)
-  return network && beginRun(visit, orderOf(visit, network, { address: sender, walletName }))
+  return network && beginRun(visit, intentOf(visit, network, { address: sender, walletName }))
 }
 
 /**
@@ -84,8 +84,8 @@ async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
  * a new one that is not built yet. `held` when another tab has it.
  */
 export async function openAllowance(
-  visit: Visit,
-  payment: PaymentOrder,
+  visit: Purchase,
+  payment: WalletPaymentIntent,
 ): Promise<PaymentRun | 'held'> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === payment.network)
@@ -99,18 +99,18 @@ export async function openAllowance(
   const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
   const id = `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`
   return runs.begin(
-    { ...same, id, createdAt: serverNow(), recipient: PERMIT2, deed: { kind: 'allow' } },
+    { ...same, id, createdAt: serverNow(), recipient: PERMIT2, operation: { kind: 'allow' } },
     await reach(),
   )
 }
 
-async function behindAllowance(network: Network): Promise<Outside> {
-  const { wallet, chain, reader } = await loadStack('evm')
+async function behindAllowance(network: Network): Promise<RunDependencies> {
+  const { wallet, chain, reader } = await loadWalletAdapter('evm')
   const { buildHere } = await import('./build-here.ts')
   return { wallet, chain, reader, service: buildHere(network, null) }
 }
 
-async function listAllowances(visit: Visit): Promise<JournalEntry[]> {
+async function listAllowances(visit: Purchase): Promise<JournalEntry[]> {
   return (await journal.list()).filter(({ id }) => id.startsWith(`${visit.id}${ALLOWANCE}`))
 }
 
@@ -130,22 +130,22 @@ export async function mayHavePaid(id: string): Promise<boolean> {
  */
 export async function signProof(
   network: Network,
-  order: PaymentOrder,
+  order: WalletPaymentIntent,
   data: TypedData,
 ): Promise<string | null> {
-  const { signTypedData } = await loadStack('evm')
+  const { signTypedData } = await loadWalletAdapter('evm')
   const { sender: address, walletName } = order
-  return askWallet({ family: 'evm', walletName }, () =>
+  return requestFromWallet({ family: 'evm', walletName }, () =>
     signTypedData(network, { address, walletName }, data),
   )
 }
 
-async function behind(visit: Visit): Promise<Outside> {
+async function behind(visit: Purchase): Promise<RunDependencies> {
   const terms = termsOf(visit)
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === terms.network)
   if (!network) throw new Error(`${terms.network} is not configured.`)
-  const stack = await loadStack(familyOf(network.network))
+  const stack = await loadWalletAdapter(familyOf(network.network))
   if (isMessage(visit.way)) {
     const { messagePorts } = await import('./message-ports.ts')
     return messagePorts(network, terms, { stack, kind: visit.way })

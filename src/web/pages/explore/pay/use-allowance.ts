@@ -3,7 +3,7 @@ import { isPaid } from '../../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import { openAllowance } from './runs.ts'
-import type { Visit } from './visit.ts'
+import type { Purchase } from './purchase.ts'
 
 const LOOK_AGAIN_MS = 2_000
 const LATE_LOOKS = 10
@@ -23,7 +23,7 @@ export type AllowanceView = {
  * Reads what Permit2 may take of the payer's token, prepares the allowance, and builds the payment
  * once it exists.
  */
-export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
+export function useAllowance(visit: Purchase, payment: PaymentRun): AllowanceView {
   const { order } = payment.state()
   const network = useNetwork(order.network)
   const [allowance, setAllowance] = useState<Allowance>('reading')

@@ -6,7 +6,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
-import type { Unanswered } from './ask.ts'
+import type { Unanswered } from './send-request.ts'
 import type { ResourceRequest } from './request.ts'
 
 /** The headers that let pages read a 402, for the server's owner. */

@@ -1,7 +1,7 @@
 import { parseJson } from '#contract/json.ts'
 import { encodeBase64 } from '#x402/header.ts'
 import { headerOf } from './challenge.ts'
-import type { Answer } from './ask.ts'
+import type { ResourceResponse } from './send-request.ts'
 
 /**
  * How a response's body is shown: as text, a tree, a picture, or the text of a page. Nothing in it
@@ -20,11 +20,11 @@ const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)$/
 /** Longer text is offered as a file to save. */
 const MAX_TEXT = 200_000
 
-export function mimeTypeOf(answer: Pick<Answer, 'headers'>): string {
+export function mimeTypeOf(answer: Pick<ResourceResponse, 'headers'>): string {
   return (headerOf(answer, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-export function readBody(answer: Answer): ShownBody {
+export function readBody(answer: ResourceResponse): ShownBody {
   if (answer.body.length === 0) return { kind: 'empty' }
   const mimeType = mimeTypeOf(answer)
   if (IMAGE.test(mimeType))
@@ -41,7 +41,7 @@ export function readBody(answer: Answer): ShownBody {
   return { kind: HTML.test(mimeType) ? 'page' : 'text', text }
 }
 
-function charsetOf(answer: Pick<Answer, 'headers'>): string {
+function charsetOf(answer: Pick<ResourceResponse, 'headers'>): string {
   return (
     /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(answer, 'content-type') ?? '')?.[1] ?? 'utf-8'
   )

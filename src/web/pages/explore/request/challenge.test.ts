@@ -3,10 +3,10 @@ import { i18n } from '../../../locales/i18n.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
-import type { Answer } from './ask.ts'
-import { isChallenge, isSameWay, readChallenge, type Challenge } from './challenge.ts'
+import type { ResourceResponse } from './send-request.ts'
+import { isChallenge, isSameWay, readChallenge, type PaymentChallenge } from './challenge.ts'
 import { lintChallenge } from '../lints.ts'
-import { judgeFor, judgeTerms, UNUSABLE } from './usable.ts'
+import { validateForPayer, validateTerms, UNUSABLE } from './usable.ts'
 
 const USDC = {
   address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -51,7 +51,7 @@ function entry(change: Partial<Requirements> = {}): Requirements {
 function answerOf(
   accepts: readonly Requirements[],
   part: 'both' | 'header' | 'body' = 'both',
-): Answer {
+): ResourceResponse {
   const { header, body } = writeChallenge({ error: 'Payment required', resource, accepts })
   const headers: [string, string][] = part === 'body' ? [] : [['PAYMENT-REQUIRED', header]]
   return {
@@ -62,7 +62,7 @@ function answerOf(
   }
 }
 
-function challengeOf(answer: Answer): Challenge {
+function challengeOf(answer: ResourceResponse): PaymentChallenge {
   const read = readChallenge(answer)
   if (!isChallenge(read)) throw new Error(JSON.stringify(read))
   return read
@@ -98,7 +98,7 @@ test('an entry that nobody can act on is told with its problem, and the others s
   expect(unreadable).toEqual([{ version: 2, problem: 'The seller asks for the scheme upto.' }])
 })
 
-test.each<[string, Answer, unknown]>([
+test.each<[string, ResourceResponse, unknown]>([
   [
     'nothing at all',
     { status: 402, headers: [], body: new Uint8Array(), ms: 0 },
@@ -192,7 +192,7 @@ test.each<[string, Partial<Requirements>, string]>([
 ])('%s: %s', (_, change, expected) => {
   const [offer] = challengeOf(answerOf([entry(change)], 'header')).offers
   if (!offer) throw new Error('The offer was not read.')
-  const usable = judgeTerms(offer.terms, networks)
+  const usable = validateTerms(offer.terms, networks)
   expect(usable.ok ? usable.way : usable.reason).toBe(expected)
 })
 
@@ -211,7 +211,7 @@ test.each<[string, Partial<Requirements>, string, bigint, string]>([
 ])('%s is judged by what the account holds', (_, change, address, held, expected) => {
   const [offer] = challengeOf(answerOf([entry(change)], 'header')).offers
   if (!offer) throw new Error('The offer was not read.')
-  const usable = judgeFor(offer.terms, judgeTerms(offer.terms, networks), {
+  const usable = validateForPayer(offer.terms, validateTerms(offer.terms, networks), {
     address,
     balance: () => held,
   })
@@ -229,7 +229,10 @@ test('a price that rose is the same way to pay; another payee is not', () => {
 
 test('a good challenge has nothing to better; a bare one has', () => {
   const good = answerOf([entry()])
-  const kept: Answer = { ...good, headers: [...good.headers, ['cache-control', 'no-store']] }
+  const kept: ResourceResponse = {
+    ...good,
+    headers: [...good.headers, ['cache-control', 'no-store']],
+  }
   expect(lintChallenge(challengeOf(kept), kept, true)).toEqual([])
   const bare = answerOf([entry({ maxTimeoutSeconds: 5 })], 'body')
   expect(lintChallenge(challengeOf(bare), bare, true).map(({ fix }) => fix.split(':')[0])).toEqual([

@@ -1,9 +1,9 @@
-import { JsonProblem, parseJson } from '#contract/json.ts'
-import { OrderProblem, readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
+import { JsonError, parseJson } from '#contract/json.ts'
+import { ClientPaymentError, readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import { ResourceInfo } from '#x402/requirements.ts'
 import * as v from 'valibot'
-import type { Answer } from './ask.ts'
+import type { ResourceResponse } from './send-request.ts'
 
 /**
  * What a server asks in a 402: version 2 in a header, version 1 in the body, often both. All of it
@@ -13,7 +13,7 @@ import type { Answer } from './ask.ts'
 export type Version = 1 | 2
 
 /** One way to pay, in the versions in which the server lists it. */
-export type Offer = {
+export type PaymentOption = {
   terms: Terms
   /** The entry of `accepts` as received, by version: the paid one is echoed exactly. */
   entries: Partial<Record<Version, unknown>>
@@ -22,12 +22,12 @@ export type Offer = {
 /** An entry of `accepts` that cannot be used, and why. */
 export type Unreadable = { version: Version; problem: string }
 
-export type Challenge = {
+export type PaymentChallenge = {
   versions: readonly Version[]
   /** The server's own error text. */
   error: string | null
   resource: ResourceInfo | null
-  offers: readonly Offer[]
+  offers: readonly PaymentOption[]
   unreadable: readonly Unreadable[]
   /** As received, for readers who want to inspect it. */
   raw: Partial<Record<Version, unknown>>
@@ -53,13 +53,13 @@ type Read =
   | { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> }
   | { problem: 'absent' | 'unreadable'; detail?: string; meant?: boolean }
 
-export function readChallenge(answer: Answer): Challenge | NoChallenge {
+export function readChallenge(answer: ResourceResponse): PaymentChallenge | NoChallenge {
   const read: Record<Version, Read> = { 2: readHeader(answer), 1: readBody(answer) }
   const versions = ([2, 1] as const).filter((version) => 'value' in read[version])
   if (versions.length === 0) {
     return { problems: ([2, 1] as const).flatMap((version) => toProblem(version, read[version])) }
   }
-  const offers: Offer[] = []
+  const offers: PaymentOption[] = []
   const unreadable: Unreadable[] = []
   const raw: Partial<Record<Version, unknown>> = {}
   let error: string | null = null
@@ -83,19 +83,22 @@ export function readChallenge(answer: Answer): Challenge | NoChallenge {
   }
 }
 
-export function isChallenge(read: Challenge | NoChallenge): read is Challenge {
+export function isChallenge(read: PaymentChallenge | NoChallenge): read is PaymentChallenge {
   return 'offers' in read
 }
 
 /** The value of a header; several are joined into one, as HTTP defines. */
-export function headerOf(answer: Pick<Answer, 'headers'>, name: string): string | undefined {
+export function headerOf(
+  answer: Pick<ResourceResponse, 'headers'>,
+  name: string,
+): string | undefined {
   const values = answer.headers
     .filter(([each]) => each.toLowerCase() === name)
     .map(([, value]) => value)
   return values.length === 0 ? undefined : values.join(', ')
 }
 
-function readHeader(answer: Answer): Read {
+function readHeader(answer: ResourceResponse): Read {
   const text = headerOf(answer, 'payment-required')
   if (text === undefined) return { problem: 'absent' }
   const bytes = text.length > MAX_CHALLENGE ? undefined : decodeBase64(text)
@@ -103,7 +106,7 @@ function readHeader(answer: Answer): Read {
   return parse(bytes, V2)
 }
 
-function readBody({ body }: Answer): Read {
+function readBody({ body }: ResourceResponse): Read {
   if (body.length === 0) return { problem: 'absent' }
   const read = parse(body, V1)
   // A body that is something else altogether is not a broken challenge.
@@ -115,7 +118,7 @@ function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
   try {
     value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof JsonProblem) return { problem: 'unreadable', detail: error.message }
+    if (error instanceof JsonError) return { problem: 'unreadable', detail: error.message }
     if (error instanceof TypeError) return { problem: 'unreadable', detail: 'not UTF-8' }
     throw error
   }
@@ -137,7 +140,7 @@ function toProblem(version: Version, read: Read): NoChallenge['problems'] {
       ]
 }
 
-type Found = { offers: Offer[]; unreadable: Unreadable[] }
+type Found = { offers: PaymentOption[]; unreadable: Unreadable[] }
 
 function addOffer(
   { offers, unreadable }: Found,
@@ -149,7 +152,7 @@ function addOffer(
     if (known) known.entries[version] = entry
     else offers.push({ terms, entries: { [version]: entry } })
   } catch (error) {
-    if (!(error instanceof OrderProblem)) throw error
+    if (!(error instanceof ClientPaymentError)) throw error
     unreadable.push({ version, problem: error.message })
   }
 }

@@ -1,11 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { MAX_RELAYED_HEADERS, type RELAY_METHODS } from '#contract/relay.ts'
 
-export type Method = (typeof RELAY_METHODS)[number]
+export type HttpMethod = (typeof RELAY_METHODS)[number]
 
 /** The request to a server, and its route: directly from this browser, or through the proxy. */
 export type ResourceRequest = {
-  method: Method
+  method: HttpMethod
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body: string | null
@@ -14,7 +14,7 @@ export type ResourceRequest = {
 
 /** The form as typed; headers are lines of `Name: value`. */
 export type RequestFields = {
-  method: Method
+  method: HttpMethod
   url: string
   headers: string
   body: string

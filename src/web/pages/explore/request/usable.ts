@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
-import type { PaymentOrder as Terms } from '#x402/client/order.ts'
+import type { ClientPayment as Terms } from '#x402/client/order.ts'
 import {
   EIP3009_METHOD,
   methodsOf,
@@ -47,10 +47,10 @@ export const UNUSABLE = {
 } as const satisfies Record<string, MessageDescriptor>
 export type UnusableReason = keyof typeof UNUSABLE
 
-export type Holdings = { address: string; balance: (asset: Asset) => bigint | undefined }
+export type PayerBalances = { address: string; balance: (asset: Asset) => bigint | undefined }
 
 /** Checks an offer by its terms alone. */
-export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
+export function validateTerms(terms: Terms, networks: readonly Network[]): Usable {
   const network = networks.find((each) => each.network === terms.network)
   if (!network) return { ok: false, reason: 'network', network, asset: undefined }
   const asset = findAsset(network, terms.asset)
@@ -94,7 +94,11 @@ const PAYS_FEE: ReadonlySet<Way> = new Set([
  * Checks an offer for an account and its balances; unknown balances do not block, the review reads
  * them again.
  */
-export function judgeFor(terms: Terms, usable: Usable, holdings: Holdings | undefined): Usable {
+export function validateForPayer(
+  terms: Terms,
+  usable: Usable,
+  holdings: PayerBalances | undefined,
+): Usable {
   if (!usable.ok || !holdings) return usable
   const { network, asset, way } = usable
   if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }

@@ -15,9 +15,13 @@ import { Field } from '../../../ui/Field.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
 
 export type Candidate = UnmatchedTransfer['candidates'][number]
-export type Assignment = { transfer: UnmatchedTransfer; candidate: Candidate }
+export type PendingAssignment = { transfer: UnmatchedTransfer; candidate: Candidate }
 
-type AssignDialogProps = { assignment: Assignment; onAssigned: () => void; onClose: () => void }
+type AssignDialogProps = {
+  assignment: PendingAssignment
+  onAssigned: () => void
+  onClose: () => void
+}
 
 /** Says what assigning does, and what it does not, before it is done. */
 export function AssignDialog({

@@ -13,7 +13,7 @@ import { Card } from '../../../ui/Card.tsx'
 import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
-import { AssignDialog, type Assignment } from './AssignDialog.tsx'
+import { AssignDialog, type PendingAssignment } from './AssignDialog.tsx'
 import { TransferItem } from './TransferItem.tsx'
 
 /** Money that arrived at the merchant's wallets and that no order has evidence for. Only operators get here. */
@@ -43,7 +43,7 @@ export function Unmatched() {
 function Transfers() {
   const { t } = useLingui()
   const query = useQuery(unmatchedQuery)
-  const [assignment, setAssignment] = useState<Assignment>()
+  const [assignment, setAssignment] = useState<PendingAssignment>()
   const { data, error, refetch, isFetching } = query
   if (!data) {
     if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />

@@ -12,7 +12,7 @@ import { fromV1, type Requirements } from '#x402/requirements.ts'
 import { MemoPayload, TxidPayload } from '#x402/txid.ts'
 
 /** What a proof says of itself. Nothing in here was checked. */
-export type Facts = {
+export type ProofFacts = {
   version: 1 | 2
   scheme: string
   networkName: string
@@ -40,7 +40,7 @@ export type Body =
   /** Its payload cannot be read here; `at` is the field. */
   | { kind: 'unreadable'; at: string; problem: string }
 
-export function factsOf(payment: PaymentPayload): Facts {
+export function factsOf(payment: PaymentPayload): ProofFacts {
   const body = readBody(payment)
   const terms = termsOf(payment, body)
   const own = saidBy(body)

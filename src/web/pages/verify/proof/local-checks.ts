@@ -16,7 +16,7 @@ import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import type { KnownReason } from '../../../errors/proof-reasons.ts'
 import type { Check } from '../../../payment-view/check.ts'
-import type { Facts } from './facts.ts'
+import type { ProofFacts } from './facts.ts'
 
 /** What the reader expects of a proof. */
 export type Expected = {
@@ -50,7 +50,7 @@ const RULES: Readonly<Record<TransferRule | TokenRule, KnownReason>> = {
 
 /** Every check of a proof that needs no request. `now`: Unix milliseconds. */
 export async function checkLocally(
-  facts: Facts,
+  facts: ProofFacts,
   payment: PaymentPayload,
   { expected, now }: { expected: Expected; now: number },
 ): Promise<Check[]> {
@@ -90,7 +90,7 @@ export async function checkLocally(
 /**
  * Some version 1 proofs name no resource: only someone who knows what was requested can check it.
  */
-function resourceCheck(facts: Facts, resource: string): Check {
+function resourceCheck(facts: ProofFacts, resource: string): Check {
   if (facts.resource !== null)
     return equal('resource', [resource, facts.resource, textFact], 'resource_mismatch')
   return {
@@ -103,7 +103,7 @@ function resourceCheck(facts: Facts, resource: string): Check {
 }
 
 async function checkBody(
-  facts: Facts,
+  facts: ProofFacts,
   payment: PaymentPayload,
   { expected, now }: { expected: Expected; now: number },
 ): Promise<Check[]> {
@@ -133,7 +133,7 @@ async function checkBody(
             payTo,
             lamports: amountAtomic,
             memo: memo ?? facts.memo ?? 'a memo',
-            sponsor,
+            feePayer: sponsor,
           })
         : checkTokenPayment(body.facts, {
             payTo,
@@ -142,7 +142,7 @@ async function checkBody(
             decimals: asset.decimals,
             amountAtomic,
             memo,
-            sponsor,
+            feePayer: sponsor,
           })
       return rows.map(({ rule, ok, ...row }) => ({ ...local(rule, ok, RULES[rule]), ...row }))
     }
@@ -231,7 +231,7 @@ function windowCheck(
 }
 
 /** The account that pays the network fee for the payer, according to the transaction itself. */
-function sponsorOf({ payer }: Facts, feePayer: string): string | null {
+function sponsorOf({ payer }: ProofFacts, feePayer: string): string | null {
   return feePayer === payer ? null : feePayer
 }
 

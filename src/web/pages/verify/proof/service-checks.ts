@@ -43,7 +43,7 @@ const SETTLEMENT_PENDING = 'settlement_pending'
  * Asks whether a proof is good now. Nothing is used up: the same proof can be checked any number of
  * times.
  */
-export async function askWhetherGood(
+export async function checkWithService(
   payment: PaymentPayload,
   expected: Expected,
 ): Promise<ServiceView> {

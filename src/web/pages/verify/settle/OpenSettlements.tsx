@@ -43,7 +43,7 @@ export function OpenSettlements({ onOpen }: { onOpen: (id: string) => void }) {
         title={<Trans>A settlement from this browser is not finished</Trans>}
         tone="warn"
       >
-        {order.deed?.kind === 'acknowledge' ? (
+        {order.operation?.kind === 'acknowledge' ? (
           <Trans>A receipt for {wallet} on the chain.</Trans>
         ) : (
           <Trans>

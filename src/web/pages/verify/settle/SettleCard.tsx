@@ -8,7 +8,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { openConnectDialog, useAccounts } from '../../../wallet/state/accounts.ts'
-import type { Facts } from '../proof/facts.ts'
+import type { ProofFacts } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
 import { settleKindOf, walletOf, type SettleKind } from './kinds.ts'
 import { KINDS } from './words.ts'
@@ -19,7 +19,7 @@ const SettleFlow = lazy(() =>
 
 export type SettleCardProps = {
   header: string
-  facts: Facts
+  facts: ProofFacts
   expected: Expected
   /** The payee has the money by now: only a receipt is left to be written. */
   settled: boolean
@@ -61,7 +61,7 @@ function Settling({
   const { t } = useLingui()
   const account = useAccounts().find(({ family }) => family === familyOf(expected.network.network))
   const [run, setRun] = useState<PaymentRun>()
-  const [trouble, setTrouble] = useState<string>()
+  const [userError, setUserError] = useState<string>()
   const [busy, setBusy] = useState(false)
   const family = walletOf(kind, expected.network)
   const mine = family === null || account?.address === expected.wallet
@@ -69,7 +69,7 @@ function Settling({
 
   async function start() {
     setBusy(true)
-    setTrouble(undefined)
+    setUserError(undefined)
     try {
       const { beginSettlement } = await import('./runs.ts')
       const begun = await beginSettlement(
@@ -78,14 +78,16 @@ function Settling({
         family === null ? '' : (account?.walletName ?? ''),
       )
       if (begun === 'held')
-        return setTrouble(
+        return setUserError(
           t`This proof is being settled in another tab. Go on there, or close that tab to go on here.`,
         )
       setRun(begun)
       onBegun(true)
       if (begun.state().step === 'draft') await begun.build()
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`The transaction could not be prepared.`)
+      setUserError(
+        error instanceof Error ? error.message : t`The transaction could not be prepared.`,
+      )
     } finally {
       setBusy(false)
     }
@@ -105,9 +107,9 @@ function Settling({
   }
   return (
     <Card subtitle={t(body)} title={t(title)}>
-      {trouble && (
+      {userError && (
         <Banner className="mb-4" role="alert" tone="warn">
-          {trouble}
+          {userError}
         </Banner>
       )}
       {account && !mine && (
@@ -136,7 +138,7 @@ function Settling({
 /** A note on the chain settles nothing, and is no transaction of the payer's. */
 function landedOf(run: PaymentRun): string | undefined {
   const state = run.state()
-  return 'landed' in state && state.order.deed?.kind === 'settle'
+  return 'landed' in state && state.order.operation?.kind === 'settle'
     ? state.landed?.signature
     : undefined
 }

@@ -1,8 +1,8 @@
 import { Trans } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
 import { explorerLink } from '#contract/network.ts'
-import { canRebuild, isPaid, type Outgoing } from '../../../payment-flow/machine.ts'
-import type { PaymentOrder } from '../../../payment-order/order.ts'
+import { canRebuild, isPaid, type OutgoingState } from '../../../payment-flow/machine.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
@@ -44,7 +44,7 @@ export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
   )
 }
 
-function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
+function Settled({ state, onLeave }: { state: OutgoingState; onLeave: () => void }) {
   const network = useNetwork(state.order.network)
   const { landed } = 'landed' in state ? state : { landed: null }
   return (
@@ -75,11 +75,11 @@ function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
 }
 
 /** What the payee is about to do, in one sentence. */
-function Summary({ order }: { order: PaymentOrder }) {
+function Summary({ order }: { order: WalletPaymentIntent }) {
   const network = useNetwork(order.network)
   const networkName = network?.name ?? order.network
-  const { deed } = order
-  if (deed?.kind === 'acknowledge') {
+  const { operation } = order
+  if (operation?.kind === 'acknowledge') {
     return (
       <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
         <p className="text-lg font-semibold">
@@ -108,7 +108,7 @@ function Summary({ order }: { order: PaymentOrder }) {
         symbol={order.asset.symbol}
       />
       <p className="mt-2 text-sm text-muted">
-        {deed?.kind === 'settle' && deed.way === 'broadcast' ? (
+        {operation?.kind === 'settle' && operation.way === 'broadcast' ? (
           <Trans>
             into {recipient} on {networkName}. The payer has signed it and pays the network fee.
           </Trans>

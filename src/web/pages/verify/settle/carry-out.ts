@@ -6,12 +6,12 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { describeSettlement, matchSettlement } from '#chains/evm/settlement.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
-import type { Simulation } from '../../../payment-order/order.ts'
+import type { Simulation } from '../../../payment-order/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type { PaymentChain, TransactionReader } from '../../../payment-order/ports.ts'
-import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
+import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
-import type { WalletStack } from '../../../wallet/state/wallet-adapter.ts'
+import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
 import type { Body } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
@@ -24,7 +24,7 @@ import type { Settlement } from './settlement.ts'
  */
 export function carryOut(
   { facts, expected }: Settlement,
-  stack: WalletStack,
+  stack: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const { body } = facts
   if (body.kind !== 'authorization' && body.kind !== 'permit')
@@ -86,7 +86,10 @@ function readerOf(authorization: Authorization, { network }: Expected): Transact
 
 type Carrying = { authorization: Authorization; expected: Expected; signed: Uint8Array }
 
-function chainOf({ authorization, expected, signed }: Carrying, stack: WalletStack): PaymentChain {
+function chainOf(
+  { authorization, expected, signed }: Carrying,
+  stack: WalletAdapter,
+): PaymentChain {
   const { network } = expected
   const watch = messageChain(network)
   return {
@@ -134,7 +137,7 @@ async function simulate(
     await callRpc(url, 'eth_call', [{ from: payee, to, data, value: numberToHex(0n) }, 'latest'])
     return { state: 'passed', changes: [] }
   } catch (error) {
-    if (error instanceof RpcProblem && error.refused)
+    if (error instanceof RpcError && error.refused)
       return {
         state: 'failed',
         reason: t`the token refuses it: the payer may hold too little, or has taken it back.`,

@@ -24,7 +24,7 @@ const facts = { ...solanaFacts, unitLimit: 40_000, unitPriceMicroLamports: 1n }
 const payment: PaymentIntent = {
   ...solanaIntent,
   recipient: payTo,
-  sponsor: payTo,
+  feePayer: payTo,
   maxFeeAtomic: 500_000n,
 }
 
@@ -108,7 +108,7 @@ test('once it landed it is the payment that was expected', () => {
 })
 
 test('what the payer has signed wholly is only sent', () => {
-  const { sponsor: _, ...own } = payment
+  const { feePayer: _, ...own } = payment
   const whole = signed(buildPayment({ ...own, ...facts }), solanaPayer)
   expect(
     failing(matchCollecting({ payment: own, proof: whole, coSigned: false }, whole, {})),

@@ -7,7 +7,11 @@ import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import type { Match, MatchRow } from '#chains/match.ts'
 import { fact } from '#contract/facts.ts'
 import { nativeAsset } from '#contract/network.ts'
-import type { Built, PaymentOrder, Simulation } from '../../../payment-order/order.ts'
+import type {
+  CheckedTransaction,
+  WalletPaymentIntent,
+  Simulation,
+} from '../../../payment-order/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type {
   PaymentChain,
@@ -16,8 +20,8 @@ import type {
 } from '../../../payment-order/ports.ts'
 import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
-import type { WalletStack } from '../../../wallet/state/wallet-adapter.ts'
-import type { Facts } from '../proof/facts.ts'
+import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
+import type { ProofFacts } from '../proof/facts.ts'
 import { compareCoSigned, matchCollecting } from './collect-match.ts'
 import type { Settlement } from './settlement.ts'
 
@@ -28,15 +32,15 @@ import type { Settlement } from './settlement.ts'
  */
 export function collect(
   { facts, expected }: Settlement,
-  stack: WalletStack,
+  stack: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const payer = payerOf(facts)
   const memo = expected.memo ?? facts.memo ?? ''
   /** The payment as its payer would have ordered it. */
-  const asPayment = (order: PaymentOrder): PaymentOrder => {
-    const { deed: _, ...same } = order
+  const asPayment = (order: WalletPaymentIntent): WalletPaymentIntent => {
+    const { operation: _, ...same } = order
     const sponsor = sponsorOf(facts)
-    return { ...same, sender: payer, ...(sponsor !== null && { sponsor }) }
+    return { ...same, sender: payer, ...(sponsor !== null && { feePayer: sponsor }) }
   }
   const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({
     ...attempt,
@@ -60,23 +64,23 @@ const sender: PaymentWallet = {
   pay: (_order, built) => Promise.resolve({ kind: 'signed', bytes: built.bytes }),
 }
 
-function payerOf({ payer }: Facts): string {
+function payerOf({ payer }: ProofFacts): string {
   if (payer === null) throw new TypeError('This proof names no payer.')
   return payer
 }
 
-function sponsorOf({ body, payer }: Facts): string | null {
+function sponsorOf({ body, payer }: ProofFacts): string | null {
   return body.kind === 'solana' && body.facts.feePayer !== payer ? body.facts.feePayer : null
 }
 
-function coSigned({ body }: Facts, wallet: string): boolean {
+function coSigned({ body }: ProofFacts, wallet: string): boolean {
   return body.kind === 'solana' && body.facts.form !== 'signed' && body.facts.feePayer === wallet
 }
 
 type OnSolana = {
-  facts: Facts
-  stack: WalletStack
-  asPayment: (order: PaymentOrder) => PaymentOrder
+  facts: ProofFacts
+  stack: WalletAdapter
+  asPayment: (order: WalletPaymentIntent) => WalletPaymentIntent
   asAttempt: <A extends { paymentId: string }>(attempt: A) => A
 }
 
@@ -148,7 +152,7 @@ function evmReader(
       const decoded = decodeEvm(bytes)
       return decoded.ok ? decoded.nonce : null
     },
-    compareSigned: (_order, built: Built, signed) => {
+    compareSigned: (_order, built: CheckedTransaction, signed) => {
       const decoded = decodeEvm(signed)
       const same = bytesToHex(built.bytes) === bytesToHex(signed)
       return same && decoded.ok && decoded.hash !== null
@@ -160,7 +164,7 @@ function evmReader(
 
 function evmChain(
   { network }: Settlement['expected'],
-  stack: WalletStack,
+  stack: WalletAdapter,
   asPayment: OnSolana['asPayment'],
 ): PaymentChain {
   return {

@@ -1,5 +1,5 @@
 import { familyOf, type Network } from '#contract/network.ts'
-import type { Facts } from '../proof/facts.ts'
+import type { ProofFacts } from '../proof/facts.ts'
 
 /** What a payee does to settle a proof alone. */
 export type SettleKind =
@@ -19,7 +19,7 @@ export type Unsettled =
 
 /** What is left to do for a proof, judged by its bytes alone. */
 export function settleKindOf(
-  { body }: Pick<Facts, 'body'>,
+  { body }: Pick<ProofFacts, 'body'>,
   wallet: string,
 ): SettleKind | Unsettled {
   switch (body.kind) {

@@ -5,11 +5,11 @@ import { serverNow } from '../../../api/clock.ts'
 import { openJournal, SETTLEMENTS, type JournalEntry } from '../../../payment-flow/journal.ts'
 import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
-import { TabRuns, type Outside } from '../../../payment-flow/tab-runs.ts'
-import { loadStack } from '../../../wallet/stack.ts'
+import { TabRuns, type RunDependencies } from '../../../payment-flow/tab-runs.ts'
+import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { SettleKind } from './kinds.ts'
 import { settleService } from './settle-service.ts'
-import { orderOf, settlementOf, type Settlement } from './settlement.ts'
+import { intentOf, settlementOf, type Settlement } from './settlement.ts'
 
 /** The settlements of this browser, in the same machine as every payment; a proof has one at a time. */
 
@@ -23,10 +23,10 @@ export async function beginSettlement(
   walletName: string,
 ): Promise<PaymentRun | 'held'> {
   const open = (await journal.listOpen()).find(
-    ({ state }) => isOpen(state) && isOf(state.order.deed, settlement.header, kind),
+    ({ state }) => isOpen(state) && isOf(state.order.operation, settlement.header, kind),
   )
   if (open) return (await resumeSettlement(open.id)) ?? 'held'
-  const order = orderOf({
+  const order = intentOf({
     ...settlement,
     kind,
     walletName,
@@ -40,12 +40,12 @@ export async function beginSettlement(
 export function resumeSettlement(id: string): Promise<PaymentRun | 'held' | undefined> {
   return runs.resume(id, async ({ state }) => {
     const { order } = state
-    const { deed } = order
-    if (!isOpen(state) || !deed || !('proof' in deed)) return undefined
+    const { operation } = order
+    if (!isOpen(state) || !operation || !('proof' in operation)) return undefined
     const { networks } = await queryClient.ensureQueryData(configQuery)
     return behind(
       settlementOf(order, networks),
-      deed.kind === 'acknowledge' ? 'acknowledge' : deed.way,
+      operation.kind === 'acknowledge' ? 'acknowledge' : operation.way,
     )
   })
 }
@@ -60,16 +60,16 @@ function isOpen(state: JournalEntry['state']): boolean {
 }
 
 function isOf(
-  deed: JournalEntry['state']['order']['deed'],
+  operation: JournalEntry['state']['order']['operation'],
   header: string,
   kind: SettleKind,
 ): boolean {
-  if (!deed || !('proof' in deed) || deed.proof !== header) return false
-  return (deed.kind === 'acknowledge') === (kind === 'acknowledge')
+  if (!operation || !('proof' in operation) || operation.proof !== header) return false
+  return (operation.kind === 'acknowledge') === (kind === 'acknowledge')
 }
 
-async function behind(settlement: Settlement, kind: SettleKind): Promise<Outside> {
-  const stack = await loadStack(familyOf(settlement.expected.network.network))
+async function behind(settlement: Settlement, kind: SettleKind): Promise<RunDependencies> {
+  const stack = await loadWalletAdapter(familyOf(settlement.expected.network.network))
   const service = settleService(settlement)
   switch (kind) {
     case 'carry_out':

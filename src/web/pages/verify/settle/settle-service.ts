@@ -1,9 +1,9 @@
 import { decodeBase64 } from '#x402/header.ts'
 import { call } from '../../../api/client.ts'
-import { askPatiently } from '../../../api/patience.ts'
-import type { PaymentOrder, Trouble } from '../../../payment-order/order.ts'
+import { requestWithRetry } from '../../../api/retry.ts'
+import type { WalletPaymentIntent, UserError } from '../../../payment-order/intent.ts'
 import type { PaymentService } from '../../../payment-order/ports.ts'
-import { describeTrouble, type TroubleName } from '../../../errors/troubles.ts'
+import { describeUserError, type UserErrorName } from '../../../errors/error-messages.ts'
 import { paymentService } from '../../../payment-flow/form/payment-service.ts'
 import { questionOf } from '../proof/service-checks.ts'
 import type { Settlement } from './settlement.ts'
@@ -13,11 +13,11 @@ type Reply = Awaited<ReturnType<typeof call<'transactionReceive'>>>
 /** The service's transaction is not the one that was asked for. */
 class NotThat extends Error {
   override name = 'NotThat'
-  readonly trouble: TroubleName
+  readonly userError: UserErrorName
 
-  constructor(trouble: TroubleName) {
-    super(trouble)
-    this.trouble = trouble
+  constructor(userError: UserErrorName) {
+    super(userError)
+    this.userError = userError
   }
 }
 
@@ -26,7 +26,7 @@ export function settleService({ header, expected }: Settlement): PaymentService 
   return {
     build: async (order, key) => {
       const question = { body: questionOf(header, expected) }
-      const reply = await askPatiently(() =>
+      const reply = await requestWithRetry(() =>
         call('transactionReceive', question, { idempotencyKey: key, timeoutMs: 45_000 }),
       )
       const bytes = decodeBase64(reply.transaction)
@@ -34,7 +34,7 @@ export function settleService({ header, expected }: Settlement): PaymentService 
       if (other || !bytes) throw new NotThat(other ?? 'other_payment')
       const { lastValidBlockHeight, expiresAt } = reply
       const paymentId =
-        order.deed?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
+        order.operation?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
       return { paymentId, bytes, lastValidBlockHeight, expiresAt }
     },
     report: async (paymentId, signature) => {
@@ -59,19 +59,22 @@ function receiptText(paymentId: string): string {
 
 /** Why a reply is of no use for an order; undefined when it is what was asked for. */
 function judge(
-  { deed, sender }: PaymentOrder,
+  { operation, sender }: WalletPaymentIntent,
   { settlement, signer }: Reply,
-): TroubleName | undefined {
-  if (deed?.kind === 'acknowledge')
+): UserErrorName | undefined {
+  if (operation?.kind === 'acknowledge')
     return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
   if (settlement === 'already_settled') return 'already_settled'
-  const wanted = deed?.kind === 'settle' && deed.way === 'broadcast' ? 'broadcast_only' : 'required'
+  const wanted =
+    operation?.kind === 'settle' && operation.way === 'broadcast' ? 'broadcast_only' : 'required'
   return settlement === wanted &&
     (wanted === 'broadcast_only' ? signer === null : signer === sender)
     ? undefined
     : 'other_payment'
 }
 
-function explain(error: unknown): Trouble {
-  return error instanceof NotThat ? describeTrouble(error.trouble) : paymentService.explain(error)
+function explain(error: unknown): UserError {
+  return error instanceof NotThat
+    ? describeUserError(error.userError)
+    : paymentService.explain(error)
 }

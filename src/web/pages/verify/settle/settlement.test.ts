@@ -5,10 +5,10 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { decodePayload } from '#x402/payload.ts'
 import { journalEntry } from '../../../payment-flow/journal.ts'
 import { reduce, startPayment } from '../../../payment-flow/machine.ts'
-import { needsWallet } from '../../../payment-order/order.ts'
+import { needsWallet } from '../../../payment-order/intent.ts'
 import { factsOf, type Body } from '../proof/facts.ts'
 import { settleKindOf } from './kinds.ts'
-import { orderOf, settlementOf } from './settlement.ts'
+import { intentOf, settlementOf } from './settlement.ts'
 
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -97,44 +97,46 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
 })
 
 test('an order holds all that a reload needs to go on with it', () => {
-  const order = orderOf({ ...begin, kind: 'carry_out' })
+  const order = intentOf({ ...begin, kind: 'carry_out' })
   expect(order).toMatchObject({
     sender: PAYEE,
     recipient: PAYEE,
     amountAtomic: 7n,
     asset: WETH,
-    deed: { kind: 'settle', way: 'carry_out' },
+    operation: { kind: 'settle', way: 'carry_out' },
   })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
 
 test('a receipt is told to the payer, moves nothing, and remembers what it is for', () => {
-  const order = orderOf({ ...begin, kind: 'acknowledge' })
+  const order = intentOf({ ...begin, kind: 'acknowledge' })
   expect(order).toMatchObject({
     sender: PAYEE,
     recipient: PAYER,
     amountAtomic: 0n,
     asset: NATIVE_ETH,
-    deed: { kind: 'acknowledge' },
+    operation: { kind: 'acknowledge' },
   })
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
 
 test('only what somebody else has signed wholly needs no wallet', () => {
-  expect(needsWallet(orderOf({ ...begin, kind: 'broadcast' }))).toBe(false)
+  expect(needsWallet(intentOf({ ...begin, kind: 'broadcast' }))).toBe(false)
   for (const kind of ['carry_out', 'co_sign', 'acknowledge'] as const)
-    expect(needsWallet(orderOf({ ...begin, kind }))).toBe(true)
+    expect(needsWallet(intentOf({ ...begin, kind }))).toBe(true)
 })
 
 test('the proof is kept while it is open, and no longer', () => {
-  const building = reduce(startPayment(orderOf({ ...begin, kind: 'carry_out' })), { type: 'build' })
+  const building = reduce(startPayment(intentOf({ ...begin, kind: 'carry_out' })), {
+    type: 'build',
+  })
   const entry = journalEntry(undefined, building, 1)
   expect(
-    JSON.stringify(entry.state.order.deed, (_, value: unknown) =>
+    JSON.stringify(entry.state.order.operation, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
   ).toContain(header)
   const over = journalEntry(entry, reduce(building, { type: 'cancel' }), 2)
-  expect(over.state.order.deed).toMatchObject({ kind: 'settle', proof: '' })
+  expect(over.state.order.operation).toMatchObject({ kind: 'settle', proof: '' })
   expect(() => settlementOf(over.state.order, [network])).toThrow(/not kept/)
 })

@@ -1,19 +1,23 @@
 import { findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import { decodePayload } from '#x402/payload.ts'
-import type { Asked, Deed, PaymentOrder } from '../../../payment-order/order.ts'
-import { factsOf, type Facts } from '../proof/facts.ts'
+import type {
+  ProofTask,
+  PaymentOperation,
+  WalletPaymentIntent,
+} from '../../../payment-order/intent.ts'
+import { factsOf, type ProofFacts } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
 import type { SettleKind } from './kinds.ts'
 
 /** A proof that its payee settles alone, and what it is held against. */
-export type Settlement = { header: string; facts: Facts; expected: Expected }
+export type Settlement = { header: string; facts: ProofFacts; expected: Expected }
 
-export type SettleOrder = PaymentOrder & { deed: Extract<Deed, Asked> }
+export type SettleIntent = WalletPaymentIntent & { operation: Extract<PaymentOperation, ProofTask> }
 
 export type Begin = Settlement & { kind: SettleKind; walletName: string; id: string; now: number }
 
 /** The order by which the payment machine settles a proof, or acknowledges it. */
-export function orderOf({
+export function intentOf({
   header,
   facts,
   expected,
@@ -21,9 +25,9 @@ export function orderOf({
   walletName,
   id,
   now,
-}: Begin): SettleOrder {
+}: Begin): SettleIntent {
   const { network, asset, wallet, amountAtomic, resource, memo } = expected
-  const asked: Asked = { proof: header, asset: asset.address, amountAtomic, resource, memo }
+  const asked: ProofTask = { proof: header, asset: asset.address, amountAtomic, resource, memo }
   const common = {
     id,
     createdAt: now,
@@ -39,7 +43,7 @@ export function orderOf({
       asset: nativeAsset(network),
       recipient: told,
       amountAtomic: 0n,
-      deed: { kind: 'acknowledge', ...asked },
+      operation: { kind: 'acknowledge', ...asked },
     }
   }
   // On EVM the wallet of the payee sends; what the payer has signed wholly is sent from here.
@@ -50,22 +54,22 @@ export function orderOf({
     recipient: wallet,
     amountAtomic,
     ...signed,
-    deed: { kind: 'settle', way: kind, ...asked },
+    operation: { kind: 'settle', way: kind, ...asked },
   }
 }
 
 /** The settlement of an order that the journal kept. @throws Error when its proof or its asset is gone */
-export function settlementOf(order: PaymentOrder, networks: readonly Network[]): Settlement {
-  const { deed } = order
+export function settlementOf(order: WalletPaymentIntent, networks: readonly Network[]): Settlement {
+  const { operation } = order
   const network = networks.find((each) => each.network === order.network)
-  if (!deed || !('proof' in deed) || !network)
+  if (!operation || !('proof' in operation) || !network)
     throw new Error(`${order.id} is no settlement on a network of this desk.`)
-  const decoded = decodePayload(deed.proof)
-  const asset = findAsset(network, deed.asset)
+  const decoded = decodePayload(operation.proof)
+  const asset = findAsset(network, operation.asset)
   if (!decoded.ok || !asset) throw new Error('The proof of this settlement is not kept any more.')
-  const { amountAtomic, resource, memo } = deed
+  const { amountAtomic, resource, memo } = operation
   return {
-    header: deed.proof,
+    header: operation.proof,
     facts: factsOf(decoded.payload),
     expected: { network, asset, wallet: order.sender, amountAtomic, resource, memo },
   }

@@ -1,6 +1,6 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import type { Outgoing } from '../../../payment-flow/machine.ts'
+import type { OutgoingState } from '../../../payment-flow/machine.ts'
 import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import type { SettleKind } from './kinds.ts'
 
@@ -34,11 +34,13 @@ export const KINDS: Readonly<
 }
 
 /** How a settlement is doing, by what the payee's own node shows. */
-export function settleProgress(state: Outgoing): Progress {
-  return state.order.deed?.kind === 'acknowledge' ? noteProgress(state) : collectProgress(state)
+export function settleProgress(state: OutgoingState): Progress {
+  return state.order.operation?.kind === 'acknowledge'
+    ? noteProgress(state)
+    : collectProgress(state)
 }
 
-function collectProgress(state: Outgoing): Progress {
+function collectProgress(state: OutgoingState): Progress {
   const { walletName } = state.order
   switch (state.step) {
     case 'confirmed':
@@ -96,7 +98,7 @@ function collectProgress(state: Outgoing): Progress {
   }
 }
 
-function noteProgress(state: Outgoing): Progress {
+function noteProgress(state: OutgoingState): Progress {
   switch (state.step) {
     case 'confirmed':
     case 'finalized':

@@ -1,0 +1,151 @@
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { HostedIntent } from '#contract/hosted-intent.ts'
+import { createPaymentId } from '#contract/payment.ts'
+import type { NewPayment, PaymentRecord } from '#service/db/payments.ts'
+import { payment } from '#service/db/schema/payment.ts'
+import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
+
+let hosted: HostedFixture
+
+beforeAll(async () => {
+  hosted = await HostedFixture.open()
+})
+beforeEach(() => hosted.openTill())
+afterAll(() => hosted?.[Symbol.asyncDispose]())
+
+test('a payment whose answer got lost is unknown until the service tells; then it is one payment', async () => {
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  await hosted.fixture.stopService()
+  const lost = await hosted.send(intent.nonce, signature)
+  expect(hostedJson(lost)).toEqual({ state: 'unknown', paymentId: null })
+  expect(await hosted.spent()).toBe((ETH / 2n).toString())
+  await hosted.fixture.startService()
+  const found = await hosted.send(intent.nonce, signature)
+  expect(hostedJson(found).state).toBe('sent')
+  expect(await hosted.paidOut()).toBe(1)
+})
+
+test('a payment that never reached the service is, when its time is long over, certainly not made, and its cap is free', async () => {
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  await hosted.fixture.stopService()
+  await hosted.send(intent.nonce, signature)
+  await hosted.fixture.startService()
+  hosted.pass(6 * 60_000)
+  const open = await hosted.send(intent.nonce, signature)
+  expect(hostedJson(open)).toEqual({ state: 'unknown', paymentId: null })
+  hosted.pass(2 * 60_000)
+  expect(reasonOf(await hosted.send(intent.nonce, signature))).toBe('hosted_not_sent')
+  expect(await hosted.spent()).toBe('0')
+  expect(await hosted.paidOut()).toBe(0)
+})
+
+test('a payment that was kept by a service which died before it answered is unknown, whatever is said to whoever asks again', async () => {
+  const { intent, signature } = await loseAnswer()
+  expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
+  expect(await hosted.paidOut()).toBe(1)
+})
+
+test('a payment that was made is found among more of its wallet than one page holds, when it is too late to ask again', async () => {
+  const { intent, signature } = await loseAnswer()
+  const { db } = hosted.fixture.service.context
+  const [made] = await db.select().from(payment).where(eq(payment.sender, hosted.managed))
+  if (!made) throw new Error('The service kept no payment.')
+  await db.insert(payment).values(Array.from({ length: PAGE }, () => newerThan(made)))
+  hosted.pass(8 * 60_000)
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
+    state: 'sent',
+    paymentId: made.id,
+  })
+  expect(await hosted.spent()).toBe((ETH / 2n).toString())
+})
+
+/** A payment is asked for, and made, but the answer does not reach the proxy. */
+async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }> {
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  await using lossy = await openLossy(hosted.fixture.service.url)
+  await hosted.fixture.stopBff()
+  await hosted.fixture.startBff({ serviceUrl: lossy.url })
+  hosted.allow({})
+  // A connection that stays open, as the one before it did.
+  expect(await hosted.paidOut()).toBe(0)
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
+    state: 'unknown',
+    paymentId: null,
+  })
+  expect(lossy.asked()).toBe(1)
+  await hosted.fixture.stopBff()
+  await hosted.fixture.startBff()
+  hosted.allow({})
+  return { intent, signature }
+}
+
+/** The most that the service lists at once. */
+const PAGE = 500
+
+function newerThan(made: PaymentRecord): NewPayment {
+  const {
+    accountId,
+    mode,
+    network,
+    asset,
+    symbol,
+    decimals,
+    amount,
+    sender,
+    recipient,
+    createdAt,
+  } = made
+  const facts = { accountId, mode, network, asset, symbol, decimals, amount, sender, recipient }
+  return {
+    ...facts,
+    id: createPaymentId(),
+    status: 'finalized',
+    createdAt: new Date(createdAt.getTime() + 1),
+  }
+}
+
+/** Loses the answer to the first payment together with its connection, and refuses every later one. */
+async function openLossy(upstream: string) {
+  let sends = 0
+  const server = createServer((request, response) => {
+    if (request.url === '/payment/send' && ++sends > 1) {
+      response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '1' })
+      response.end(
+        JSON.stringify({
+          success: false,
+          error: { code: 'RATE_LIMIT', message: 'Too many requests.', requestId: 'x' },
+          timestamp: 0,
+        }),
+      )
+      return
+    }
+    const lose = request.url === '/payment/send'
+    const onward = httpRequest(
+      upstream + request.url,
+      { method: request.method, headers: request.headers },
+      (answer) => {
+        if (lose) return answer.resume().on('end', () => request.socket.destroy())
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        return answer.pipe(response)
+      },
+    )
+    request.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: () => sends,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}

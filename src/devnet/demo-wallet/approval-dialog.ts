@@ -1,0 +1,152 @@
+import { styles } from './styles.ts'
+
+const svg =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#7a4b12"/><path d="M7 11h15a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3H9a3 3 0 0 1-3-3V10a3 3 0 0 1 3-3h12" fill="none" stroke="#fff" stroke-width="2"/><circle cx="20" cy="18" r="2" fill="#fff"/></svg>'
+
+export const ICON = `data:image/svg+xml;base64,${btoa(svg)}` as const
+export const NAME = 'Demo wallet'
+
+export type ApprovalRequest = {
+  title: string
+  /** One sentence that says what approving does. */
+  explanation: string
+  /** Label and value, in reading order. */
+  facts?: readonly (readonly [label: string, value: string])[]
+  /** Long text to read before signing. */
+  text?: string
+  choices?: readonly { label: string; detail: string; value: string }[]
+  approve: string
+}
+
+/** `undefined`: the person said no. Without choices an approval is the empty string. */
+export type ApprovalReply = string | undefined
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** Asks the person; questions wait for each other. */
+export function requestApproval(question: ApprovalRequest): Promise<ApprovalReply> {
+  const answer = last.then(() => show(question))
+  last = answer.catch(() => undefined)
+  return answer
+}
+
+function show(question: ApprovalRequest): Promise<ApprovalReply> {
+  const host = document.createElement('div')
+  host.dataset.demoWallet = ''
+  const root = host.attachShadow({ mode: 'open' })
+  root.adoptedStyleSheets = [styles()]
+  const dialog = element('dialog')
+  dialog.setAttribute('aria-labelledby', 'title')
+  dialog.setAttribute('aria-describedby', 'explanation')
+  const title = element('h2', { id: 'title', text: question.title })
+  title.tabIndex = -1
+  const form = element('form')
+  form.method = 'dialog'
+  form.append(
+    element('p', { className: 'brand', text: NAME }),
+    title,
+    element('p', { id: 'explanation', text: question.explanation }),
+  )
+  if (question.facts) form.append(facts(question.facts))
+  if (question.text !== undefined) form.append(readable(question.text))
+  if (question.choices) form.append(choices(question.choices))
+  const reject = element('button', { className: 'reject', text: 'Reject' })
+  reject.type = 'button'
+  const approve = element('button', { className: 'approve', text: question.approve })
+  approve.type = 'submit'
+  const buttons = element('div', { className: 'buttons' })
+  buttons.append(reject, approve)
+  form.append(buttons)
+  dialog.append(form)
+  root.append(dialog)
+  // Beside the body, where a page's own dialogs hide and disable what is not theirs.
+  document.documentElement.append(host)
+
+  return new Promise((resolve) => {
+    const keepToItself = isolate(dialog, () => finish(undefined))
+    const finish = (answer: ApprovalReply) => {
+      keepToItself()
+      dialog.close()
+      host.remove()
+      resolve(answer)
+    }
+    reject.addEventListener('click', () => finish(undefined))
+    dialog.addEventListener('cancel', () => finish(undefined))
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      const chosen = new FormData(form).get('choice')
+      finish(typeof chosen === 'string' ? chosen : '')
+    })
+    dialog.showModal()
+    title.focus()
+  })
+}
+
+/** An extension's window is not part of the page: no click, focus or Escape in here may close or steal from the page's own dialogs. */
+function isolate(dialog: HTMLDialogElement, onEscape: () => void): () => void {
+  for (const type of [
+    'pointerdown',
+    'mousedown',
+    'touchstart',
+    'click',
+    'focusin',
+    'focusout',
+    'wheel',
+    'keydown',
+    'keyup',
+  ] as const) {
+    dialog.addEventListener(type, (event) => event.stopPropagation())
+  }
+  const escape = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    onEscape()
+  }
+  window.addEventListener('keydown', escape, { capture: true })
+  return () => window.removeEventListener('keydown', escape, { capture: true })
+}
+
+function facts(rows: NonNullable<ApprovalRequest['facts']>): HTMLElement {
+  const list = element('dl')
+  for (const [label, value] of rows)
+    list.append(element('dt', { text: label }), element('dd', { text: value }))
+  return list
+}
+
+function readable(text: string): HTMLElement {
+  const block = element('pre', { text })
+  block.tabIndex = 0
+  block.setAttribute('role', 'region')
+  block.setAttribute('aria-label', 'What is signed')
+  return block
+}
+
+function choices(options: NonNullable<ApprovalRequest['choices']>): HTMLElement {
+  const group = element('fieldset')
+  group.append(element('legend', { text: 'Account' }))
+  for (const [index, { label, detail, value }] of options.entries()) {
+    const line = element('label')
+    const radio = element('input')
+    radio.type = 'radio'
+    radio.name = 'choice'
+    radio.value = value
+    radio.checked = index === 0
+    const words = element('span')
+    words.append(element('strong', { text: label }), element('small', { text: detail }))
+    line.append(radio, words)
+    group.append(line)
+  }
+  return group
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  { id, className, text }: { id?: string; className?: string; text?: string } = {},
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag)
+  if (id !== undefined) made.id = id
+  if (className !== undefined) made.className = className
+  if (text !== undefined) made.textContent = text
+  return made
+}

@@ -1,0 +1,97 @@
+import { and, asc, eq, gte, inArray, or, sql, type SQL } from 'drizzle-orm'
+import type { NetworkId } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import type { PaymentRecord } from './payments.ts'
+import { attempt, payment } from './schema/payment.ts'
+
+/** One sender on one network: its nonces and funds are assigned to one payment after the other. */
+export type NonceQueue = { network: NetworkId; sender: string }
+
+/** Keeps every other process out of the lane until the transaction ends. */
+export async function lockNonceQueue(tx: Database, { network, sender }: NonceQueue): Promise<void> {
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`lane ${network} ${sender}`}, 0))`,
+  )
+}
+
+const OPEN = ['created', 'pending', 'rolled_back'] as const
+
+/** What a payment may still take from the balance of a lane, native atomic units. */
+export type Unpaid = { id: string; amount: bigint; maxFee: bigint | null; nonce: number | null }
+
+/**
+ * What was unpaid in a lane at a height, as far as the rows show: open, or landed at it or later,
+ * or named. Its own payments, and the fees of others' payments that its wallet settles.
+ */
+export async function readUnpaid(
+  db: Database,
+  nonceQueue: NonceQueue,
+  { height, named }: { height: number; named: ReadonlySet<string> },
+): Promise<Unpaid[]> {
+  const unpaid = or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)
+  const { id, amount, maxFee, nonce } = payment
+  const own = await db
+    .select({ id, amount, maxFee, nonce })
+    .from(payment)
+    .where(and(inNonceQueue(nonceQueue), unpaid))
+  const settled = await db
+    .select({ id: attempt.paymentId, maxFee: attempt.maxFee, nonce: attempt.nonce })
+    .from(attempt)
+    .innerJoin(payment, eq(attempt.paymentId, payment.id))
+    .where(and(isSettledBy(nonceQueue), unpaid))
+  return [...own, ...settled.map((each) => ({ ...each, amount: 0n }))]
+}
+
+/** The same payments, each with all that was signed for it. */
+export async function readUnpaidSignatures(
+  db: Database,
+  nonceQueue: NonceQueue,
+  height: number,
+): Promise<{ id: string; signatures: string[] }[]> {
+  const ofKind = (kind: SQL | undefined) =>
+    db
+      .select({ id: payment.id, signature: attempt.signature })
+      .from(payment)
+      .innerJoin(attempt, eq(attempt.paymentId, payment.id))
+      .where(and(kind, isUnpaid(height)))
+  // Two queries: a single one would search all payments for both kinds.
+  const rows = [
+    ...(await ofKind(inNonceQueue(nonceQueue))),
+    ...(await ofKind(isSettledBy(nonceQueue))),
+  ]
+  return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({
+    id,
+    signatures: attempts.map(({ signature }) => signature),
+  }))
+}
+
+function inNonceQueue({ network, sender }: NonceQueue) {
+  return and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender))
+}
+
+/** Another party's payment, signed by the wallet of this lane. */
+function isSettledBy({ network, sender }: NonceQueue) {
+  return and(
+    eq(payment.mode, 'received'),
+    eq(payment.network, network),
+    eq(attempt.network, network),
+    eq(attempt.signer, sender),
+  )
+}
+
+function isUnpaid(height: number) {
+  return or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height))
+}
+
+/** Payments of a lane, starting at a nonce. */
+export async function readFromNonce(
+  db: Database,
+  nonceQueue: NonceQueue,
+  nonce: number,
+): Promise<PaymentRecord[]> {
+  return db
+    .select()
+    .from(payment)
+    .where(and(inNonceQueue(nonceQueue), gte(payment.nonce, nonce)))
+    .orderBy(asc(payment.nonce))
+}

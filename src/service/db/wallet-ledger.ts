@@ -1,0 +1,137 @@
+import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { Family } from '#contract/address.ts'
+import type { NetworkId } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import type { NonceQueue } from './nonce-queue.ts'
+import { walletLedger } from './schema/wallet.ts'
+
+export type LedgerRecord = typeof walletLedger.$inferSelect
+/** A page of the books: what the chain held at a height, and what had been received up to there. */
+export type LedgerSnapshot = {
+  height: number
+  balance: bigint
+  nonce: number | null
+  received: bigint
+}
+
+/**
+ * Wallets to check: those never checked, those with a change since the last check, and all others
+ * every `everyMs`.
+ */
+export async function readDue(
+  db: Database,
+  { network, family, everyMs }: { network: NetworkId; family: Family; everyMs: number },
+): Promise<string[]> {
+  const { rows } = await db.execute<{ address: string }>(sql`
+    select w.address from service.wallet w
+    left join service.wallet_books b on b.network = ${network} and b.address = w.address
+    where w.family = ${family} and (
+      b.checked_at is null
+      or b.checked_at < clock_timestamp() - make_interval(secs => ${everyMs / 1000})
+      or exists (select from service.payment p where p.network = ${network} and p.sender = w.address and p.mode = 'hosted' and p.updated_at > b.checked_at)
+      or exists (select from service.attempt a where a.network = ${network} and a.signer = w.address and a.broadcast_at > b.checked_at))
+    order by b.checked_at nulls first, w.address`)
+  return rows.map(({ address }) => address)
+}
+
+export async function readWalletLedger(
+  db: Database,
+  { network, sender }: NonceQueue,
+): Promise<LedgerRecord | undefined> {
+  const [row] = await db
+    .select()
+    .from(walletLedger)
+    .where(and(eq(walletLedger.network, network), eq(walletLedger.address, sender)))
+  return row
+}
+
+/** Opens the books with what the chain holds now. */
+export async function openWalletLedger(
+  db: Database,
+  { network, sender }: NonceQueue,
+  page: LedgerSnapshot,
+): Promise<void> {
+  const row = { network, address: sender, ...page, checkedAt: sql`clock_timestamp()` }
+  await db
+    .insert(walletLedger)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [walletLedger.network, walletLedger.address],
+      set: row,
+      setWhere: isNull(walletLedger.height),
+    })
+}
+
+/** Advances the books to this page, unless another process has done so since. */
+export async function writeSnapshot(
+  db: Database,
+  { network, address, height }: LedgerRecord,
+  page: LedgerSnapshot,
+): Promise<void> {
+  await db
+    .update(walletLedger)
+    .set({ ...page, checkedAt: sql`clock_timestamp()` })
+    .where(
+      and(
+        eq(walletLedger.network, network),
+        eq(walletLedger.address, address),
+        height === null ? isNull(walletLedger.height) : eq(walletLedger.height, height),
+      ),
+    )
+}
+
+/**
+ * Stops sending from a wallet; true for the first call that stops it. The page does not change, for
+ * the operator to compare.
+ */
+export async function stopWallet(
+  db: Database,
+  { network, sender }: NonceQueue,
+  stopReason: string,
+): Promise<boolean> {
+  const stopped = await db
+    .update(walletLedger)
+    .set({ stoppedAt: sql`clock_timestamp()`, stopReason, checkedAt: sql`clock_timestamp()` })
+    .where(
+      and(
+        eq(walletLedger.network, network),
+        eq(walletLedger.address, sender),
+        isNull(walletLedger.stoppedAt),
+      ),
+    )
+    .returning({ address: walletLedger.address })
+  return stopped.length > 0
+}
+
+/** Lets a wallet send again, everywhere it was stopped; the next check opens its books again. */
+export async function resumeWallet(db: Database, address: string): Promise<LedgerRecord[]> {
+  return db
+    .update(walletLedger)
+    .set({
+      stoppedAt: null,
+      stopReason: null,
+      height: null,
+      balance: null,
+      nonce: null,
+      received: 0n,
+    })
+    .where(and(eq(walletLedger.address, address), isNotNull(walletLedger.stoppedAt)))
+    .returning()
+}
+
+export async function isStopped(db: Database, nonceQueue: NonceQueue): Promise<boolean> {
+  return (await readWalletLedger(db, nonceQueue))?.stoppedAt instanceof Date
+}
+
+/** The stopped wallets of all accounts. */
+export async function readStopped(db: Database): Promise<LedgerRecord[]> {
+  return db.select().from(walletLedger).where(isNotNull(walletLedger.stoppedAt))
+}
+
+export async function countStopped(db: Database): Promise<number> {
+  const [row] = await db
+    .select({ count: count() })
+    .from(walletLedger)
+    .where(isNotNull(walletLedger.stoppedAt))
+  return row?.count ?? 0
+}

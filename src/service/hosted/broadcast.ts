@@ -1,0 +1,72 @@
+import type { Chain } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { takeBroadcast, type AttemptRecord } from '../db/attempts.ts'
+import { lockPayment, movePayment } from '../db/payments.ts'
+import { recordEvent } from '../db/record-event.ts'
+
+/**
+ * Bytes that a node has accepted need a moment to show up; before that, sending them again is
+ * noise.
+ */
+const AGAIN_AFTER_MS = 2_000
+
+/**
+ * Broadcasts the stored bytes. They may have left regardless of the reply: only the chain shows
+ * what becomes of them.
+ */
+export async function broadcast(
+  context: Context,
+  chain: Chain,
+  attempt: Pick<AttemptRecord, 'paymentId' | 'signature' | 'signedTransaction'>,
+): Promise<void> {
+  const { paymentId, signature, signedTransaction } = attempt
+  try {
+    const outcome = await chain.broadcast(Buffer.from(signedTransaction, 'base64'))
+    if (!outcome.accepted)
+      context.log.warn(
+        { paymentId, signature, reason: outcome.reason },
+        'the network did not take a transaction; the watcher goes on',
+      )
+  } catch (error) {
+    context.log.warn(
+      { paymentId, signature, err: error },
+      'a transaction could not be handed to the network; the watcher goes on',
+    )
+  }
+}
+
+/** Sends stored bytes again, unless that happened a moment ago. */
+export async function rebroadcast(
+  context: Context,
+  chain: Chain,
+  attempt: AttemptRecord,
+): Promise<void> {
+  const now = context.now()
+  if (
+    !(await takeBroadcast(context.db, attempt, {
+      now,
+      before: new Date(now.getTime() - AGAIN_AFTER_MS),
+    }))
+  )
+    return
+  await broadcast(context, chain, attempt)
+  await recordPending(context, attempt.paymentId)
+}
+
+/** Records that a payment's bytes have left. */
+export async function recordPending(context: Context, paymentId: string): Promise<void> {
+  await context.db.transaction(async (tx) => {
+    const row = await lockPayment(tx, paymentId)
+    if (row?.status !== 'created') return
+    const at = context.now()
+    await movePayment(tx, { id: row.id, from: 'created', to: 'pending', at })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId,
+      status: 'pending',
+      source: 'service',
+      blockHeight: null,
+      at,
+    })
+  })
+}

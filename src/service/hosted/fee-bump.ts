@@ -1,0 +1,314 @@
+import type { Hex } from 'viem'
+import { maxFeeAtomic } from '#chains/evm/fee.ts'
+import { raiseFees } from '#chains/evm/raise.ts'
+import { decodeTransaction } from '#chains/evm/decode.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import type { Network } from '#contract/network.ts'
+import { renderRecipientReason } from '#contract/render-en.ts'
+import type { Database } from '#postgres/open.ts'
+import type { BuiltTransaction, Chain } from '../chains/chain.ts'
+import type { GasPrice } from '../chains/contracts.ts'
+import type { Context } from '../context/context.ts'
+import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
+import { lockPayment, setReported, updateSigned, type PaymentRecord } from '../db/payments.ts'
+import { isStopped } from '../db/wallet-ledger.ts'
+import { findWalletByAddress } from '../db/wallets.ts'
+import { unseal } from '../wallets/seal.ts'
+import { provePayment } from '../wallets/prove-payment.ts'
+import { signCall } from '../wallets/sign-call.ts'
+import { signPayment, type Signed } from '../wallets/sign.ts'
+import { failPayment } from '../payments/fail.ts'
+import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
+import { broadcast, recordPending } from './broadcast.ts'
+import { assetOf } from '../payments/asset-of.ts'
+
+/** A payment that could not land for this long is given up, once it can never land. */
+const GIVE_UP_MS = 600_000
+const MAX_ATTEMPTS = 6
+
+export type WaitingPayment = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
+type Ready = Extract<BuiltTransaction, { ok: true }>
+type Next = {
+  built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>
+  nonce: number | null
+}
+
+/**
+ * Signs a payment again. The caller has proof from the chain that nothing signed before can land.
+ */
+export async function signReplacement(context: Context, stuck: WaitingPayment): Promise<void> {
+  const { payment, newest, chain } = stuck
+  const late =
+    context.now().getTime() - payment.createdAt.getTime() > GIVE_UP_MS ||
+    newest.number >= MAX_ATTEMPTS
+  if (late)
+    return giveUp(
+      context,
+      stuck,
+      'The transaction was broadcast, did not land, and can no longer land: nothing was paid.',
+    )
+  const built = await buildAgain(chain, payment)
+  if (!built.ok)
+    return giveUp(
+      context,
+      stuck,
+      `The transaction did not land, and cannot be made again: ${describeRefusal(built)}`,
+    )
+  const funds = await readSenderFunds(context, chain, payment.sender)
+  await replace(context, stuck, {
+    choose: (tx) =>
+      allocateNonce(tx, {
+        network: chain.network,
+        sender: payment.sender,
+        funds,
+        amountAtomic: payment.amount,
+        feeAtomic: built.feeAtomic,
+        replacing: payment.id,
+      }),
+    next: (nonce) => ({ built, nonce }),
+  })
+}
+
+/**
+ * Raises the fee of the transaction at the head of a lane, when the network's fees have risen above
+ * its offer: same nonce, so only one of the transactions can land.
+ */
+export async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
+  const { payment, newest, chain } = stuck
+  const { nonce } = newest
+  if (newest.number >= MAX_ATTEMPTS || nonce === null) return
+  const funds = await readSenderFunds(context, chain, laneOf(stuck))
+  if (funds.nonce !== nonce) return
+  const market = await readMarket(stuck)
+  const unsigned =
+    market &&
+    raiseFees(
+      Buffer.from(newest.signedTransaction, 'base64'),
+      market,
+      maxFeeAtomic(payment.priorityFee ?? 0n),
+    )
+  const raised = unsigned && decodeTransaction(unsigned)
+  if (!unsigned || !raised?.ok) return
+  const built = { bytes: unsigned, feeAtomic: raised.feeBoundAtomic, lastValidBlockHeight: 0 }
+  await replace(context, stuck, {
+    choose: async (tx) => {
+      const amountAtomic = payment.mode === 'hosted' ? payment.amount : 0n
+      const request = {
+        network: chain.network,
+        sender: laneOf(stuck),
+        funds,
+        amountAtomic,
+        feeAtomic: built.feeAtomic,
+        replacing: payment.id,
+      }
+      const place = await allocateNonce(tx, request)
+      return place.ok ? { ok: true, nonce } : place
+    },
+    next: () => ({ built, nonce }),
+    keepWhenShort: true,
+  })
+}
+
+/**
+ * Whose nonce or funds it uses: the sender's, or those of the wallet that pays the network fee for
+ * a settlement.
+ */
+function laneOf({ payment, newest }: Pick<WaitingPayment, 'payment' | 'newest'>): string {
+  return newest.signer ?? payment.sender
+}
+
+/**
+ * Current fees; undefined where the payment could not be made now. A settlement's nonce must be
+ * used up in any case.
+ */
+async function readMarket({
+  payment,
+  newest,
+  chain,
+}: WaitingPayment): Promise<GasPrice | undefined> {
+  const decoded = decodeTransaction(
+    newest.signer === null
+      ? await rebuilt(chain, payment)
+      : Buffer.from(newest.signedTransaction, 'base64'),
+  )
+  if (!decoded.ok) return undefined
+  return newest.signer === null ? decoded : chain.contracts?.price(decoded.gas)
+}
+
+async function rebuilt(chain: Chain, payment: PaymentRecord): Promise<Uint8Array> {
+  const built = await buildAgain(chain, payment)
+  return built.ok ? built.bytes : new Uint8Array()
+}
+
+type Replacement = {
+  choose: (tx: Database) => Promise<NonceSlot>
+  next: (nonce: number | null) => Next
+  keepWhenShort?: boolean
+}
+
+/** Signs, stores and broadcasts the next attempt, unless something changed in the meantime. */
+async function replace(
+  context: Context,
+  stuck: WaitingPayment,
+  { choose, next, keepWhenShort = false }: Replacement,
+): Promise<void> {
+  const { payment, newest, chain } = stuck
+  const address = laneOf(stuck)
+  const wallet = await findWalletByAddress(context.db, address)
+  if (!wallet || (newest.signer === null && wallet.accountId !== payment.accountId))
+    throw new Error(`The wallet of the payment ${payment.id} is not managed any more.`)
+  const secret = await unseal(context.vault, wallet, wallet)
+  const at = context.now()
+  const attempt = await context.db
+    .transaction(async (tx) => {
+      const place = await choose(tx)
+      const row = await lockPayment(tx, payment.id)
+      const [last] = await readAttempts(tx, payment.id)
+      if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
+      // A stopped wallet signs nothing; what it signed before is still followed to its end.
+      if (await isStopped(tx, { network: payment.network, sender: address })) return undefined
+      if (!place.ok) {
+        // An uncertain shortage is checked again in the next round.
+        if (!keepWhenShort && !place.uncertain)
+          await failPayment(tx, row, {
+            failure:
+              'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.',
+            at,
+          })
+        return undefined
+      }
+      return keepNext(tx, {
+        row,
+        newest,
+        next: next(place.nonce),
+        network: chain.network,
+        secret,
+        at,
+      })
+    })
+    .finally(() => secret.fill(0))
+  if (!attempt) return
+  context.log.info(
+    { paymentId: payment.id, signature: attempt.signature, attempt: attempt.number },
+    'a payment was signed again',
+  )
+  await broadcast(context, chain, attempt)
+  await recordPending(context, payment.id)
+}
+
+type Keeping = {
+  row: PaymentRecord
+  newest: AttemptRecord
+  next: Next
+  network: Network
+  secret: Uint8Array
+  at: Date
+}
+
+async function keepNext(tx: Database, keeping: Keeping): Promise<AttemptRecord> {
+  const { row, newest, next, at } = keeping
+  const { built, nonce } = next
+  const { signed, paymentProof } =
+    newest.signer === null ? signHosted(keeping) : signSettlement(keeping, newest.signer)
+  const lastValidBlockHeight = nonce === null ? built.lastValidBlockHeight : null
+  if (newest.signer === null)
+    await updateSigned(tx, row.id, {
+      nonce,
+      lastValidBlockHeight,
+      maxFee: built.feeAtomic,
+      reportedSignature: signed.signature,
+      paymentProof,
+      updatedAt: at,
+    })
+  else await setReported(tx, row.id, signed.signature)
+  return insertAttempt(tx, {
+    paymentId: row.id,
+    number: newest.number + 1,
+    network: row.network,
+    signer: newest.signer,
+    signature: signed.signature,
+    signedTransaction: Buffer.from(signed.bytes).toString('base64'),
+    paymentProof,
+    nonce,
+    lastValidBlockHeight,
+    maxFee: built.feeAtomic,
+    createdAt: at,
+    broadcastAt: at,
+  })
+}
+
+type SignedAgain = { signed: Signed; paymentProof: string | null }
+
+function signHosted({ row, network, secret, next: { built, nonce } }: Keeping): SignedAgain {
+  const intent = intentOf(row, network, built.feeAtomic)
+  const signed = signPayment(intent, secret, { unsigned: built.bytes, nonce })
+  return {
+    signed,
+    paymentProof: provePayment(
+      { intent, signature: signed.signature, resource: row.resource },
+      secret,
+    ),
+  }
+}
+
+/** The same call with the same nonce, and other fees. */
+function signSettlement(
+  { newest, secret, next: { built } }: Keeping,
+  address: string,
+): SignedAgain {
+  const [before, raised] = [
+    decodeTransaction(Buffer.from(newest.signedTransaction, 'base64')),
+    decodeTransaction(built.bytes),
+  ]
+  const same =
+    before.ok &&
+    raised.ok &&
+    before.to === raised.to &&
+    before.data === raised.data &&
+    before.nonce === raised.nonce &&
+    before.gas === raised.gas
+  if (!same)
+    throw new Error(
+      `The transaction for ${newest.paymentId} is not the settlement that was signed before.`,
+    )
+  const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, data } = raised
+  const call = { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, data }
+  return { signed: signCall(call, { secret, address }), paymentProof: null }
+}
+
+async function giveUp(
+  context: Context,
+  { payment, newest }: WaitingPayment,
+  failure: string,
+): Promise<void> {
+  await context.db.transaction(async (tx) => {
+    const row = await lockPayment(tx, payment.id)
+    const [last] = await readAttempts(tx, payment.id)
+    if (row?.status === payment.status && last?.number === newest.number)
+      await failPayment(tx, row, { failure, at: context.now() })
+  })
+}
+
+function buildAgain(chain: Chain, payment: PaymentRecord): Promise<BuiltTransaction> {
+  const { maxFeeAtomic: _, ...wanted } = intentOf(payment, chain.network, 0n)
+  return chain.build(wanted, { priorityFeeAtomic: payment.priorityFee ?? undefined })
+}
+
+function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): PaymentIntent {
+  const { id, sender, recipient, amount } = row
+  return {
+    paymentId: id,
+    network: network.network,
+    asset: assetOf(network, row),
+    sender,
+    recipient,
+    amountAtomic: amount,
+    maxFeeAtomic: maxFee,
+  }
+}
+
+function describeRefusal(built: Exclude<BuiltTransaction, { ok: true }>): string {
+  return built.code === 'INVALID_RECIPIENT'
+    ? renderRecipientReason(built.reason)
+    : 'the wallet holds too little.'
+}

@@ -1,0 +1,51 @@
+import { familyOf } from '#contract/network.ts'
+import type { Chain, Head, MonitoredTransaction } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { readAttempts } from '../db/attempts.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { applyObservation } from '../payments/apply-observation.ts'
+import { ensureInclusion } from './ensure-inclusion.ts'
+import { signReplacement } from './fee-bump.ts'
+
+type Follow = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
+
+/**
+ * Looks at everything that was signed for a hosted payment, and sees it through: stored bytes are sent again until one of them lands. Only the chain's
+ * proof that none of them ever can leads to a new signature.
+ */
+export async function monitorHosted(
+  context: Context,
+  { payment, wanted, chain, head }: Follow,
+): Promise<void> {
+  const attempts = await readAttempts(context.db, payment.id)
+  const [newest] = attempts
+  if (!newest) return
+  let [pooled, newestPooled] = [false, false]
+  for (const { signature } of attempts) {
+    const observation = await chain.observe(signature)
+    await applyObservation(context, {
+      paymentId: payment.id,
+      signature,
+      observation,
+      source: 'watcher',
+    })
+    if (observation.state === 'landed') return
+    if (observation.state === 'pending') pooled = true
+    if (observation.state === 'pending' && signature === newest.signature) newestPooled = true
+  }
+  const stuck = { payment, newest, chain }
+  if (!pooled) {
+    const signed = attempts.map(({ signature }) => signature)
+    if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed })))
+      return signReplacement(context, stuck)
+  }
+  await ensureInclusion(context, stuck, newestPooled)
+}
+
+/** Whether it is worth asking for the proof. */
+function mayBeVoid({ network, lastValidBlockHeight }: PaymentRecord, head: Head): boolean {
+  return (
+    familyOf(network) === 'evm' ||
+    (lastValidBlockHeight !== null && head.finalizedBlockHeight > lastValidBlockHeight)
+  )
+}

@@ -1,0 +1,127 @@
+import type { Network } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Chain, SenderFunds } from '../chains/chain.ts'
+import { nativeShortage, type Shortage } from '../chains/shortage.ts'
+import type { Context } from '../context/context.ts'
+import { readSigned } from '../db/attempts.ts'
+import {
+  lockNonceQueue,
+  readFromNonce,
+  readUnpaid,
+  readUnpaidSignatures,
+  type NonceQueue,
+} from '../db/nonce-queue.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+
+/**
+ * The nonce is null where the chain has none. `uncertain`: payments under way caused the shortage,
+ * and some of them may have left the balance already, so a later check may find room.
+ */
+export type NonceSlot =
+  | { ok: true; nonce: number | null }
+  | { ok: false; shortage: Shortage; uncertain: boolean }
+
+/** Balance readings under way, by lane. */
+const readings = new WeakMap<Context, Map<string, Promise<SenderFunds>>>()
+
+/**
+ * What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with
+ * the rows later, and counts everything that a reading does not certainly include as still to be
+ * paid. So a reading stays valid while others take their places, and concurrent callers share one.
+ */
+export function readSenderFunds(
+  context: Context,
+  chain: Chain,
+  sender: string,
+): Promise<SenderFunds> {
+  const nonceQueue = { network: chain.network.network, sender }
+  const name = `${nonceQueue.network} ${sender}`
+  const underWay = readings.get(context) ?? new Map<string, Promise<SenderFunds>>()
+  readings.set(context, underWay)
+  const reading =
+    underWay.get(name) ??
+    chain
+      .funds(sender, (since) => readUnpaidSignatures(context.db, nonceQueue, since))
+      .finally(() => underWay.delete(name))
+  underWay.set(name, reading)
+  return reading
+}
+
+type Request = {
+  network: Network
+  sender: string
+  funds: SenderFunds
+  amountAtomic: bigint
+  feeAtomic: bigint
+  replacing?: string
+}
+
+/**
+ * The next place in a lane for an amount and its fee, when the balance covers it on top of
+ * everything promised before. Locks the lane until the transaction ends, so that no two payments
+ * get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds
+ * one that is void.
+ */
+export async function allocateNonce(tx: Database, request: Request): Promise<NonceSlot> {
+  const { network, sender, funds, amountAtomic, feeAtomic, replacing } = request
+  const nonceQueue = { network: network.network, sender }
+  await lockNonceQueue(tx, nonceQueue)
+  const promised = await readPromised(tx, nonceQueue, funds)
+  const others = promised.filter(({ id }) => id !== replacing)
+  const reserved = others.reduce(
+    (sum, payment) => sum + payment.amount + (payment.maxFee ?? 0n),
+    0n,
+  )
+  const available = funds.balanceAtomic - reserved
+  const left = available - amountAtomic - feeAtomic
+  // Emptied only when nothing else is under way: we do not control the order of landing.
+  const fits = left >= funds.minimumAtomic || (left === 0n && others.length === 0)
+  if (!fits) {
+    const uncertain =
+      funds.nonce === null &&
+      others.length > 0 &&
+      funds.balanceAtomic - amountAtomic - feeAtomic >= funds.minimumAtomic
+    return { ok: false, shortage: describeShortage(request, available), uncertain }
+  }
+  const used = promised.map(({ nonce }) => (nonce ?? 0) + 1)
+  return { ok: true, nonce: funds.nonce === null ? null : Math.max(funds.nonce, ...used) }
+}
+
+type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
+
+/**
+ * What is under way and not in the balance that was read: payments, and the network fees the wallet
+ * pays when it settles those of others.
+ */
+async function readPromised(
+  tx: Database,
+  nonceQueue: NonceQueue,
+  funds: SenderFunds,
+): Promise<Promised[]> {
+  if (funds.nonce !== null) {
+    // Of the offers for one place the highest counts: the last one.
+    const settlements = new Map(
+      (await readSigned(tx, nonceQueue, funds.nonce)).map((each) => [each.nonce, each]),
+    )
+    return [
+      ...(await readFromNonce(tx, nonceQueue, funds.nonce)),
+      ...Array.from(settlements.values(), ({ paymentId, maxFee, nonce }) => ({
+        id: paymentId,
+        amount: 0n,
+        maxFee,
+        nonce,
+      })),
+    ]
+  }
+  const unpaid = await readUnpaid(tx, nonceQueue, { height: funds.height, named: funds.unproven })
+  return unpaid.filter(({ id }) => !funds.landed.has(id))
+}
+
+function describeShortage(
+  { network, funds, amountAtomic, feeAtomic }: Request,
+  available: bigint,
+): Shortage {
+  const availableAtomic = available > 0n ? available : 0n
+  const rentAtomic = available > amountAtomic + feeAtomic ? funds.minimumAtomic : 0n
+  return nativeShortage(network, { amountAtomic, feeAtomic, rentAtomic, availableAtomic })
+}

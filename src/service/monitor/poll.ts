@@ -1,0 +1,313 @@
+import type { Chain, Found, Head, MonitoredTransaction } from '../chains/chain.ts'
+import { inParallel } from '../chains/in-parallel.ts'
+import type { Context } from '../context/context.ts'
+import { readCursor, writeCursor } from '../db/cursors.ts'
+import { findBySignature, readMonitored, setReported, type PaymentRecord } from '../db/payments.ts'
+import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
+import { readUnsettled } from '../db/unmatched.ts'
+import { findOwner } from '../db/wallet-owners.ts'
+import { applyObservation, type Applied } from '../payments/apply-observation.ts'
+import { chooseOrder } from '../payments/attribution.ts'
+import { expire } from '../payments/expire.ts'
+import { monitorHosted } from '../hosted/monitor-hosted.ts'
+import { monitorSettlement } from '../settlement/monitor-settlement.ts'
+import { rollBack } from '../payments/roll-back.ts'
+import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
+import { monitorOrder } from '../settlement/monitor-self.ts'
+
+/** How long an expired payment is still looked for. */
+const AFTERLIFE_MS = 24 * 60 * 60 * 1000
+const PARALLEL_PAYMENTS = 8
+
+type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
+
+/**
+ * Checks a chain once, and every payment that may change by it. The head is read before the
+ * payments: everything in blocks up to it belongs to payments that were recorded before, so the
+ * cursor may pass them. A payment that cannot be checked holds up no other.
+ * @returns how many payments are still awaited, and what went wrong with single ones
+ * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to check
+ */
+export async function pollOnce(
+  context: Context,
+  chain: Chain,
+  options: { expiredToo: boolean },
+): Promise<{ open: number; failures: unknown[] }> {
+  const head = await chain.head()
+  const payments = await readMonitored(
+    context.db,
+    chain.network.network,
+    new Date(context.now().getTime() - AFTERLIFE_MS),
+  )
+  const round: Round = { context, chain, head, failures: [] }
+  const open = payments.filter(isWaiting)
+  const over = payments.filter(({ status }) => status === 'expired')
+  // Settlements built for a payee to execute are found and used up separately.
+  const ordered = (options.expiredToo ? [...open, ...over] : open).filter(isReceived)
+  const orders = await readOrders(
+    context.db,
+    ordered.map(({ id }) => id),
+  )
+  const waiting = open.filter(({ id }) => !orders.has(id))
+  const expired = over.filter((payment) => !isReceived(payment))
+
+  const [hosted, others] = [
+    waiting.filter(isHosted),
+    waiting.filter((payment) => !isHosted(payment)),
+  ]
+  await each(round, hosted, checkHosted)
+  await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
+  await each(round, waiting.filter(isReceived), checkReceived)
+  await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
+  const readTo = await search(
+    round,
+    (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter(
+      (payment) => isSearched(payment, chain),
+    ),
+  )
+  await each(round, payments.filter(isConfirmed), checkConfirmed)
+  await each(round, await readUnsettled(context.db, chain.network.network), (each, row) =>
+    checkUnmatched(each.context, each.chain, row),
+  )
+  // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
+  // called missing.
+  if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
+  return { open: payments.length - over.length, failures: round.failures }
+}
+
+async function each<T>(
+  round: Round,
+  items: readonly T[],
+  check: (round: Round, item: T) => Promise<void>,
+): Promise<void> {
+  await inParallel(items, PARALLEL_PAYMENTS, async (item) => {
+    try {
+      await check(round, item)
+    } catch (error) {
+      round.failures.push(error)
+    }
+  })
+}
+
+/**
+ * Follows what a client reported and what was seen before: a wrong report must not hide the
+ * transaction the chain has shown. A report that turns out to be another transaction is dropped.
+ */
+async function checkReported({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
+  const { id: paymentId, reportedSignature: reported, signature: seen } = payment
+  for (const signature of new Set([reported, seen])) {
+    if (signature === null) continue
+    const observation = await chain.observe(signature)
+    const applied = await applyObservation(context, {
+      paymentId,
+      signature,
+      observation,
+      source: 'watcher',
+    })
+    if (applied === 'moved') return
+    // The payer may still sign for it: the report stays.
+    if (applied === 'unproven')
+      await noteUnmatched(context, chain, { signature, accountIds: [payment.accountId] })
+    else if (applied !== 'same' && signature === reported && !isReceived(payment))
+      await setReported(context.db, paymentId, null)
+  }
+}
+
+/**
+ * Looks for payments nobody reported. The cursor stays where it is until everything found has been
+ * checked.
+ */
+async function search(round: Round, searched: readonly PaymentRecord[]): Promise<number> {
+  const { context, chain, head } = round
+  const { network } = chain.network
+  // A chain that is shorter than what was read of it has been restarted.
+  const cursor = await readCursor(context.db, network)
+  const from = Math.min(cursor, head.height)
+  const { found, readTo } =
+    searched.length === 0
+      ? { found: [], readTo: head.height }
+      : await chain.find(searched.map(toWanted), from, head.height)
+  const failures = round.failures.length
+  const byId = new Map(searched.map((payment) => [payment.id, payment]))
+  let decidedTo = readTo
+  await each(round, found, async (each, one) => {
+    const payments = one.paymentIds.flatMap((id) => byId.get(id) ?? [])
+    if (await checkFound(each, one, payments)) return
+    if (one.landed) decidedTo = Math.min(decidedTo, one.landed.height - 1)
+  })
+  if (round.failures.length > failures) return from
+  if (decidedTo !== cursor) await writeCursor(context.db, network, decidedTo)
+  return decidedTo
+}
+
+/**
+ * How long a transfer that fits two equal orders of one payer stays undecided: the payer's report
+ * may still name one of them.
+ */
+const UNDECIDED_MS = 10_000
+
+/**
+ * Assigns what was found to the order that it pays in each account. What is not certain yet is
+ * stored as if it had been reported: its block is not searched again. False while a report may
+ * still decide between equal orders of one payer.
+ */
+async function checkFound(
+  { context, chain, head }: Round,
+  { signature, landed }: Found,
+  payments: readonly PaymentRecord[],
+): Promise<boolean> {
+  const { network, blockTimeMs } = chain.network
+  let decided = true
+  const byAccount = Map.groupBy(payments, (payment) => payment.accountId)
+  const settled = new Set<string>()
+  for (const [accountId, orders] of byAccount) {
+    if (await findBySignature(context.db, { accountId, network, signature })) {
+      settled.add(accountId)
+      continue
+    }
+    const senderOwned =
+      landed !== undefined &&
+      (await findOwner(context.db, network, landed.transfer.sender)) === accountId
+    const chosen = landed
+      ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? [])
+      : orders
+    if (
+      landed &&
+      chosen.length > 1 &&
+      head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)
+    )
+      decided = false
+    else {
+      for (const payment of landed ? chosen.slice(0, 1) : chosen) {
+        if ((await checkCandidate({ context, chain }, { payment, signature })) !== 'unproven')
+          settled.add(accountId)
+      }
+    }
+  }
+  if (landed)
+    await noteUnmatched(context, chain, { signature, accountIds: [...byAccount.keys()], settled })
+  return decided
+}
+
+async function checkCandidate(
+  { context, chain }: Pick<Round, 'context' | 'chain'>,
+  { payment, signature }: { payment: PaymentRecord; signature: string },
+): Promise<Applied> {
+  const observation = await chain.observe(signature)
+  if (observation.state === 'not_found') return 'same'
+  const applied = await applyObservation(context, {
+    paymentId: payment.id,
+    signature,
+    observation,
+    source: 'watcher',
+  })
+  // An order that was built meanwhile may fit better: the next rounds decide between them.
+  if (applied === 'same' || applied === 'unproven')
+    await setReported(context.db, payment.id, signature)
+  return applied
+}
+
+/** Finalizes a confirmed payment, or rolls it back when its block is gone. */
+async function checkConfirmed(
+  { context, chain, head }: Round,
+  payment: PaymentRecord,
+): Promise<void> {
+  const { id, signature, blockHeight, blockHash } = payment
+  if (signature === null || blockHeight === null) return
+  const final = blockHeight <= head.finalizedHeight
+  if (final) {
+    const observation = await chain.observe(signature)
+    if (
+      (await applyObservation(context, {
+        paymentId: id,
+        signature,
+        observation,
+        source: 'watcher',
+      })) === 'moved'
+    )
+      return
+  }
+  // Where blocks have no hash to compare, only the finalized chain can show that one is gone.
+  if (
+    (final || blockHash !== null) &&
+    (await chain.isGone({ signature, height: blockHeight, blockHash }))
+  )
+    await rollBack(context, payment)
+}
+
+async function checkHosted({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+  await monitorHosted(context, { payment, wanted: toWanted(payment), chain, head })
+}
+
+/** What the service broadcasts for a presented proof is followed to its end as well. */
+async function checkReceived({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
+  await monitorSettlement(context, { payment, chain, source: 'watcher' })
+}
+
+async function checkOrdered(
+  { context, chain }: Round,
+  payment: PaymentRecord,
+  order: SettlementOrder | undefined,
+): Promise<void> {
+  if (order) await monitorOrder(context, { payment, order, chain, source: 'watcher' })
+}
+
+async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+  await expire(context, { payment, wanted: toWanted(payment), chain, head })
+}
+
+/** The service itself signed it and follows it to its end. */
+function isHosted({ mode }: PaymentRecord): boolean {
+  return mode === 'hosted'
+}
+
+function isConfirmed(payment: PaymentRecord): boolean {
+  return payment.status === 'confirmed'
+}
+
+function isReceived({ mode }: PaymentRecord): boolean {
+  return mode === 'received'
+}
+
+/**
+ * The transaction of a proof is known from the beginning; so is what the service signed, and where
+ * a memo names a payment, only that can be it.
+ */
+function isSearched(payment: PaymentRecord, { scansBlocks }: Chain): boolean {
+  return !isReceived(payment) && (scansBlocks || !isHosted(payment))
+}
+
+function isWaiting({ status }: PaymentRecord): boolean {
+  return status === 'created' || status === 'pending' || status === 'rolled_back'
+}
+
+function toWanted(payment: PaymentRecord): MonitoredTransaction {
+  const {
+    id,
+    asset,
+    sender,
+    recipient,
+    amount,
+    nonce,
+    builtHeight,
+    lastValidBlockHeight,
+    createdAt,
+    reportedSignature,
+  } = payment
+  const open = payment.status !== 'expired'
+  return {
+    paymentId: id,
+    asset,
+    sender,
+    recipient,
+    amountAtomic: amount,
+    nonce,
+    builtHeight,
+    lastValidBlockHeight,
+    createdAt,
+    reported: reportedSignature,
+    open,
+    ...(isHosted(payment) && { signed: [] }),
+    ...(isReceived(payment) && { signed: reportedSignature === null ? [] : [reportedSignature] }),
+  }
+}

@@ -1,0 +1,73 @@
+import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
+import { describe } from '#contract/fields.ts'
+import { findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { isNobody } from './check-recipient.ts'
+import { chooseNetwork } from '../context/network.ts'
+
+type Body = {
+  walletAddress: string
+  amount: string
+  resource?: string | undefined
+  priorityFee?: string | undefined
+  network?: string | undefined
+  asset?: string | undefined
+}
+
+/** What is asked for; or all that is wrong with it, by field. */
+export type IntentReading =
+  | {
+      ok: true
+      network: Network
+      asset: Asset
+      amountAtomic: bigint
+      priorityFeeAtomic: bigint | undefined
+    }
+  | { ok: false; details: Record<string, string> }
+
+/** Reads what both modes of sending have in common. */
+export function readIntent(networks: readonly Network[], body: Body): IntentReading {
+  const choice = chooseNetwork(networks, body.walletAddress, body.network)
+  if (!choice.ok)
+    return {
+      ok: false,
+      details: { [body.network === undefined ? 'walletAddress' : 'network']: choice.problem },
+    }
+  const { network } = choice
+  const native = nativeAsset(network)
+  const details: Record<string, string> = {}
+
+  const asset = findAsset(network, body.asset)
+  if (!asset)
+    details.asset = `Expected an asset of ${network.name} (${describeAssets(network)}), received ${describe(body.asset)}.`
+  const { decimals } = asset ?? native
+  const amount = parseAmount(body.amount, decimals)
+  if (!amount.ok) details.amount = describeAmountProblem(amount.problem, body.amount, decimals)
+  const priorityFee = readPriorityFee(body.priorityFee, native.decimals)
+  if (typeof priorityFee === 'string') details.priorityFee = priorityFee
+
+  if (isNobody(body.walletAddress))
+    details.walletAddress = 'Expected a wallet, received the zero address.'
+  // Postgres text cannot hold this character.
+  if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
+  if (!asset || !amount.ok || typeof priorityFee === 'string' || Object.keys(details).length > 0)
+    return { ok: false, details }
+  return { ok: true, network, asset, amountAtomic: amount.atomic, priorityFeeAtomic: priorityFee }
+}
+
+/** What may be named, each by symbol and address. */
+function describeAssets({ assets }: Network): string {
+  return assets.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')
+}
+
+/** Atomic units; zero is a choice, nothing is `automatic`. A problem comes back as its sentence. */
+export function readPriorityFee(
+  text: string | undefined,
+  decimals: number,
+): bigint | undefined | string {
+  if (text === undefined) return undefined
+  if (/^0(\.0+)?([eE][+-]?[0-9]+)?$/.test(text)) return 0n
+  const parsed = parseAmount(text, decimals)
+  if (!parsed.ok && parsed.problem === 'not_positive')
+    return `Expected 0 or more, received ${text}.`
+  return parsed.ok ? parsed.atomic : describeAmountProblem(parsed.problem, text, decimals)
+}

@@ -1,0 +1,227 @@
+import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
+import { untilDecided } from '#testing/until-decided.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import type { Chain } from '../chains/chain.ts'
+import { readWalletLedger, readDue, readStopped, resumeWallet } from '../db/wallet-ledger.ts'
+import { findWallet } from '../db/wallets.ts'
+import { sendPayment } from '../hosted/send.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { unseal } from '../wallets/seal.ts'
+import { reconcile } from './reconcile.ts'
+import { startWatchers, type Watchers } from '../monitor/start.ts'
+
+const ETH = 10n ** 18n
+const SOL = 1_000_000_000n
+const STRANGER = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+
+let evm: EvmFixture
+let solana: SolanaFixture
+let mining: NodeJS.Timeout
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  await evm.mine()
+  mining = setInterval(() => void evm.mine().catch(() => {}), 200)
+  solana = await startSolana({ slotTimeMs: 50 })
+})
+
+afterAll(async () => {
+  clearInterval(mining)
+  await solana?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+const families = {
+  evm: {
+    network: () => evm.network.network,
+    unit: ETH,
+    payee: async () => (await evm.wallet(0n)).address as string,
+    set: (address: string, value: bigint) =>
+      evm.client.setBalance({ address: address as Hex, value }),
+    balance: (address: string) => evm.client.getBalance({ address: address as Hex }),
+    /** Somebody with the key pays a hundredth to another address. */
+    steal: async (secret: Uint8Array, address: string) => {
+      const account = privateKeyToAccount(`0x${Buffer.from(secret).toString('hex')}`)
+      const nonce = await evm.client.getTransactionCount({ address: address as Hex })
+      const fields = {
+        type: 'eip1559',
+        chainId: 31_337,
+        nonce,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 11n,
+        to: STRANGER,
+        value: ETH / 100n,
+      } as const
+      await evm.client.sendRawTransaction({
+        serializedTransaction: await account.signTransaction(fields),
+      })
+      await eventually(
+        () => evm.client.getTransactionCount({ address: address as Hex }),
+        (count) => count > nonce,
+      )
+    },
+  },
+  solana: {
+    network: () => solana.network.network,
+    unit: SOL,
+    payee: async () => Keypair.generate().publicKey.toBase58(),
+    set: (address: string, lamports: bigint) => solana.setAccount(address, { lamports }),
+    balance: async (address: string) =>
+      BigInt(await solana.connection.getBalance(new PublicKey(address))),
+    steal: async (secret: Uint8Array) => {
+      const thief = Keypair.fromSeed(secret)
+      const transaction = new Transaction({
+        feePayer: thief.publicKey,
+        ...(await solana.connection.getLatestBlockhash()),
+      })
+      transaction.add(
+        SystemProgram.transfer({
+          fromPubkey: thief.publicKey,
+          toPubkey: Keypair.generate().publicKey,
+          lamports: SOL / 100n,
+        }),
+      )
+      transaction.sign(thief)
+      const signature = await solana.connection.sendRawTransaction(transaction.serialize())
+      await eventually(
+        () => solana.connection.getSignatureStatus(signature),
+        ({ value }) =>
+          value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized',
+      )
+    },
+  },
+} as const
+
+describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
+  let opened: OpenedContext
+  let watchers: Watchers
+
+  beforeAll(async () => {
+    opened = await openContext([evm.network, solana.network], { engine })
+    watchers = startWatchers(opened.context)
+  })
+  afterAll(async () => {
+    await watchers?.stop()
+    await opened?.[Symbol.asyncDispose]()
+  })
+
+  /** A wallet with open books. */
+  async function openTill(family: keyof typeof families) {
+    const { context, actor } = opened
+    const chain = context.chains.get(families[family].network()) as Chain
+    const { address } = await createWallet(
+      { ...context, now: new Date() },
+      { accountId: actor.accountId, family, name: 'till' },
+    )
+    const { unit, set, payee } = families[family]
+    await set(address, unit)
+    const nonceQueue = { network: chain.network.network, sender: address }
+    const passed = await chain.head()
+    await eventually(
+      () => chain.audit(address, null),
+      (audit) =>
+        audit !== undefined && audit.height > passed.height && audit.balanceAtomic === unit,
+    )
+    expect(await reconcile(context, chain, address)).toBe('equal')
+    const row = await findWallet(context.db, { accountId: actor.accountId, address })
+    if (!row) throw new Error('no wallet')
+    return {
+      context,
+      chain,
+      address,
+      nonceQueue,
+      secret: () => unseal(context.vault, row, row),
+      books: () => readWalletLedger(context.db, nonceQueue),
+      settled: (verdicts: readonly string[]) =>
+        eventually(
+          () => reconcile(context, chain, address),
+          (verdict) => verdicts.includes(verdict),
+        ),
+      pay: async () => {
+        const body = { walletAddress: address, recipientAddress: await payee(), amount: '0.01' }
+        return sendPayment(context, actor, { body, idempotency: undefined, waitMs: 0 })
+      },
+    }
+  }
+
+  describe.each(['evm', 'solana'] as const)('with %s', (family) => {
+    const { unit, set, balance, steal } = families[family]
+
+    test('agree with the chain to the base unit over payments and what comes in', async () => {
+      const till = await openTill(family)
+      const { paymentId } = await untilDecided(till.pay)
+      const final = await eventually(
+        () => readPaymentBody(till.context, paymentId),
+        ({ status }) => status === 'finalized',
+      )
+      const left = unit - unit / 100n - BigInt(final.fee?.amountAtomic ?? 0)
+      expect(await balance(till.address)).toBe(left)
+      expect(
+        await readDue(till.context.db, {
+          network: till.nonceQueue.network,
+          family,
+          everyMs: 600_000,
+        }),
+      ).toContain(till.address)
+      await eventually(
+        () => till.settled(['equal']).then(till.books),
+        (books) => books?.balance === left,
+      )
+      expect(await till.books()).toMatchObject({ balance: left, received: unit, stoppedAt: null })
+      // Incoming money needs no signature.
+      await set(till.address, left + 12_345n)
+      await eventually(
+        () => till.settled(['equal']).then(till.books),
+        (books) => books?.balance === left + 12_345n,
+      )
+      expect(await till.books()).toMatchObject({ received: unit + 12_345n, stoppedAt: null })
+    })
+
+    test('stop it over a signature that the service did not make, though more came in than went out', async () => {
+      const till = await openTill(family)
+      await steal(await till.secret(), till.address)
+      await set(till.address, 5n * unit)
+      await till.settled(['stopped'])
+      expect(await till.books()).toMatchObject({
+        balance: unit,
+        stoppedAt: expect.any(Date),
+        stopReason: expect.stringContaining('service did not sign'),
+      })
+      const refused = {
+        code: 'SERVICE_UNAVAILABLE',
+        facts: {
+          details: {
+            walletAddress: till.address,
+            operator: expect.stringContaining('wallet resume'),
+          },
+        },
+      }
+      await expect(untilDecided(till.pay)).rejects.toMatchObject(refused)
+      expect((await readStopped(till.context.db)).map(({ address }) => address)).toContain(
+        till.address,
+      )
+
+      expect(await resumeWallet(till.context.db, till.address)).toHaveLength(1)
+      await till.settled(['equal'])
+      await expect(untilDecided(till.pay)).resolves.toMatchObject({ sender: till.address })
+    })
+
+    test('stop it over a balance that fell without any signature', async () => {
+      const till = await openTill(family)
+      await set(till.address, unit - 1n)
+      await till.settled(['stopped'])
+      expect((await till.books())?.stopReason).toContain('without a signature of the service')
+    })
+  })
+})

@@ -1,0 +1,85 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPaymentId } from '#contract/payment.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { refusal } from '#testing/proofs.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
+import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { consumeClaim, releaseClaim, takeClaim } from '../db/claims.ts'
+import { claim } from '../db/schema/proof.ts'
+import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
+import { Deadline } from '../verification/deadline.ts'
+import { claimTransfer, withClaim } from './claim.ts'
+
+const LONG_AGO = new Date(0)
+
+/** Who may work on a proof: one attempt at a time, and another soon after it died. */
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let opened: OpenedContext
+
+  beforeAll(async () => {
+    opened = await openContext([], { engine })
+  })
+
+  afterAll(() => opened?.[Symbol.asyncDispose]())
+
+  const claimant = () => ({
+    scope: opened.actor.accountId,
+    accountId: opened.actor.accountId,
+    exclusive: false,
+  })
+  const question = (key: string) => ({ network: 'eip155:31337' as const, key, fingerprint: 'f' })
+  const ask = (key: string, ms: number) =>
+    claimTransfer(opened.context, {
+      ...question(key),
+      claimant: claimant(),
+      deadline: new Deadline(ms),
+      report: new VerificationReport(),
+    })
+
+  test('what a process that died has held is another’s within five seconds', async () => {
+    // Taken, and never spoken of again.
+    expect(
+      await takeClaim(opened.context.db, { ...question('txid:dead'), ...claimant() }),
+    ).toMatchObject({ taken: true })
+    const startedAt = performance.now()
+    expect(await ask('txid:dead', 30_000)).toMatchObject({ held: { key: 'txid:dead' } })
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+
+  test('what lives keeps its hold longer than any lease, and gives it back at its end', async () => {
+    const first = await ask('txid:slow', 1_000)
+    if (!('held' in first)) throw new Error('used')
+    let others: unknown
+    await withClaim(opened.context, { held: first.held }, async () => {
+      others = await refusal(ask('txid:slow', 6_000))
+    })
+    expect(others).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+    expect(await ask('txid:slow', 1_000)).toMatchObject({ held: { key: 'txid:slow' } })
+  })
+
+  test('what was used stays used when every lease is over, and whoever has lost its hold can use nothing', async () => {
+    const { db } = opened.context
+    const paymentId = createPaymentId()
+    await insertTestPayment(db, { id: paymentId, accountId: opened.actor.accountId })
+    const facts = { paymentId, fingerprint: 'f', checks: '[]', transaction: null }
+    const lost = await ask('txid:used', 1_000)
+    await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
+    const holder = await ask('txid:used', 1_000)
+    if (!('held' in lost) || !('held' in holder)) throw new Error('used')
+    expect(await consumeClaim(db, lost.held, facts)).toBe(false)
+    await releaseClaim(db, lost.held)
+    expect(await consumeClaim(db, holder.held, facts)).toBe(true)
+    await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
+    expect(await ask('txid:used', 1_000)).toMatchObject({ used: { paymentId } })
+    const other = {
+      ...question('txid:used'),
+      claimant: claimant(),
+      fingerprint: 'g',
+      deadline: new Deadline(1_000),
+      report: new VerificationReport(),
+    }
+    await expect(claimTransfer(opened.context, other)).rejects.toBeInstanceOf(ProofRefusedError)
+  })
+})

@@ -1,0 +1,159 @@
+import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import type { Observation } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { findPayment, lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
+import {
+  consumeLanded,
+  deleteOrder,
+  findOrder,
+  type SettlementQuestion,
+  type SettlementOrder,
+} from '../db/settlement-orders.ts'
+import { recordEvent } from '../db/record-event.ts'
+import { applyObservation } from '../payments/apply-observation.ts'
+import { readAuthorized, whyEnded } from '../payments/authorized.ts'
+import { claimantOfOrder } from '../payments/claimant.ts'
+import { chainOf } from '../context/network.ts'
+import { findLanded, type Ordered } from './find-landed.ts'
+
+/**
+ * How long a settlement is looked for in every round. What its payee has not begun by then counts
+ * as expired, until the chain shows it.
+ */
+const KEPT_MS = 24 * 60 * 60 * 1000
+
+const WAITING: readonly PaymentStatus[] = ['created', 'pending', 'rolled_back']
+
+export type MonitoredOrder = Ordered & { source: EventSource }
+
+/**
+ * Checks whether a settlement built for its payee has landed; then the proof is used up, in one
+ * commit.
+ */
+export async function monitorOrder(
+  context: Context,
+  { payment, order, chain, source }: MonitoredOrder,
+): Promise<void> {
+  const waiting = WAITING.includes(payment.status)
+  if (!waiting && payment.status !== 'expired') return
+  const seen = await findLanded({ payment, order, chain })
+  if (seen.state === 'seen') return apply(context, { order, source }, seen)
+  if (!waiting) return
+  const failure = await whyOver(context, { payment, order, chain }, seen.used)
+  if (failure !== undefined) return end(context, payment.id, { failure, forEver: true })
+  const old =
+    payment.status === 'created' && context.now().getTime() > payment.createdAt.getTime() + KEPT_MS
+  if (old && !seen.used)
+    await end(context, payment.id, {
+      failure: 'Nobody settled this within a day: nothing was paid so far.',
+      forEver: false,
+    })
+}
+
+/**
+ * The same when another endpoint is asked about a proof: undefined when nothing was built for this
+ * question.
+ */
+export async function monitorQuestion(
+  context: Context,
+  question: SettlementQuestion,
+): Promise<PaymentRecord | undefined> {
+  const order = await findOrder(context.db, question)
+  const payment = order && (await findPayment(context.db, order.paymentId))
+  if (!order || !payment) return undefined
+  await monitorOrder(context, {
+    payment,
+    order,
+    chain: chainOf(context, payment.network),
+    source: 'service',
+  })
+  return findPayment(context.db, payment.id)
+}
+
+type Seen = { signature: string; observation: Observation }
+
+async function apply(
+  context: Context,
+  { order, source }: { order: SettlementOrder; source: EventSource },
+  { signature, observation }: Seen,
+): Promise<void> {
+  const { paymentId } = order
+  const paid = observation.state === 'landed' && observation.succeeded && observation.confirmed
+  await context.db.transaction(async (tx) => {
+    if (!paid || (await useUp(tx, order)))
+      return applyObservation({ ...context, db: tx }, { paymentId, signature, observation, source })
+    await endWithin(context, tx, {
+      paymentId,
+      failure: 'What settled this paid another payment, which was asked for before.',
+      forEver: true,
+    })
+  })
+}
+
+async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean> {
+  const row = await findPayment(tx, order.paymentId)
+  const claimant = row && (await claimantOfOrder(tx, row))
+  return claimant ? consumeLanded(tx, order, claimant) : false
+}
+
+/** What ended it, as the chain itself proves; undefined while it may still land. */
+async function whyOver(
+  context: Context,
+  { payment, order, chain }: Ordered,
+  used: boolean,
+): Promise<string | undefined> {
+  const authorized = readAuthorized(chain, order.key, payment)
+  if (authorized) return whyEnded(context, payment, { ...authorized, used })
+  const { asset, sender, recipient, amount: amountAtomic, nonce, builtHeight, createdAt } = payment
+  // A memo that cannot be searched for proves nothing by its absence.
+  if (nonce === null && order.memo === null) return undefined
+  const over = await chain.canNeverLand({
+    paymentId: order.memo ?? payment.id,
+    asset,
+    sender,
+    recipient,
+    amountAtomic,
+    nonce,
+    builtHeight,
+    lastValidBlockHeight: order.lastValidBlockHeight,
+    createdAt,
+    reported: null,
+    open: true,
+    signed: order.signature === null ? [] : [order.signature],
+  })
+  return over ? 'Nobody settled this before it ended: nothing was paid.' : undefined
+}
+
+/**
+ * `forEver`: it can never land, and the next request gets another payment; otherwise the chain may
+ * still show it.
+ */
+type End = { failure: string; forEver: boolean }
+
+function end(context: Context, paymentId: string, ending: End): Promise<void> {
+  return context.db.transaction((tx) => endWithin(context, tx, { paymentId, ...ending }))
+}
+
+/** Nothing of it was ever seen, or what was seen is gone. */
+async function endWithin(
+  context: Context,
+  tx: Context['db'],
+  { paymentId, failure, forEver }: End & { paymentId: string },
+): Promise<void> {
+  const row = await lockPayment(tx, paymentId)
+  if (!row) return
+  if (forEver && (WAITING.includes(row.status) || row.status === 'expired'))
+    await deleteOrder(tx, paymentId)
+  if (!WAITING.includes(row.status)) return
+  const to = row.status === 'created' ? 'expired' : 'failed'
+  const at = context.now()
+  await movePayment(tx, { id: row.id, from: row.status, to, at, facts: { failure } })
+  await recordEvent(tx, {
+    accountId: row.accountId,
+    paymentId: row.id,
+    status: to,
+    source: 'watcher',
+    blockHeight: null,
+    at,
+  })
+}

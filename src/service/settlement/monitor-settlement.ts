@@ -1,0 +1,111 @@
+import type { EventSource } from '#contract/payment.ts'
+import type { Chain, Observation } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
+import { findClaimKey } from '../db/claims.ts'
+import { lockPayment, type PaymentRecord } from '../db/payments.ts'
+import { applyObservation } from '../payments/apply-observation.ts'
+import { asOwn } from '../payments/as-own.ts'
+import { readAuthorized, whyEnded } from '../payments/authorized.ts'
+import { failPayment } from '../payments/fail.ts'
+import { ensureInclusion } from '../hosted/ensure-inclusion.ts'
+
+type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
+type Seen = { signature: string; observation: Observation }
+
+/**
+ * Checks everything that may execute a payment whose proof was presented: what the service
+ * broadcast for it, which is sent again until it lands, and, for an authorization, what anybody
+ * else broadcast.
+ */
+export async function monitorSettlement(
+  context: Context,
+  { payment, chain, source = 'service' }: Following,
+): Promise<void> {
+  const attempts = await readAttempts(context.db, payment.id)
+  const apply = ({ signature, observation }: Seen) =>
+    applyObservation(context, { paymentId: payment.id, signature, observation, source })
+  const ours = await lookAtOurs(chain, payment, attempts)
+  if (ours.landed) return void (await apply(ours.landed))
+  const [newest] = attempts
+  const isOpen =
+    newest &&
+    !ours.reverted &&
+    (ours.pooled.length > 0 || !(await isVoid(chain, payment, attempts)))
+  if (isOpen)
+    return ensureInclusion(
+      context,
+      { payment, newest, chain },
+      ours.pooled.includes(newest.signature),
+    )
+
+  const key = await findClaimKey(context.db, payment.id)
+  const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)
+  if (!authorized) return void (ours.reverted && (await apply(ours.reverted)))
+  // A revert of ours shows only that it came too late, or could not be executed at that moment.
+  const use = await authorized.contracts.findUse(authorized.authorization, payment.builtHeight)
+  if (use.used && use.signature !== null) {
+    const observation = await chain.observe(use.signature, (seen) => asOwn(payment, seen))
+    return void (await apply({ signature: use.signature, observation }))
+  }
+  const failure = await whyEnded(context, payment, { ...authorized, used: use.used })
+  if (failure === undefined) return
+  await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
+}
+
+type Ours = { landed?: Seen; reverted?: Seen; pooled: string[] }
+
+async function lookAtOurs(
+  chain: Chain,
+  payment: PaymentRecord,
+  attempts: readonly AttemptRecord[],
+): Promise<Ours> {
+  const ours: Ours = { pooled: [] }
+  for (const { signature } of attempts) {
+    const observation = await chain.observe(signature, (seen) => asOwn(payment, seen))
+    if (observation.state === 'pending') ours.pooled.push(signature)
+    if (observation.state !== 'landed') continue
+    if (observation.succeeded) return { ...ours, landed: { signature, observation } }
+    ours.reverted = { signature, observation }
+  }
+  return ours
+}
+
+/**
+ * Whether another transaction permanently took the nonce of ours in the lane of the wallet that
+ * signed them.
+ */
+async function isVoid(
+  chain: Chain,
+  payment: PaymentRecord,
+  attempts: readonly AttemptRecord[],
+): Promise<boolean> {
+  const [newest] = attempts
+  if (!newest || newest.signer === null || newest.nonce === null) return false
+  const { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
+  const wanted = {
+    paymentId,
+    asset,
+    recipient,
+    amountAtomic,
+    builtHeight,
+    createdAt,
+    lastValidBlockHeight: null,
+    reported: null,
+    open: true,
+  }
+  return chain.canNeverLand({
+    ...wanted,
+    sender: newest.signer,
+    nonce: newest.nonce,
+    signed: attempts.map(({ signature }) => signature),
+  })
+}
+
+async function fail(context: Context, { id }: PaymentRecord, failure: string): Promise<void> {
+  await context.db.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (row?.status === 'pending' || row?.status === 'rolled_back')
+      await failPayment(tx, row, { failure, at: context.now() })
+  })
+}

@@ -1,0 +1,96 @@
+import type { Chain, ObservedTransfer } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { crashPoint } from '../context/crash.ts'
+import type { OpenClaim } from '../db/claims.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { readSenderFunds, allocateNonce } from '../hosted/nonce-queue.ts'
+import { runInQueue } from '../hosted/serialize.ts'
+import { requireSending } from '../hosted/require-sending.ts'
+import type { Signed } from '../wallets/sign.ts'
+import { undecided } from '../verification/verification-report.ts'
+import { orUndecided, type Job } from './outcome.ts'
+import { recordBroadcast, type ValidityLimits, type OutgoingSettlement } from './record.ts'
+
+/**
+ * How often a wallet is checked before deferring a settlement that would fit beside fewer others.
+ */
+const LOOKS = 5
+const MAX_PAUSE_MS = 1_000
+
+type Keeping = {
+  chain: Chain
+  held: OpenClaim
+  transfer: ObservedTransfer
+  /** The wallet that pays the network fee, and the most it may be charged. */
+  wallet: string
+  feeAtomic: bigint
+  limits: ValidityLimits
+  /** @param nonce its place in the lane of the wallet, where the chain has nonces */
+  sign: (nonce: number | null) => Signed
+}
+
+/**
+ * Takes a place in the lane of the wallet that pays the network fee for a settlement, on top of
+ * everything it has promised before, has it sign, and stores payment and signed bytes: all in one
+ * commit, and nothing when the wallet cannot cover it.
+ * @throws `PAYMENT_VERIFICATION_FAILED` when it cannot; `SERVICE_UNAVAILABLE` when the wallet is
+ * stopped
+ */
+export async function persistSettlement(
+  context: Context,
+  job: Job,
+  keeping: Keeping,
+): Promise<{ payment: PaymentRecord; signed: OutgoingSettlement }> {
+  const { chain, wallet } = keeping
+  for (let look = 1; ; look++) {
+    const funds = await orUndecided(job.deadline.within(readSenderFunds(context, chain, wallet)))
+    const kept = await runInQueue(context, { network: chain.network.network, sender: wallet }, () =>
+      keep(context, job, { ...keeping, funds }),
+    )
+    if (kept.ok) {
+      crashPoint(context, 'settle:persisted')
+      return kept
+    }
+    // What others have left of the balance is certain a moment after they landed.
+    if (!kept.uncertain || look === LOOKS || job.deadline.passed)
+      throw undecided(
+        'The wallet that pays the network for settlements holds too little. Nothing is decided.',
+      )
+    await job.deadline.sleep(Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS))
+  }
+}
+
+async function keep(
+  context: Context,
+  job: Job,
+  keeping: Keeping & { funds: Awaited<ReturnType<typeof readSenderFunds>> },
+) {
+  const { chain, held, transfer, wallet, feeAtomic, limits, funds } = keeping
+  const { network } = chain
+  return context.db.transaction(async (tx) => {
+    const place = await allocateNonce(tx, {
+      network,
+      sender: wallet,
+      funds,
+      amountAtomic: 0n,
+      feeAtomic,
+    })
+    if (!place.ok) return place
+    await requireSending(tx, { network: network.network, sender: wallet })
+    const { bytes, signature } = keeping.sign(place.nonce)
+    crashPoint(context, 'settle:signed')
+    const signed: OutgoingSettlement = {
+      bytes,
+      signature,
+      signer: wallet,
+      nonce: place.nonce,
+      maxFee: feeAtomic,
+    }
+    const payment = await recordBroadcast(
+      { ...context, db: tx },
+      { ...job, held, transfer },
+      { limits, signed },
+    )
+    return { ok: true as const, payment, signed }
+  })
+}

@@ -1,0 +1,28 @@
+import bs58 from 'bs58'
+import { fact, textFact } from '#contract/facts.ts'
+import { MemoPayload } from '#x402/txid.ts'
+import type { Examination } from './echo.ts'
+import { readMethodPayload } from './read-method-payload.ts'
+import type { VerifiedProof } from './terms.ts'
+
+/** A transfer of SOL that the payer broadcast: its memo binds it, and is read from the chain. */
+export async function verifyMemo(examination: Examination): Promise<VerifiedProof> {
+  const proof = readMethodPayload(examination, MemoPayload)
+  const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
+  examination.report.check('malformed', {
+    name: 'reference',
+    source: 'proof',
+    ok,
+    expected: fact('base58_signature'),
+    got: textFact(proof.txRef),
+  })
+  // One payment may land under several signatures' names only by its message, which the chain tells.
+  return {
+    key: null,
+    payer: proof.from ?? null,
+    signature: proof.txRef,
+    resource: null,
+    bytes: null,
+    memo: null,
+  }
+}

@@ -1,0 +1,37 @@
+import { ApiError } from './errors.ts'
+import { pauseOver } from './pause.ts'
+
+const WAIT_MS = 1_000
+const WAITS = 5
+/**
+ * Far more than a dashboard in normal use needs; a proxy that only ever refuses is reported as
+ * such.
+ */
+const PAUSES = 30
+
+/**
+ * Retries until there is an answer, for requests whose idempotency key makes them safe to repeat:
+ * if the same request is still running elsewhere (a reload in the middle), this waits for it and
+ * never races it. It also waits out a pause that the proxy asks for.
+ * @throws ApiError
+ */
+export async function requestWithRetry<T>(ask: () => Promise<T>): Promise<T> {
+  for (let waits = 0, pauses = 0; ;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.code === 'IDEMPOTENCY_IN_PROGRESS' && waits++ < WAITS)
+        await sleep((error.retryAfter ?? 0) * 1000 || WAIT_MS)
+      else if (error.code === 'RATE_LIMIT' && pauses++ < PAUSES)
+        await (error.retryAfter ? pauseOver() : sleep(WAIT_MS))
+      else throw error
+    }
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}

@@ -1,0 +1,259 @@
+import { Trans } from '@lingui/react/macro'
+import { lazy, Suspense, useEffect } from 'react'
+import { canRebuild, isPaid, mayHaveLeft } from '../../../payment-flow/machine.ts'
+import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
+import type { PaymentRun } from '../../../payment-flow/run.ts'
+import { PageSkeleton } from '../../../shell/PageSkeleton.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Spinner } from '../../../ui/Spinner.tsx'
+import { RunSteps } from '../../../payment-flow/steps/RunSteps.tsx'
+import { useStepFocus } from '../../../payment-flow/steps/use-step-focus.ts'
+import { ResponseCard } from '../request/ResponseCard.tsx'
+import type { PaymentOption } from '../request/challenge.ts'
+import { UnansweredCard } from '../request/UnansweredCard.tsx'
+import { PaidCard } from './PaidCard.tsx'
+import { ProofCard } from './ProofCard.tsx'
+import { RefusedCard } from './RefusedCard.tsx'
+import { usePurchase, type PurchaseView } from './use-purchase.ts'
+import { isServed, type Purchase } from './purchase.ts'
+
+// Few payments need it.
+const AllowanceStep = lazy(() =>
+  import('./AllowanceStep.tsx').then((module) => ({ default: module.AllowanceStep })),
+)
+
+export type PurchaseFlowProps = {
+  first: Purchase
+  run: PaymentRun
+  /** Back to the terms; nothing was sent. */
+  onLeave: () => void
+  /** The same offer from another account. */
+  onOther: (order: WalletPaymentIntent) => void
+  /** A new payment by terms the server named later. */
+  onPayAnew: (offer: PaymentOption) => void
+  /** The server has given what was paid for. */
+  onServed: () => void
+}
+
+/** One paid request: review, wallet, chain, proof, answer. The payment is the machine's; what it buys is the visit's. */
+export function PurchaseFlow({
+  first,
+  run,
+  onLeave,
+  onOther,
+  onPayAnew,
+  onServed,
+}: PurchaseFlowProps) {
+  const view = usePurchase(first, run)
+  const served = isServed(view.visit)
+  useEffect(() => {
+    if (served) onServed()
+  }, [served, onServed])
+  const { state } = view
+  const screen =
+    mayHaveLeft(state) || state.step === 'signed'
+      ? view.proof
+        ? 'proof'
+        : 'paid'
+      : state.step === 'rejected'
+        ? 'review'
+        : state.step
+  const container = useStepFocus(screen)
+  const allowing = view.visit.way === 'permit' && state.step === 'draft' && !state.userError
+  return (
+    <div className="space-y-4" ref={container}>
+      {allowing ? (
+        <Suspense fallback={<PageSkeleton />}>
+          <AllowanceStep
+            onLeave={() => void run.cancel().then(onLeave)}
+            payment={run}
+            visit={view.visit}
+          />
+        </Suspense>
+      ) : (
+        <RunSteps onLeave={onLeave} onOther={onOther} run={run} state={state}>
+          <Bought onLeave={onLeave} onPayAnew={onPayAnew} view={view} />
+        </RunSteps>
+      )}
+    </div>
+  )
+}
+
+/** What was signed, what it bought, and where the money is. */
+function Bought({
+  view,
+  onLeave,
+  onPayAnew,
+}: { view: PurchaseView } & Pick<PurchaseFlowProps, 'onLeave' | 'onPayAnew'>) {
+  return (
+    <>
+      {view.proof && <ProofCard view={view} />}
+      <DeliveryCard onPayAnew={onPayAnew} view={view} />
+      <PaidCard view={view} />
+      {canRebuild(view.state) &&
+        !isServed(view.visit) &&
+        view.delivered?.delivery.outcome !== 'refused' && (
+          <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
+            <Trans>Ask for the terms again</Trans>
+          </Button>
+        )}
+    </>
+  )
+}
+
+/** What the server gave for the payment. */
+function DeliveryCard({
+  view,
+  onPayAnew,
+}: {
+  view: PurchaseView
+  onPayAnew: (offer: PaymentOption) => void
+}) {
+  const { visit, delivered, sending, send, state } = view
+  const { userError } = view
+  if (!visit.header) return null
+  if (sending) {
+    return (
+      <Card>
+        <p className="flex items-center gap-3 text-sm" role="status">
+          <span className="text-accent">
+            <Spinner />
+          </span>
+          <Trans>Asking the server with your payment. It may settle it before it answers.</Trans>
+        </p>
+      </Card>
+    )
+  }
+  if (!delivered) return <Kept view={view} />
+  const { asked, delivery } = delivered
+  const { url } = visit.request
+  const storage = userError && (
+    <Banner className="mb-4" role="alert" tone="warn">
+      {userError}
+    </Banner>
+  )
+  if (asked.kind === 'unanswered')
+    return (
+      <UnansweredCard
+        onRelay={() => send('relay')}
+        onRetry={() => send()}
+        paid
+        request={visit.request}
+        unanswered={asked}
+      />
+    )
+  switch (delivery.outcome) {
+    case 'refused':
+      return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
+    case 'pending':
+      return (
+        <ResponseCard
+          answer={asked.answer}
+          url={url}
+          title={<Trans>The payment is on its way</Trans>}
+        >
+          <p className="mb-4 text-sm text-muted">
+            <Trans>
+              The server waits for the network. It is asked again by itself, with the same payment.
+            </Trans>
+          </p>
+        </ResponseCard>
+      )
+    case 'served':
+      return (
+        <ResponseCard answer={asked.answer} url={url} title={<Trans>What you paid for</Trans>}>
+          {storage}
+        </ResponseCard>
+      )
+    default:
+      return (
+        <ResponseCard
+          answer={asked.answer}
+          url={url}
+          title={
+            isPaid(state) ? (
+              <Trans>You paid, and the server answered {delivery.status}</Trans>
+            ) : (
+              <Trans>The server answered {delivery.status}</Trans>
+            )
+          }
+        >
+          {storage}
+          <Banner
+            action={
+              <Button
+                busy={sending}
+                icon={<Icon name="refresh" />}
+                onClick={() => send()}
+                size="sm"
+              >
+                <Trans>Retry with the same payment</Trans>
+              </Button>
+            }
+            className="mb-4"
+            role="alert"
+            tone="warn"
+          >
+            <Trans>
+              Your payment is kept in this browser. Asking again sends the same one; nothing is
+              signed or paid a second time.
+            </Trans>
+          </Banner>
+        </ResponseCard>
+      )
+  }
+}
+
+/** After a reload: the header is there, its answer is not. */
+function Kept({ view }: { view: PurchaseView }) {
+  const { visit, send, sending, userError } = view
+  const last = visit.deliveries.at(-1)
+  const status = last?.status
+  return (
+    <Card
+      title={
+        isServed(visit) ? (
+          <Trans>You have had the answer</Trans>
+        ) : (
+          <Trans>Your payment is kept here</Trans>
+        )
+      }
+    >
+      <p className="text-sm text-muted">
+        {isServed(visit) ? (
+          <Trans>
+            Asking again sends the same payment. It buys the same thing once more, where the server
+            allows it, and costs nothing.
+          </Trans>
+        ) : status ? (
+          <Trans>
+            The server answered {status} the last time. Asking again sends the same payment; nothing
+            is signed or paid a second time.
+          </Trans>
+        ) : (
+          <Trans>
+            No answer is known yet. Asking again sends the same payment; nothing is signed or paid a
+            second time.
+          </Trans>
+        )}
+      </p>
+      {userError && (
+        <Banner className="mt-4" role="alert" tone="warn">
+          {userError}
+        </Banner>
+      )}
+      <Button
+        busy={sending}
+        className="mt-4"
+        icon={<Icon name="refresh" />}
+        onClick={() => send()}
+        variant="primary"
+      >
+        <Trans>Retry with the same payment</Trans>
+      </Button>
+    </Card>
+  )
+}

@@ -1,0 +1,139 @@
+import { t } from '@lingui/core/macro'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { PaymentState } from '../../../payment-flow/machine.ts'
+import type { PaymentRun } from '../../../payment-flow/run.ts'
+import { walletProblem } from '../../../wallet/state/errors.ts'
+import type { PaymentHeader } from '../request/send-request.ts'
+import { useRunState } from '../../../payment-flow/steps/use-run.ts'
+import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
+import { deliver, retryAfter, type Delivered } from './deliver.ts'
+import { headerOfProof, nextHeader } from './header.ts'
+import { signProof, termsOf } from './runs.ts'
+import { isServed, type Purchase } from './purchase.ts'
+import { writePurchase } from './purchases.ts'
+import { useNetwork } from '../../../api/use-config.ts'
+
+/** So often a server that says “on its way” is asked by itself; after that the reader decides. */
+const ASKED_BY_ITSELF = 30
+const KEPT_DELIVERIES = 20
+
+export type PurchaseView = {
+  visit: Purchase
+  state: PaymentState
+  /** The last answer in this tab. */
+  delivered: Delivered | undefined
+  sending: boolean
+  /** What has to be signed to prove the transfer; null while there is nothing to sign. */
+  proof: TypedData | null
+  signing: boolean
+  /** Why the last step could not be done, in words. */
+  userError: string | null
+  sign: () => void
+  /** Sends the request with its one payment, the other way round where asked. */
+  send: (via?: Purchase['request']['via']) => void
+}
+
+/**
+ * A visit in the hands of this tab: makes the header as soon as the machine has what it takes, keeps it, and only then sends it. A reload
+ * finds the header and sends the same one.
+ */
+export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
+  const state = useRunState(run)
+  const network = useNetwork(state.order.network)
+  const [visit, setVisit] = useState(first)
+  const [delivered, setDelivered] = useState<Delivered>()
+  const [working, setWorking] = useState<'sending' | 'signing' | null>(null)
+  const [userError, setUserError] = useState<string | null>(null)
+  const busy = useRef(false)
+  const terms = useMemo(() => termsOf(first), [first])
+  const next = visit.header ? null : nextHeader(visit, terms, state)
+
+  /** One piece of work at a time; what it ends with is shown. */
+  const work = useCallback(async (kind: 'sending' | 'signing', task: () => Promise<void>) => {
+    if (busy.current) return
+    busy.current = true
+    setWorking(kind)
+    setUserError(null)
+    try {
+      await task()
+    } catch (error) {
+      setUserError(error instanceof Error ? error.message : String(error))
+    } finally {
+      busy.current = false
+      setWorking(null)
+    }
+  }, [])
+
+  const sendNow = useCallback(async (from: Purchase) => {
+    const result = await deliver(from, Date.now())
+    setDelivered(result)
+    setVisit(
+      await writePurchase({
+        ...from,
+        deliveries: [...from.deliveries.slice(1 - KEPT_DELIVERIES), result.delivery],
+      }),
+    )
+  }, [])
+
+  /** The header is in the journal before it is anywhere else. */
+  const keepAndSend = useCallback(
+    async (header: PaymentHeader) => {
+      const kept = await writePurchase({ ...visit, header })
+      setVisit(kept)
+      await sendNow(kept)
+    },
+    [visit, sendNow],
+  )
+
+  const ready = next?.kind === 'ready' ? next.header.value : undefined
+  const readyName = next?.kind === 'ready' ? next.header.name : undefined
+  useEffect(() => {
+    if (!ready || !readyName) return
+    const timer = setTimeout(
+      () => void work('sending', () => keepAndSend({ name: readyName, value: ready })),
+    )
+    return () => clearTimeout(timer)
+    // The header of a payment is one and the same, however often it is made.
+  }, [ready, readyName, work, keepAndSend])
+
+  const waits =
+    delivered?.delivery.outcome === 'pending' &&
+    !isServed(visit) &&
+    visit.deliveries.length < ASKED_BY_ITSELF
+  const waitMs =
+    waits && delivered?.asked.kind === 'answered'
+      ? retryAfter(delivered.asked.answer) * 1000
+      : undefined
+  useEffect(() => {
+    if (waitMs === undefined) return
+    const timer = setTimeout(() => void work('sending', () => sendNow(visit)), waitMs)
+    return () => clearTimeout(timer)
+  }, [waitMs, visit, work, sendNow])
+
+  const { walletName } = state.order
+  const sign = () =>
+    void work('signing', async () => {
+      if (next?.kind !== 'sign' || !network) return
+      const signature = await signProof(network, state.order, next.data).catch((error: unknown) => {
+        throw walletProblem(error, walletName)
+      })
+      if (signature === null)
+        throw new Error(t`${walletName} is asking in another tab. Answer there first.`)
+      await keepAndSend(headerOfProof(visit, state, signature))
+    })
+
+  return {
+    visit,
+    state,
+    delivered,
+    sending: working === 'sending',
+    proof: next?.kind === 'sign' ? next.data : null,
+    signing: working === 'signing',
+    userError,
+    sign,
+    send: (via) =>
+      void work('sending', () =>
+        sendNow(via ? { ...visit, request: { ...visit.request, via } } : visit),
+      ),
+  }
+}

@@ -1,0 +1,175 @@
+import { t } from '@lingui/core/macro'
+import { callProxy } from '../../../api/client.ts'
+import { ApiError } from '../../../api/errors.ts'
+import { describeError } from '../../../errors/codes.ts'
+import { MAX_RELAYED_BYTES } from '#contract/relay.ts'
+import { decodeBase64 } from '#x402/header.ts'
+import type { ResourceRequest } from './request.ts'
+
+/** A server's response, as data: nothing of it is ever executed. */
+export type ResourceResponse = {
+  status: number
+  headers: readonly (readonly [name: string, value: string])[]
+  body: Uint8Array
+  ms: number
+}
+
+/**
+ * Why there is no response: `cors`, the server is reachable and does not let pages read it;
+ * `policy`, this page's own CSP; `silent`, nothing answered, or nothing this page may know of;
+ * `relay`, the proxy could not or would not ask.
+ */
+export type Unanswered = {
+  cause: 'cors' | 'policy' | 'silent' | 'too_large' | 'relay'
+  detail?: string
+  /** The proxy wants to know who asks. */ signIn?: boolean
+}
+
+export type ResourceResult =
+  | { kind: 'answered'; answer: ResourceResponse }
+  | ({ kind: 'unanswered' } & Unanswered)
+
+/** The header that carries the payment, if any. */
+export type PaymentHeader = { name: 'PAYMENT-SIGNATURE' | 'X-PAYMENT'; value: string }
+
+const WITHIN_MS = 65_000
+const PROBE_WITHIN_MS = 5_000
+
+/**
+ * Sends one request. Every outcome is a return value; a payment sent with it may have been used
+ * even if the request failed.
+ */
+export async function sendRequest(
+  request: ResourceRequest,
+  payment?: PaymentHeader,
+): Promise<ResourceResult> {
+  const started = performance.now()
+  const sent = payment
+    ? { ...request, headers: [...request.headers, [payment.name, payment.value] as const] }
+    : request
+  const asked = request.via === 'relay' ? await askProxy(sent) : await askDirectly(sent)
+  return asked.kind === 'answered'
+    ? { kind: 'answered', answer: { ...asked.answer, ms: Math.round(performance.now() - started) } }
+    : asked
+}
+
+async function askProxy({ method, url, headers, body }: ResourceRequest): Promise<ResourceResult> {
+  try {
+    const pairs = headers.map(([name, value]): [string, string] => [name, value])
+    const reply = await callProxy(
+      'relay',
+      { body: { method, url, headers: pairs, ...(body !== null && { body }) } },
+      { timeoutMs: WITHIN_MS },
+    )
+    if (!reply.answered) return { kind: 'unanswered', cause: 'relay' }
+    const bytes = reply.body === '' ? new Uint8Array() : decodeBase64(reply.body)
+    if (!bytes)
+      return {
+        kind: 'unanswered',
+        cause: 'relay',
+        detail: t`The proxy passed on something unreadable.`,
+      }
+    return {
+      kind: 'answered',
+      answer: { status: reply.status, headers: reply.headers, body: bytes, ms: 0 },
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { body: words } = describeError(error)
+    const fields = Object.values(error.details).filter((text) => typeof text === 'string')
+    const detail =
+      error.code === 'INVALID_PARAMETERS' && fields.length > 0 ? fields.join(' ') : words
+    return { kind: 'unanswered', cause: 'relay', detail, signIn: error.code === 'UNAUTHORIZED' }
+  }
+}
+
+async function askDirectly({
+  method,
+  url,
+  headers,
+  body,
+}: ResourceRequest): Promise<ResourceResult> {
+  const refusal = watchPolicy(url)
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: headers.map(([name, value]): [string, string] => [name, value]),
+      body,
+      // No cookies, no cache, no referrer.
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+      signal: AbortSignal.timeout(WITHIN_MS),
+    })
+    const bytes = await readBody(response)
+    if (!bytes) return { kind: 'unanswered', cause: 'too_large' }
+    return {
+      kind: 'answered',
+      answer: { status: response.status, headers: [...response.headers], body: bytes, ms: 0 },
+    }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      return { kind: 'unanswered', cause: 'silent' }
+    if (refusal.refused()) return { kind: 'unanswered', cause: 'policy' }
+    return { kind: 'unanswered', cause: (await isThere(url)) ? 'cors' : 'silent' }
+  } finally {
+    refusal.stop()
+  }
+}
+
+/** At most what the relay also passes on; nothing if there is more. */
+async function readBody(response: Response): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for (const reader = response.body?.getReader(); reader;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.length
+    if (size > MAX_RELAYED_BYTES) {
+      await reader.cancel()
+      return undefined
+    }
+    parts.push(value)
+  }
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+/**
+ * Whether a server responds at all, without reading the response and without the payment: that
+ * tells CORS from silence.
+ */
+async function isThere(url: string): Promise<boolean> {
+  try {
+    await fetch(url, {
+      mode: 'no-cors',
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+      signal: AbortSignal.timeout(PROBE_WITHIN_MS),
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Detects whether this page's own CSP blocked a request. */
+function watchPolicy(url: string): { refused: () => boolean; stop: () => void } {
+  const { origin } = new URL(url)
+  let refused = false
+  const hear = (event: SecurityPolicyViolationEvent) => {
+    if (event.effectiveDirective === 'connect-src' && event.blockedURI.startsWith(origin))
+      refused = true
+  }
+  document.addEventListener('securitypolicyviolation', hear)
+  return {
+    refused: () => refused,
+    stop: () => document.removeEventListener('securitypolicyviolation', hear),
+  }
+}

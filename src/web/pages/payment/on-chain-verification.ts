@@ -1,0 +1,187 @@
+import { t } from '@lingui/core/macro'
+import * as v from 'valibot'
+import { formatAmount } from '#contract/amount.ts'
+import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
+import { isPaid } from '#contract/payment.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { i18n } from '../../locales/i18n.ts'
+import { FIELD_NAMES, formatMatchFact } from '../../payment-order/match-facts.ts'
+import { RpcError } from '../../rpc/call.ts'
+import { checkNode } from '../../rpc/check-node.ts'
+import type { Moved } from '../../rpc/read-landed.ts'
+
+export type VerificationRow = { name: string; record: string; chain: string; ok: boolean }
+
+/** The browser's own node compared with the service's record. Only `matches` is a match. */
+export type OnChainVerification =
+  | { kind: 'matches' | 'differs'; rows: VerificationRow[] }
+  | { kind: 'contradicted'; body: string }
+  /** `soon`: one of the two is behind the other, so another reading will decide. */
+  | { kind: 'nothing'; body: string; soon: boolean }
+  | { kind: 'unavailable'; body: string }
+
+/**
+ * The account that settles a submitted proof executes it, in any kind of call and with its own
+ * memo: the service has checked how. The on-chain transaction is judged by what it moved.
+ */
+const EFFECT: ReadonlySet<string> = new Set(['network', 'sender', 'recipient', 'amount', 'asset'])
+const NETWORK: ReadonlySet<string> = new Set(['network'])
+
+/**
+ * Reads the payment's transaction from `url` and compares it with the service's record. Never
+ * throws for a node's fault.
+ */
+export async function verifyOnChain(
+  payment: PaymentStatusBody,
+  network: Network,
+  url: string,
+): Promise<OnChainVerification> {
+  const { signature, status } = payment
+  if (!signature)
+    return {
+      kind: 'nothing',
+      soon: false,
+      body: t`No transaction is known for this payment, so there is nothing to compare.`,
+    }
+  const native = nativeAsset(network)
+  const asset = findAsset(network, payment.asset)
+  if (!asset)
+    return {
+      kind: 'unavailable',
+      body: t`This desk does not know the asset of this payment, so its transaction cannot be judged here.`,
+    }
+  const intent = {
+    paymentId: payment.paymentId,
+    network: payment.network,
+    asset,
+    currency: native,
+    sender: payment.sender,
+    recipient: payment.recipient,
+    amountAtomic: BigInt(payment.amountAtomic),
+    maxFeeAtomic: BigInt(payment.fee?.amountAtomic ?? 0),
+  }
+  try {
+    const node = await checkNode(network, url)
+    if (!node.ok) return { kind: 'unavailable', body: node.problem }
+    const chain = await import('../../rpc/read-landed.ts')
+    const landed =
+      familyOf(network.network) === 'evm'
+        ? await chain.readEvmLanded({ network, url }, signature, intent)
+        : await chain.readSolanaLanded({ network, url }, signature, intent)
+    if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
+    if (landed.kind === 'absent') return absent(payment, node.position)
+    if (!landed.succeeded && isOpen(status))
+      return {
+        kind: 'nothing',
+        soon: true,
+        body: t`Your node shows that it failed on the chain. The service says so too once that is final. Nothing was paid.`,
+      }
+    const spell = (atomic: bigint | string) =>
+      `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
+    const handedIn = payment.mode === 'received'
+    const judged = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
+    const rows = landed.match.rows
+      .filter(({ field }) =>
+        judged
+          ? judged.has(field)
+          : field !== 'fee' && field !== 'expiry' && field !== 'instructions',
+      )
+      .map(({ field, expected, got, ok }) => ({
+        name: i18n._(FIELD_NAMES[field]),
+        record: formatMatchFact(expected),
+        chain: field === 'network' ? node.identity : formatMatchFact(got),
+        ok,
+      }))
+    if (handedIn && landed.moved) rows.push(...movedRows(intent, landed.moved))
+    const effect = handedIn
+      ? undefined
+      : landed.match.rows.find(({ field }) => field === 'instructions')
+    // If the chain moved nothing, it confirms a payment that the service calls failed.
+    if (status === 'failed' || !landed.succeeded)
+      rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
+    else if (effect)
+      rows.push({
+        name: t`What it does`,
+        record: formatMatchFact(effect.expected),
+        chain: formatMatchFact(effect.got),
+        ok: effect.ok,
+      })
+    if (payment.fee)
+      rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
+    // An unconfirmed transaction may still move to another block.
+    if (payment.blockHeight !== null && !isOpen(status))
+      rows.push(
+        row(
+          familyOf(network.network) === 'evm' ? t`Block` : t`Slot`,
+          String(payment.blockHeight),
+          String(landed.blockHeight),
+        ),
+      )
+    const same = rows.every(({ ok }) => ok)
+    if (same && (status === 'rolled_back' || status === 'expired'))
+      return {
+        kind: 'nothing',
+        soon: true,
+        body: t`Your node shows this payment on the chain. The service does not count it yet, and goes on looking.`,
+      }
+    return { kind: same ? 'matches' : 'differs', rows }
+  } catch (error) {
+    if (error instanceof RpcError) return { kind: 'unavailable', body: error.message }
+    if (error instanceof v.ValiError)
+      return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
+    throw error
+  }
+}
+
+/** The transfers that a token logged, compared with the service's record. */
+function movedRows(
+  { sender, recipient, amountAtomic, asset }: PaymentIntent,
+  { moves, exactly: ok }: Moved,
+): VerificationRow[] {
+  const found = moves.filter(({ from, to }) => from === sender || to === recipient)
+  const list = (values: readonly string[]) => [...new Set(values)].join(', ') || t`nobody`
+  const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
+  const total = found.reduce((sum, move) => sum + move.amountAtomic, 0n)
+  return [
+    { name: t`From`, record: sender, chain: list(found.map(({ from }) => from)), ok },
+    { name: t`To`, record: recipient, chain: list(found.map(({ to }) => to)), ok },
+    { name: t`Amount`, record: spell(amountAtomic), chain: spell(total), ok },
+  ]
+}
+
+function isOpen(status: PaymentStatusBody['status']): boolean {
+  return status === 'created' || status === 'pending'
+}
+
+/** `position`: the node's height, in the unit of the payment's height. */
+function absent({ status, blockHeight }: PaymentStatusBody, position: number): OnChainVerification {
+  if (isPaid(status)) {
+    const behind = blockHeight !== null && position < blockHeight
+    if (behind)
+      return {
+        kind: 'nothing',
+        soon: true,
+        body: t`The service says this payment arrived. Your node has not come to its block yet.`,
+      }
+    return {
+      kind: 'contradicted',
+      body: t`The service says this payment arrived. Your node does not know its transaction.`,
+    }
+  }
+  if (isOpen(status))
+    return { kind: 'nothing', soon: true, body: t`Your node does not show the transaction yet.` }
+  return {
+    kind: 'nothing',
+    soon: false,
+    body: t`Your node does not know the transaction either: it is not on the chain.`,
+  }
+}
+
+function outcome(succeeded: boolean): string {
+  return succeeded ? t`went through` : t`failed`
+}
+
+function row(name: string, record: string, chain: string): VerificationRow {
+  return { name, record, chain, ok: record === chain }
+}

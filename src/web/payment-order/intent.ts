@@ -1,0 +1,180 @@
+import type { Match, Step } from '#chains/match.ts'
+import type { Asset, NetworkId } from '#contract/network.ts'
+import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
+
+/** What an order does if it is not a payment from its sender to its recipient. */
+export type PaymentOperation =
+  /** Allows `recipient` to take this amount of a token from `sender` later. EVM. */
+  | { kind: 'allow' }
+  /**
+   * Collects for `recipient`, whose wallet is `sender`, what a payer's proof grants; with
+   * `broadcast`, no signature is needed.
+   */
+  | ({ kind: 'settle'; way: 'carry_out' | 'co_sign' | 'broadcast' } & ProofTask)
+  /** Records on the chain that `sender` received what a proof paid. It moves nothing. */
+  | ({ kind: 'acknowledge' } & ProofTask)
+
+/**
+ * A payer's proof and the terms it is checked against. The proof is as good as money until it is
+ * used: it is kept only while the order is open.
+ */
+export type ProofTask = {
+  proof: string
+  /** The asset's address. */
+  asset: string
+  amountAtomic: bigint
+  resource: string | null
+  memo: string | null
+}
+
+/**
+ * The payment a person requested. Created before the first request; `id` is the intent's id and the
+ * idempotency key of its first attempt.
+ */
+export type WalletPaymentIntent = {
+  id: string
+  /** Unix milliseconds. */
+  createdAt: number
+  network: NetworkId
+  asset: Asset
+  sender: string
+  recipient: string
+  amountAtomic: bigint
+  /** The total priority fee that the payer gives the validator; automatic if undefined. */
+  priorityFeeAtomic?: bigint
+  resource?: string
+  description?: string
+  reference?: string
+  /** The payment that this one refunds, as recorded in its metadata. */
+  refundOf?: string
+  walletName: string
+  /** The wallet only signs, on EVM too: the payee sends the message. */
+  signedOnly?: true
+  /** Solana: the account that pays the network fee for the sender, and signs and sends last. */
+  feePayer?: string
+  operation?: PaymentOperation
+  /**
+   * The merchant's link that set the terms, its whole text; `setBy` names the merchant to the
+   * payer.
+   */
+  link?: { text: string; setBy: string; returnUrl: string | null }
+}
+
+/**
+ * Whether a wallet signature is needed: a transaction that others have fully signed is only
+ * broadcast.
+ */
+export function needsWallet({ operation }: Pick<WalletPaymentIntent, 'operation'>): boolean {
+  return operation?.kind !== 'settle' || operation.way !== 'broadcast'
+}
+
+/** An unsigned transaction as the service built it and as this browser decoded it. */
+export type CheckedTransaction = {
+  paymentId: string
+  bytes: Uint8Array
+  lastValidBlockHeight: number
+  /**
+   * Unix milliseconds on the service's clock: the earlier of the service's own deadline and the
+   * estimate from our RPC's block height.
+   */
+  deadlineAt: number
+  /** Our own RPC's height when the transaction arrived, at or below the block it can land in. */
+  builtHeight: number
+  /** EVM only, decoded from the bytes. */
+  nonce: number | null
+  /** The fee cap that the transaction was checked against. */
+  maxFeeAtomic: bigint
+  /**
+   * EVM: whether the fees carry random digits, so that a wallet which keeps them ties its
+   * transaction to this payment.
+   */
+  fingerprint?: boolean
+  /**
+   * EVM: what the service asks the payer to sign if the wallet replaces the fees. Checked before it
+   * is used.
+   */
+  evidenceRequest?: PayerEvidenceRequest | null
+  /**
+   * Digest of the meaning of `bytes`: what the person reviews and what is signed must have the
+   * same.
+   */
+  digest: string
+}
+
+/**
+ * What left the wallet. On EVM the wallet sends by itself, so there are no bytes; no signature
+ * means that the wallet's answer was lost.
+ */
+export type Sent = { bytes: Uint8Array | null; signature: string | null }
+
+export type Severity = 'info' | 'warn' | 'critical'
+
+/**
+ * One finding of the review. The payer must tick a warning; a critical one blocks, without an
+ * override.
+ */
+export type Finding = { code: string; severity: Severity; text: string }
+
+/** A token payment changes the payer's token balance and, through the fee, their native balance. */
+export type BalanceChange = {
+  who: 'you' | 'recipient'
+  address: string
+  asset: Asset
+  beforeAtomic: bigint
+  afterAtomic: bigint
+}
+
+/** `unavailable` is not `passed`: it becomes a warning. */
+export type Simulation =
+  | { state: 'running' }
+  | { state: 'passed'; changes: readonly BalanceChange[] }
+  | { state: 'failed'; reason: string }
+  | { state: 'unavailable'; reason: string }
+
+export type Review = {
+  match: Match
+  steps: readonly Step[]
+  simulation: Simulation
+  findings: readonly Finding[]
+  verdict: 'ok' | 'warn' | 'blocked'
+}
+
+/** The transaction as our own RPC shows it. */
+export type LandedPayment = {
+  signature: string
+  /** Block (EVM) or slot (Solana). */
+  height: number
+  blockHash: string | null
+  confirmations: number
+  requiredConfirmations: number
+  feeAtomic: bigint
+}
+
+/** One reading of the chain through the user's RPC. */
+export type Reading =
+  | { kind: 'unavailable'; at: number }
+  /**
+   * Not seen; `finalizedHeight` is the height that can no longer be reorganized (Solana: block
+   * height).
+   */
+  | { kind: 'absent'; at: number; finalizedHeight: number }
+  | { kind: 'pending'; at: number; signature: string }
+  | {
+      kind: 'landed'
+      at: number
+      landed: LandedPayment
+      outcome: 'paid' | 'reverted' | 'other'
+      failure: string | null
+      commitment: 'processed' | 'confirmed' | 'finalized'
+    }
+  /** EVM: another transaction took the nonce. */
+  | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
+
+/** A problem that blocks the person, in words for them; `fields` names the inputs it is about. */
+export type UserError = {
+  code: string
+  title: string
+  body: string
+  detail?: string
+  fields?: Readonly<Record<string, string>>
+}
