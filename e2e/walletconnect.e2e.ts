@@ -1,6 +1,5 @@
 import type { Page } from '@playwright/test'
 import { privateKeyToAccount } from 'viem/accounts'
-import { createWalletClient, http, type Hex } from 'viem'
 import { startRemoteWallet } from '#testing/walletconnect-wallet.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
@@ -19,30 +18,11 @@ test('a wallet on another device connects by its code, pays, and is still there 
   expectError(/Framing 'https:\/\/verify\.walletconnect\.org\/' violates/)
   const { privateKey } = await fundEthereum(chains, '1')
   const account = privateKeyToAccount(privateKey)
-  const client = createWalletClient({ account, transport: http(net.evm.rpcUrl) })
   const wallet = await startRemoteWallet({
     relayUrl: relay.url,
     account,
     chainIds: [net.evm.chainId],
-    async carryOut({ method, params }) {
-      if (method !== 'eth_sendTransaction') throw new Error(`User rejected ${method}.`)
-      const { gas, value, nonce, to, maxFeePerGas, maxPriorityFeePerGas } = params[0] as Record<
-        string,
-        Hex
-      >
-      const fees = {
-        maxFeePerGas: BigInt(maxFeePerGas ?? 0),
-        maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas ?? 0),
-      }
-      return client.sendTransaction({
-        chain: null,
-        to: to ?? null,
-        value: BigInt(value ?? 0),
-        gas: BigInt(gas ?? 0),
-        nonce: Number(nonce),
-        ...fees,
-      })
-    },
+    rpcUrl: net.evm.rpcUrl,
   })
   const page = await visitor()
   await openCheckout(page, {

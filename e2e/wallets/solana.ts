@@ -1,84 +1,58 @@
-import type { BrowserContext, Page } from '@playwright/test'
-import { ed25519 } from '@noble/curves/ed25519.js'
+import type { BrowserContext } from '@playwright/test'
 import {
-  Keypair,
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import * as v from 'valibot'
-import { decide, toReply, WalletError, type WalletReply, type WalletApproval } from './control.ts'
-import { registerSolanaWallet } from './solana-page.ts'
+import {
+  registerSolana,
+  secretKeyToAccount,
+  solanaHandlers,
+  type SolanaAccount,
+  type SolanaApprovalRequest,
+  type SolanaOwner,
+} from '#devnet/demo-wallet/solana-wallet.ts'
+import { StoryWallet } from './story-wallet.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#6e56cf"/></svg>')}`
-const BINDING = 'testSolanaWallet'
+const CHAINS = ['solana:mainnet', 'solana:devnet', 'solana:testnet', 'solana:localnet']
 export const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95')
-
-const SignTransaction = v.object({
-  address: v.string(),
-  chain: v.nullable(v.string()),
-  transaction: v.string(),
-})
-const SignMessage = v.object({ address: v.string(), message: v.string() })
-const Connect = v.object({ silent: v.boolean() })
 
 /**
  * A wallet with real keys that behaves like Phantom: signs without sending, may add its own guards
  * to what it signs, and reconnects silently only if it was connected before.
  */
-export class SolanaTestWallet {
-  connecting: WalletApproval = 'approve'
-  signing: WalletApproval = 'approve'
+export class SolanaTestWallet extends StoryWallet<SolanaAccount> implements SolanaOwner {
   /** Changes what is signed without telling the page. */
   mutate: ((message: TransactionMessage) => TransactionMessage) | undefined
   /** Adds the balance guard that Phantom adds to what it signs. */
   addGuards = false
   /** Runs after the wallet signed and before the page gets the bytes. */
   afterSigning: ((transaction: VersionedTransaction) => Promise<void>) | undefined
-  /** Runs when the approval window opens. */
-  onApproval: (() => Promise<void>) | undefined
   /** How often it opened a window to connect; a silent request opens none. */
   windows = 0
   /** The chain the page named at each signature. */
-  readonly chains: (string | null)[] = []
-  readonly requests: string[] = []
+  readonly chains: (string | undefined)[] = []
   readonly signed: VersionedTransaction[] = []
-  readonly #accounts: readonly Keypair[]
-  readonly #pages = new Set<Page>()
-  #selected = 0
-  #connected = false
+  readonly #handlers = solanaHandlers(this)
 
-  constructor(options: { secretKeys: readonly Uint8Array[] }) {
-    this.#accounts = options.secretKeys.map((key) => Keypair.fromSecretKey(key))
-  }
-
-  get address(): string {
-    return this.#account.publicKey.toBase58()
-  }
-
-  get #account(): Keypair {
-    const account = this.#accounts[this.#selected]
-    if (!account) throw new Error('The wallet has no account there.')
-    return account
+  constructor({ secretKeys }: { secretKeys: readonly Uint8Array[] }) {
+    super('testSolanaWallet', secretKeys.map(secretKeyToAccount))
   }
 
   async install(context: BrowserContext): Promise<void> {
-    await context.exposeBinding(BINDING, ({ page }, method: string, params: unknown) => {
-      this.#pages.add(page)
-      this.requests.push(method)
-      return this.#answer(method, params)
-    })
-    await context.addInitScript(registerSolanaWallet, {
-      binding: BINDING,
-      name: 'Phantom',
-      icon: ICON,
-    })
+    const registration = JSON.stringify({ name: 'Phantom', icon: ICON, chains: CHAINS })
+    const handlers = Object.keys(this.#handlers).map(
+      (method) => `${method}: (input) => ask('${method}', input)`,
+    )
+    const script = `(${registerSolana})(${registration}, { ${handlers.join(', ')} })`
+    await this.installScript(context, script)
   }
 
   /** It forgets the page, as when it is locked; the page is not told. */
   lock(): void {
-    this.#connected = false
+    this.disconnect()
   }
 
   /**
@@ -86,89 +60,41 @@ export class SolanaTestWallet {
    * set.
    */
   async switchAccount(index: number, tell = true): Promise<void> {
-    this.#selected = index
-    if (!tell) return
-    for (const page of this.#pages) {
-      if (page.isClosed()) continue
-      await page.evaluate(
-        ([name, list]) =>
-          (window as unknown as Record<string, (list: unknown) => void>)[`${name}Accounts`]?.(list),
-        [BINDING, this.#list()] as const,
-      )
-    }
+    this.select(index)
+    const { address, publicKey } = this.selected
+    if (tell) await this.tell([{ address, publicKey }])
   }
 
-  #list(): { address: string; publicKey: string }[] {
-    return [
-      {
-        address: this.address,
-        publicKey: Buffer.from(this.#account.publicKey.toBytes()).toString('base64'),
-      },
-    ]
+  override async connect(): Promise<SolanaAccount> {
+    this.windows++
+    return super.connect()
   }
 
-  #answer(method: string, params: unknown): Promise<WalletReply> {
-    return toReply(async () => {
-      if (method === 'connect') return this.#connect(v.parse(Connect, params).silent)
-      if (method === 'signTransaction')
-        return this.#signTransaction(v.parse(SignTransaction, params))
-      if (method === 'signMessage') return this.#signMessage(v.parse(SignMessage, params))
-      if (method === 'disconnect') this.#connected = false
-      return null
-    })
+  override async approve(request: SolanaApprovalRequest): Promise<void> {
+    if (request.kind === 'transaction') this.chains.push(request.chain)
+    await super.approve(request)
   }
 
-  async #connect(silent: boolean): Promise<unknown> {
-    if (!this.#connected && silent) return []
-    if (!this.#connected) {
-      this.windows++
-      await decide(this.connecting)
-    }
-    this.#connected = true
-    return this.#list()
-  }
-
-  async #signTransaction({
-    address,
-    chain,
-    transaction,
-  }: v.InferOutput<typeof SignTransaction>): Promise<string> {
-    this.#requireAccount(address)
-    this.chains.push(chain)
-    await this.onApproval?.()
-    await decide(this.signing)
-    const asked = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    const changed = this.#change(asked)
-    changed.sign([this.#account])
-    this.signed.push(changed)
-    await this.afterSigning?.(changed)
-    return Buffer.from(changed.serialize()).toString('base64')
-  }
-
-  /**
-   * What this wallet makes of a transaction; the very same bytes unless the test says otherwise.
-   */
-  #change(asked: VersionedTransaction): VersionedTransaction {
-    if (!this.mutate && !this.addGuards) return asked
+  /** The very same bytes unless the test says otherwise. */
+  amend(transaction: Uint8Array): Uint8Array {
+    if (!this.mutate && !this.addGuards) return transaction
+    const asked = VersionedTransaction.deserialize(transaction)
     let message = TransactionMessage.decompile(asked.message)
     message = this.mutate?.(message) ?? message
     if (this.addGuards) message.instructions.push(balanceGuard(message.payerKey))
-    return new VersionedTransaction(message.compileToV0Message())
+    return new VersionedTransaction(message.compileToV0Message()).serialize()
   }
 
-  async #signMessage({ address, message }: v.InferOutput<typeof SignMessage>): Promise<string> {
-    this.#requireAccount(address)
-    await decide(this.signing)
-    const signature = ed25519.sign(
-      Buffer.from(message, 'base64'),
-      this.#account.secretKey.slice(0, 32),
-    )
-    return Buffer.from(signature).toString('base64')
+  async onSigned(bytes: Uint8Array): Promise<void> {
+    const transaction = VersionedTransaction.deserialize(bytes)
+    this.signed.push(transaction)
+    await this.afterSigning?.(transaction)
   }
 
-  #requireAccount(address: string): void {
-    if (!this.#connected || address !== this.address)
-      throw new WalletError(4100, 'The requested account has not been authorized by the user.')
+  protected async answer(method: string, params: unknown): Promise<unknown> {
+    const handler: unknown = Reflect.get(this.#handlers, method)
+    if (typeof handler !== 'function') throw new Error(`This wallet does not know ${method}.`)
+    return Reflect.apply(handler, undefined, [params])
   }
 }
 

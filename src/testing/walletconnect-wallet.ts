@@ -1,5 +1,6 @@
 import { SignClient } from '@walletconnect/sign-client'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { answerEvm } from '#devnet/demo-wallet/evm-wallet.ts'
 
 type Request = { method: string; params: unknown[] }
 
@@ -22,8 +23,10 @@ export type RemoteWalletOptions = {
   methods?: readonly string[]
   /** Whether it lets the page connect. */
   refuses?: boolean
-  /** What it does with a request that was granted; throws to reject it. */
-  carryOut: (request: Request, account: PrivateKeyAccount) => Promise<unknown>
+  /** Where it sends payments. */
+  rpcUrl?: string
+  /** Throws to reject a request that was granted. */
+  approve?: () => Promise<void>
 }
 
 /** A wallet on another device, with real keys: the official client at the other end of a relay. */
@@ -71,7 +74,15 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
   client.on('session_request', ({ id, topic: session, params }) => {
     const request = params.request as Request
     asked.push(request)
-    void options.carryOut(request, account).then(
+    const chainId = Number(params.chainId.replace('eip155:', ''))
+    const owner = {
+      network: async () => ({ chainId, rpcUrl: options.rpcUrl ?? '' }),
+      account: async () => account,
+      connect: async () => account,
+      disconnect: () => {},
+      approve: options.approve ?? (async () => {}),
+    }
+    void answerEvm(owner, request.method, request.params).then(
       (result) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', result } }),
       (error: Error) =>
         client.respond({

@@ -1,9 +1,9 @@
-import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import * as v from 'valibot'
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Family } from '#contract/address.ts'
 import { Asset } from '#contract/network.ts'
+import { secretKeyToAccount, type SolanaAccount } from './solana-wallet.ts'
 
 const hex = v.custom<`0x${string}`>(
   (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value),
@@ -15,11 +15,7 @@ const Config = v.object({
   evm: v.object({ chainId: v.number(), rpcUrl: v.string() }),
 })
 
-export type Person = {
-  name: string
-  evm: PrivateKeyAccount
-  solana: { address: string; publicKey: Uint8Array; sign: (message: Uint8Array) => Uint8Array }
-}
+export type Person = { name: string; evm: PrivateKeyAccount; solana: SolanaAccount }
 
 export type Setup = { people: Person[]; tokens: Asset[]; evm: { chainId: number; rpcUrl: string } }
 
@@ -47,19 +43,8 @@ async function load(): Promise<Setup> {
     people: people.map(({ name, evmPrivateKey, solanaSecretKey }) => ({
       name,
       evm: privateKeyToAccount(evmPrivateKey),
-      solana: solanaAccount(solanaSecretKey),
+      solana: secretKeyToAccount(bs58.decode(solanaSecretKey)),
     })),
-  }
-}
-
-function solanaAccount(secretKey: string): Person['solana'] {
-  const bytes = bs58.decode(secretKey)
-  const seed = bytes.slice(0, 32)
-  const publicKey = bytes.slice(32)
-  return {
-    address: bs58.encode(publicKey),
-    publicKey,
-    sign: (message) => ed25519.sign(message, seed),
   }
 }
 

@@ -28,7 +28,6 @@ async function open(
     relayUrl: relay.url,
     account,
     chainIds: [CHAIN],
-    carryOut: ({ params }, signer) => signer.signMessage({ message: { raw: params[0] as Hex } }),
     ...wallet,
   })
   onTestFinished(() => remote.close())
@@ -87,7 +86,7 @@ test('a wallet that refuses to connect, or a request, is told as a refusal of th
     'rejected',
   )
   const { account, session } = await open({
-    carryOut: () => Promise.reject(new Error('User rejected.')),
+    approve: () => Promise.reject(new Error('User rejected.')),
   })
   await session.connect()
   expect(

@@ -1,0 +1,124 @@
+import { readTransferCall } from '#chains/evm/erc20.ts'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { SOLANA_NATIVE, type Family } from '#contract/address.ts'
+import { formatAmount } from '#contract/amount.ts'
+import type { Asset } from '#contract/network.ts'
+import { renderMatchFact } from '#contract/render-facts.ts'
+import type { EvmApprovalRequest, EvmCall } from './evm-wallet.ts'
+import type { SolanaApprovalRequest } from './solana-wallet.ts'
+import { remember, setup, type Person } from './people.ts'
+import { ProviderError, userRejected } from './owner.ts'
+import { requestApproval, type ApprovalRequest } from './approval-dialog.ts'
+
+/** Lets the person choose an account for this page. @throws ProviderError 4001 */
+export async function chooseAccount(family: Family): Promise<Person> {
+  const { people } = await setup()
+  const answer = await requestApproval({
+    title: 'Connect this page?',
+    explanation: `${location.host} will see the address of the account you choose, and may ask you to sign.`,
+    choices: people.map((person) => ({
+      label: person.name,
+      detail: person[family].address,
+      value: person.name,
+    })),
+    approve: 'Connect',
+  })
+  const chosen = people.find(({ name }) => name === answer)
+  if (!chosen) throw userRejected()
+  remember(family, chosen.name)
+  return chosen
+}
+
+/** Shows what an account is to sign. @throws ProviderError 4001 */
+export async function confirmSigning(
+  request: EvmApprovalRequest | SolanaApprovalRequest,
+  address: string,
+): Promise<void> {
+  const { people, tokens } = await setup()
+  const signer = people.find(({ evm, solana }) => [evm.address, solana.address].includes(address))
+  if ((await requestApproval(describe(request, signer?.name ?? address, tokens))) === undefined)
+    throw userRejected()
+}
+
+function describe(
+  request: EvmApprovalRequest | SolanaApprovalRequest,
+  name: string,
+  tokens: readonly Asset[],
+): ApprovalRequest {
+  const payment = { explanation: `From ${name}, on the local network.`, approve: 'Approve' }
+  const message = {
+    title: 'Sign this message?',
+    explanation: `${location.host} asks ${name} to sign. Nothing is paid.`,
+    approve: 'Sign',
+  }
+  if (request.kind === 'message') return { ...message, text: request.text }
+  if (request.kind === 'typed_data') {
+    const { domain, primaryType, message: signed } = request.data
+    return { ...message, text: JSON.stringify({ domain, [primaryType]: signed }, null, 2) }
+  }
+  if ('transaction' in request)
+    return { ...payment, ...describeTransaction(request.transaction, tokens) }
+  const { gas, maxFeePerGas } = request.call
+  return {
+    ...payment,
+    title: 'Send this payment?',
+    facts: [
+      ...describeCall(request.call, tokens),
+      ['Network fee at most', `${formatAmount(gas * maxFeePerGas, 18)} ETH`],
+    ],
+  }
+}
+
+/** A transfer of a token that the wallet knows is told in its units; any other data as it is. */
+function describeCall(
+  { to, value, data }: EvmCall,
+  tokens: readonly Asset[],
+): (readonly [string, string])[] {
+  const token = to && tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase())
+  const transfer = token && value === 0n ? readTransferCall(data) : undefined
+  if (token && transfer)
+    return [
+      ['Amount', `${formatAmount(transfer.amountAtomic, token.decimals)} ${token.symbol}`],
+      ['To', transfer.recipient],
+      ['Token', token.address],
+    ]
+  return [
+    ['Amount', `${formatAmount(value, 18)} ETH`],
+    ['To', to ?? 'A new contract'],
+    ...(data === '0x' ? [] : ([['Data', data]] as const)),
+  ]
+}
+
+/** What a Solana transaction does, read from its bytes. @throws ProviderError when it cannot be read: nobody signs it then */
+function describeTransaction(
+  transaction: Uint8Array,
+  tokens: readonly Asset[],
+): Pick<ApprovalRequest, 'title' | 'facts'> {
+  const decoded = decodeTransaction(transaction, tokens)
+  if (!decoded.ok)
+    throw new ProviderError(-32602, `This wallet cannot read the transaction: ${decoded.problem}`)
+  const { transfer, feePayer, feeBoundAtomic, steps } = decoded
+  const fee = [
+    'Network fee at most',
+    `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`,
+  ] as const
+  if (!transfer || transfer.recipient === null || transfer.asset !== SOLANA_NATIVE) {
+    const rows = steps.flatMap(({ kind, facts }) =>
+      Object.entries(facts).map(
+        ([label, value]) =>
+          [`${kind.replaceAll('_', ' ')}: ${label}`, renderMatchFact(value)] as const,
+      ),
+    )
+    return { title: 'Sign this transaction?', facts: [...rows, fee] }
+  }
+  const { amountAtomic, recipient, memo } = transfer
+  return {
+    title: 'Sign this payment?',
+    facts: [
+      ['Amount', `${formatAmount(amountAtomic, 9)} SOL`],
+      ['To', recipient],
+      ...(memo === null ? [] : [['Memo', memo] as const]),
+      fee,
+    ],
+  }
+}
