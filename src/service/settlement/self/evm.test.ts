@@ -21,7 +21,7 @@ import {
   type PayeeFixture,
 } from '#testing/payee-fixture.ts'
 import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
-import { openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
+import { eventually, openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { event, payment } from '../../db/schema/payment.ts'
 import { readPaymentBody } from '../../payments/status.ts'
@@ -270,9 +270,12 @@ describe('an authorization of EIP-3009', () => {
     ]
     expect(new Set(asked.map(({ paymentId }) => paymentId)).size).toBe(2)
     await settleBuilt(evm, all.payee, asked[1]?.transaction ?? '')
-    await fixture.follow()
-    const bodies = await Promise.all(
-      asked.map(({ paymentId }) => readPaymentBody(fixture.context, paymentId)),
+    const bodies = await eventually(
+      async () => {
+        await fixture.follow()
+        return Promise.all(asked.map(({ paymentId }) => readPaymentBody(fixture.context, paymentId)))
+      },
+      (now) => now.every(({ status }) => status !== 'pending'),
     )
     expect(bodies.map(({ status: now }) => now).toSorted()).toEqual(['confirmed', 'expired'])
     expect(bodies.find(({ status: now }) => now === 'expired')?.failure).toMatch(/another payment/)
