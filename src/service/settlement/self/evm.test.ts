@@ -273,12 +273,17 @@ describe('an authorization of EIP-3009', () => {
     const bodies = await eventually(
       async () => {
         await fixture.follow()
-        return Promise.all(asked.map(({ paymentId }) => readPaymentBody(fixture.context, paymentId)))
+        return Promise.all(
+          asked.map(({ paymentId }) => readPaymentBody(fixture.context, paymentId)),
+        )
       },
       (now) => now.every(({ status }) => status !== 'pending'),
     )
-    expect(bodies.map(({ status: now }) => now).toSorted()).toEqual(['confirmed', 'expired'])
-    expect(bodies.find(({ status: now }) => now === 'expired')?.failure).toMatch(/another payment/)
+    const [paid, over] = bodies.toSorted((a, b) => a.status.localeCompare(b.status))
+    expect(paid?.status).toBe('confirmed')
+    // One that was seen in the chain before the other was confirmed has failed.
+    expect(over?.status).toMatch(/^(expired|failed)$/)
+    expect(over?.failure).toMatch(/another payment/)
   })
 
   test.each([
