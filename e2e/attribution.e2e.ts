@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import type { Devnet } from '#devnet/network.ts'
-import { countSent, holdStill, until, type Chains } from './chain.ts'
+import { countSent, pauseMining, until, type Chains } from './chain.ts'
 import { connectOnForm, openCheckout, review, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
@@ -155,7 +155,7 @@ for (const signedIn of [false, true]) {
     const { ethereum } = person
     await plantTwin(net, chains, person, '0.0163')
     const page = await reviewed(person, net, { amount: '0.0163', signedIn })
-    await using still = await holdStill(chains)
+    await using still = await pauseMining(chains)
     await signButton(page, 'MetaMask').click()
     await expect(page.getByRole('heading', { name: text('On its way') })).toBeVisible()
     // The service has recognised the first transaction by its fees: from here on its nonce

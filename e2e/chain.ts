@@ -147,7 +147,7 @@ export type StillChain = {
 }
 
 /** Ethereum mines no block by itself until this is disposed. */
-export async function holdStill({ anvil, evm }: Chains): Promise<StillChain> {
+export async function pauseMining({ anvil, evm }: Chains): Promise<StillChain> {
   await anvil.setIntervalMining({ interval: 0 })
   return {
     mine: () => anvil.mine({ blocks: 1 }),

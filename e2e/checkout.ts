@@ -3,14 +3,14 @@ import { oneOf, text } from './text.ts'
 
 /** What a person does on the checkout, in their words. Locators are roles and labels only. */
 
-export type Asked = { network: string; to: string; amount: string }
+export type CheckoutRequest = { network: string; to: string; amount: string }
 /** The tests' own wallets; the devnet's demo wallet is asked through its sheet. */
 export type WalletName = 'MetaMask' | 'Phantom'
 
 const FAMILIES = { MetaMask: 'Ethereum', Phantom: 'Solana' } as const
 
 /** Opens the checkout with its fields prefilled from the URL, as a seller's link does. */
-export async function openCheckout(page: Page, asked: Asked): Promise<void> {
+export async function openCheckout(page: Page, asked: CheckoutRequest): Promise<void> {
   await page.goto(`/pay?${new URLSearchParams(asked).toString()}`)
   await expect(page.getByLabel(text('Amount'))).toHaveValue(asked.amount)
   await expect(page.getByLabel(text('To'), { exact: true })).toHaveValue(asked.to)
@@ -74,7 +74,7 @@ export async function expectPaid(page: Page): Promise<void> {
 }
 
 /** The whole flow from the checkout link to the receipt. */
-export async function pay(page: Page, wallet: WalletName, asked: Asked): Promise<void> {
+export async function pay(page: Page, wallet: WalletName, asked: CheckoutRequest): Promise<void> {
   await openCheckout(page, asked)
   await connectOnForm(page, wallet)
   await review(page, wallet)

@@ -1,4 +1,4 @@
-import { holdStill } from './chain.ts'
+import { pauseMining } from './chain.ts'
 import { connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
@@ -23,7 +23,7 @@ test('a payment says where it stands: on its way, late, counted, confirmed, and 
   await openCheckout(payer.page, onEthereum(net, '0.0431'))
   await connectOnForm(payer.page, 'MetaMask')
   await review(payer.page, 'MetaMask')
-  await using chain = await holdStill(chains)
+  await using chain = await pauseMining(chains)
   await signButton(payer.page, 'MetaMask').click()
   await expect(
     payer.page.getByRole('heading', { name: oneOf(['Sent', 'On its way']) }),

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
-import { holdStill, openChains } from './chain.ts'
+import { pauseMining, openChains } from './chain.ts'
 import {
   connectOnForm,
   expectPaid,
@@ -77,7 +77,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   'payment-on-its-way': async (page, net) => {
     await review(page)
-    await using chain = await holdStill(openChains(net))
+    await using chain = await pauseMining(openChains(net))
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('link', { name: text('Show the payment') }).click({ timeout: 60_000 })

@@ -4,7 +4,7 @@ import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import * as v from 'valibot'
 import {
   announceEvm,
-  answerEvm,
+  handleEvmRequest,
   broadcast,
   readCall,
   rpc,
@@ -136,7 +136,7 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
 
   /** The error code of an unknown chain comes wrapped, as in the mobile MetaMask. */
   protected async answer(method: string, params: unknown): Promise<unknown> {
-    return answerEvm(this, method, params).catch((error: unknown) => {
+    return handleEvmRequest(this, method, params).catch((error: unknown) => {
       if (!(error instanceof ProviderError) || error.code !== 4902) throw error
       const { code, message } = error
       throw new ProviderError(-32603, message, { originalError: { code, message } })

@@ -71,7 +71,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'locales',
       'router',
       'payment-uris',
-      'payment-order',
+      'payment-intent',
       'ui',
       'api',
       'rpc',

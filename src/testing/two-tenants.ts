@@ -19,7 +19,7 @@ import { ApiClient, listAt, succeed, textAt, type ApiReply } from './api-client.
 import { startEvm, startSolana, type EvmFixture } from './local-chains.ts'
 import { balanceOnEvm, balanceOnSolana, give } from './local-tokens.ts'
 import { createTestDatabase } from './postgres.ts'
-import { startRightTime } from './right-time.ts'
+import { startSynchronizedClock } from './synchronized-clock.ts'
 import { createTokens, deployTokens, type EvmTokens } from './token-payers.ts'
 
 /** A wallet that signs the texts by which people prove that it is theirs. */
@@ -263,7 +263,7 @@ async function fundTenant(
 async function openSolana(facilitator: Keypair) {
   await using stack = new AsyncDisposableStack()
   const fixture = stack.use(await startSolana({ slotTimeMs: 50 }))
-  const clock = stack.use(await startRightTime(fixture.rpcUrl))
+  const clock = stack.use(await startSynchronizedClock(fixture.rpcUrl))
   const { assets } = await createTokens(fixture, [facilitator.publicKey.toBase58()])
   const fund = async (owner: PublicKey) => {
     await fixture.setAccount(owner.toBase58(), { lamports: 100n * SOL })

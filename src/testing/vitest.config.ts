@@ -5,9 +5,15 @@ import { LongestFirst } from './longest-first.ts'
 import { VitestReport } from './vitest-report.ts'
 
 /** They read files and start nothing. */
-const REPOSITORY = ['repository', 'documents', 'dependencies', 'stories', 'import-rules'].map(
-  (name) => `src/testing/${name}.test.ts`,
-)
+const REPOSITORY = [
+  'repository',
+  'documents',
+  'dependencies',
+  'names',
+  'stories',
+  'import-rules',
+  'wording',
+].map((name) => `src/testing/${name}.test.ts`)
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
 /**
@@ -40,6 +46,9 @@ export default defineConfig({
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,
           hookTimeout: 90_000,
+          // Programs keep their state in a context, not in modules, which are evaluated once per
+          // worker: a third of the time went into importing them again.
+          isolate: false,
         },
       },
     ],
@@ -47,8 +56,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
     reporters: ['default', new VitestReport()],
-    // Modules are evaluated once per worker: importing them again took a third of the time.
-    isolate: false,
     retry: 0,
     passWithNoTests: false,
     dangerouslyIgnoreUnhandledErrors: false,

@@ -1,6 +1,6 @@
 import { SignClient } from '@walletconnect/sign-client'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { answerEvm } from '#devnet/demo-wallet/evm-wallet.ts'
+import { handleEvmRequest } from '#devnet/demo-wallet/evm-wallet.ts'
 
 type Request = { method: string; params: unknown[] }
 
@@ -82,7 +82,7 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
       disconnect: () => {},
       approve: options.approve ?? (async () => {}),
     }
-    void answerEvm(owner, request.method, request.params).then(
+    void handleEvmRequest(owner, request.method, request.params).then(
       (result) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', result } }),
       (error: Error) =>
         client.respond({

@@ -5,11 +5,11 @@ import { EgressError, exchange } from '#egress/exchange.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { requireWallet } from '../session/rule.ts'
 import { isWithheld, refuseHeader } from './own-headers.ts'
-import { Turnstile } from './turnstile.ts'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
 
 /** A seller may settle a payment before it answers, so an answer may take a while. */
 const WITHIN_MS = 60_000
-const turnstile = new Turnstile({ perHost: 4, total: 32 })
+const turnstile = new ConcurrencyLimit({ perHost: 4, total: 32 })
 
 /**
  * Asks an address of the visitor's choice for them, under the guard of every foreign address, and passes the answer on as data.

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-export type UpstreamRequest = {
+export type ExchangeRequest = {
   method: string
   url: URL
   headers: Record<string, string>
@@ -45,7 +45,7 @@ export class Exchanger {
    * One request, one deadline over all of it. A kept connection that the service closed in the same moment is tried once more:
    * reads and requests with an idempotency key, which is all that is ever sent, do no harm twice.
    */
-  async send(exchange: UpstreamRequest): Promise<UpstreamResponse> {
+  async send(exchange: ExchangeRequest): Promise<UpstreamResponse> {
     const deadline = AbortSignal.timeout(exchange.timeoutMs)
     try {
       return await this.#sendOnce(exchange, deadline)
@@ -55,7 +55,7 @@ export class Exchanger {
     }
   }
 
-  #sendOnce(exchange: UpstreamRequest, signal: AbortSignal): Promise<UpstreamResponse> {
+  #sendOnce(exchange: ExchangeRequest, signal: AbortSignal): Promise<UpstreamResponse> {
     const secure = exchange.url.protocol === 'https:'
     const options = {
       method: exchange.method,

@@ -95,7 +95,7 @@ const METHODS: Readonly<Record<string, Method>> = {
 const READS = /^(eth_(block|call|estimate|fee|gas|get|max|syncing)\w*|net_\w+|web3_\w+)$/
 
 /** Answers one request of EIP-1193. @throws ProviderError */
-export async function answerEvm(
+export async function handleEvmRequest(
   owner: EvmOwner,
   method: string,
   params: unknown = [],

@@ -1,5 +1,5 @@
 import { numberToHex } from 'viem'
-import { announceEvm, answerEvm } from './evm-wallet.ts'
+import { announceEvm, handleEvmRequest } from './evm-wallet.ts'
 import { connected, remember, setup } from './people.ts'
 import { chooseAccount, confirmSigning } from './questions.ts'
 import { ICON, NAME } from './approval-dialog.ts'
@@ -9,7 +9,7 @@ import { registerSolana, solanaHandlers } from './solana-wallet.ts'
 
 const info = { uuid: crypto.randomUUID(), name: NAME, icon: ICON, rdns: 'local.paydesk.demo' }
 const emit = announceEvm({ info }, (method, params) =>
-  answerEvm(
+  handleEvmRequest(
     {
       network: async () => (await setup()).evm,
       account: async () => (await connected('evm'))?.evm,

@@ -15,9 +15,13 @@ const Config = v.object({
   evm: v.object({ chainId: v.number(), rpcUrl: v.string() }),
 })
 
-export type Person = { name: string; evm: PrivateKeyAccount; solana: SolanaAccount }
+export type DemoPerson = { name: string; evm: PrivateKeyAccount; solana: SolanaAccount }
 
-export type Setup = { people: Person[]; tokens: Asset[]; evm: { chainId: number; rpcUrl: string } }
+export type Setup = {
+  people: DemoPerson[]
+  tokens: Asset[]
+  evm: { chainId: number; rpcUrl: string }
+}
 
 const source = new URL(
   'demo-wallet.json',
@@ -61,7 +65,7 @@ export function remember(family: Family, name: string | null): void {
 }
 
 /** The person this page is connected to, if any. */
-export async function connected(family: Family): Promise<Person | undefined> {
+export async function connected(family: Family): Promise<DemoPerson | undefined> {
   const name = remembered(family)
   return name === null ? undefined : (await setup()).people.find((person) => person.name === name)
 }

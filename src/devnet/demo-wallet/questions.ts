@@ -6,12 +6,12 @@ import type { Asset } from '#contract/network.ts'
 import { renderMatchFact } from '#contract/render-facts.ts'
 import type { EvmApprovalRequest, EvmCall } from './evm-wallet.ts'
 import type { SolanaApprovalRequest } from './solana-wallet.ts'
-import { remember, setup, type Person } from './people.ts'
+import { remember, setup, type DemoPerson } from './people.ts'
 import { ProviderError, userRejected } from './owner.ts'
 import { requestApproval, type ApprovalRequest } from './approval-dialog.ts'
 
 /** Lets the person choose an account for this page. @throws ProviderError 4001 */
-export async function chooseAccount(family: Family): Promise<Person> {
+export async function chooseAccount(family: Family): Promise<DemoPerson> {
   const { people } = await setup()
   const answer = await requestApproval({
     title: 'Connect this page?',

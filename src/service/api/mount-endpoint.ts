@@ -13,7 +13,7 @@ import type { Context } from '../context/context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
 import { checkIdempotencyKey, runOnce, type StoredOutcome } from '../idempotency/run-once.ts'
 import type { Authenticated } from '../keys/authenticate.ts'
-import { lackOf } from '../keys/lack-of.ts'
+import { missingScope } from '../keys/missing-scope.ts'
 import type { Routes } from './handler.ts'
 import type { HttpEnv } from './env.ts'
 import { toProblem } from './envelope.ts'
@@ -83,7 +83,7 @@ export function mountEndpoint<K extends EndpointName>(
 function requireScope(caller: Authenticated | undefined, endpoint: Endpoint): Authenticated {
   if (!caller) throw new ProblemError('UNAUTHORIZED')
   if (caller.scopes.has(endpoint.scope)) return caller
-  throw lackOf(caller, endpoint.scope)
+  throw missingScope(caller, endpoint.scope)
 }
 
 type Work<K extends EndpointName> = {

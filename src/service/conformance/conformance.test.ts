@@ -14,7 +14,7 @@ import { createService, type RunningService } from '../service.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { lines } from './lines.ts'
 import { limitLines } from './lines/limits.ts'
-import { unaskedLines } from './lines/unasked.ts'
+import { manualLines } from './lines/manual.ts'
 import { createProbe } from './lines/probe.ts'
 import { formatReport } from './report.ts'
 import { runLines, type LineResult } from './run-lines.ts'
@@ -75,7 +75,7 @@ describe.each(ENGINES)('the service on %s', (engine) => {
   })
 
   test('every line was asked, but for those that no request decides, and the proof of a hosted payment that has none yet', () => {
-    const unasked = new Set(unaskedLines.map(({ id }) => id))
+    const unasked = new Set(manualLines.map(({ id }) => id))
     const left = [...results.values()]
       .filter(({ id, verdict }) => verdict === 'not asked' && !unasked.has(id))
       .map(({ id, got }) => `${id}: ${got}`)

@@ -5,7 +5,7 @@ import { limitLines } from './lines/limits.ts'
 import { paymentLines } from './lines/payments.ts'
 import { receiveLines } from './lines/receive.ts'
 import { sendLines } from './lines/send.ts'
-import { unaskedLines } from './lines/unasked.ts'
+import { manualLines } from './lines/manual.ts'
 
 /** Every line of the specification, in the order in which a run asks; those that HTTP cannot show say so. */
 export const lines: readonly ConformanceLine[] = [
@@ -14,6 +14,6 @@ export const lines: readonly ConformanceLine[] = [
   ...receiveLines,
   ...historyLines,
   ...paymentLines,
-  ...unaskedLines,
+  ...manualLines,
   ...limitLines,
 ]

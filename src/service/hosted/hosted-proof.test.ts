@@ -8,7 +8,7 @@ import {
   type SolanaFixture,
 } from '#testing/local-chains.ts'
 import { refusal, refused } from '#testing/proofs.ts'
-import { startRightTime } from '#testing/right-time.ts'
+import { startSynchronizedClock } from '#testing/synchronized-clock.ts'
 import {
   eventually,
   openAccount,
@@ -32,7 +32,7 @@ const URL = 'https://shop.example/a'
 
 let evm: EvmFixture
 let solana: SolanaFixture
-let clock: Awaited<ReturnType<typeof startRightTime>>
+let clock: Awaited<ReturnType<typeof startSynchronizedClock>>
 let opened: OpenedContext
 let context: Context
 let buyer: Actor
@@ -43,7 +43,7 @@ beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()
   solana = await startSolana({ slotTimeMs: 50 })
-  clock = await startRightTime(solana.rpcUrl)
+  clock = await startSynchronizedClock(solana.rpcUrl)
   opened = await openContext([evm.network, { ...solana.network, rpcUrls: [clock.url] }], {
     now: () => new Date(Date.now() + later),
   })

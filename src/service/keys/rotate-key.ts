@@ -3,7 +3,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { createKey } from './create-key.ts'
-import { lowerPlan } from './plan-order.ts'
+import { lowerPlan } from './compare-plans.ts'
 
 export type Rotation = { id: string; graceSeconds: number; now: Date }
 

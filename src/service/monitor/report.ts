@@ -14,7 +14,7 @@ import { notifyMonitor } from '../chains/notify.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { isPayerSignature } from '../payments/payer-evidence.ts'
-import { pays } from '../payments/pays.ts'
+import { matchesPayment } from '../payments/matches-payment.ts'
 import { readOwnPayment, readPaymentBody } from '../payments/status.ts'
 
 /**
@@ -120,7 +120,7 @@ function isForeign(payment: PaymentRecord, observation: Observation): boolean {
   if (observation.state === 'not_found') return false
   // Seen, but not yet served by the node: nothing is known of its meaning.
   if (observation.state === 'pending' && observation.transfer === undefined) return false
-  return !pays(
+  return !matchesPayment(
     payment,
     observation.transfer,
     observation.state === 'landed' ? observation.height : null,

@@ -18,7 +18,7 @@ import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { attribute } from './attribution.ts'
 import { claimantOfOrder } from './claimant.ts'
-import { pays } from './pays.ts'
+import { matchesPayment } from './matches-payment.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
 /** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
@@ -53,7 +53,7 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
     return await context.db.transaction(async (tx) => {
       const row = await lockPayment(tx, seen.paymentId)
       const transfer = row && transferOf(row, observation)
-      if (!row || !pays(row, transfer, height)) return 'foreign'
+      if (!row || !matchesPayment(row, transfer, height)) return 'foreign'
       const owner =
         row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
       if (owner && owner.id !== row.id) return 'taken'
@@ -177,7 +177,7 @@ function transferOf(
   { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>,
 ): ObservedTransfer | null | undefined {
   const moved = row.mode === 'received' && 'moved' in observation ? observation.moved : undefined
-  return moved?.find((candidate) => pays(row, candidate, null)) ?? transfer
+  return moved?.find((candidate) => matchesPayment(row, candidate, null)) ?? transfer
 }
 
 /**

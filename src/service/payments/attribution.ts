@@ -6,7 +6,7 @@ import type { ObservedTransfer } from '../chains/chain.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { pays } from './pays.ts'
+import { matchesPayment } from './matches-payment.ts'
 
 /**
  * Decides which order a transfer pays. The parties and the amount of an EVM transfer are public and
@@ -179,7 +179,7 @@ export async function findAdoptable(
   if (hosted)
     return hosted.accountId === accountId &&
       hosted.resource === resource &&
-      pays(hosted, transfer, height)
+      matchesPayment(hosted, transfer, height)
       ? hosted
       : undefined
   if (familyOf(network) === 'solana') {
@@ -188,7 +188,7 @@ export async function findAdoptable(
       named?.accountId !== accountId ||
       named.resource !== resource ||
       named.mode !== 'local' ||
-      !pays(named, transfer, height)
+      !matchesPayment(named, transfer, height)
     )
       return undefined
     // A second transfer with its memo is another payment.

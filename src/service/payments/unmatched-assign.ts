@@ -9,7 +9,7 @@ import { isUniqueViolation } from '../db/unique-violation.ts'
 import { findUnmatched, setAssignment, type UnmatchedRecord } from '../db/unmatched.ts'
 import { claimantOfOrder, refusePayee } from './claimant.ts'
 import { refuseParameters } from '../context/network.ts'
-import { pays } from './pays.ts'
+import { matchesPayment } from './matches-payment.ts'
 import { unmatchedKey } from './unmatched.ts'
 import { describeUnmatched, transferOf } from './unmatched-list.ts'
 
@@ -116,7 +116,7 @@ function requireFit(
     own &&
     order.mode === 'local' &&
     order.network === row.network &&
-    pays(order, transferOf(row), row.blockHeight)
+    matchesPayment(order, transferOf(row), row.blockHeight)
   if (!fits || !UNPAID.has(order.status) || order.signature !== null)
     throw refuse(
       `Expected an unpaid order whose terms the transfer fits, received ${describe(paymentId)}.`,

@@ -12,7 +12,7 @@ import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted } from './attribution.ts'
 
 /** A transfer that was seen, the accounts whose orders it fits, and those of whose ledgers it is a payment already. */
-export type SeenTransfer = {
+export type UnmatchedCandidate = {
   signature: string
   accountIds: readonly string[]
   settled?: ReadonlySet<string>
@@ -25,7 +25,7 @@ export type SeenTransfer = {
 export async function noteUnmatched(
   context: Context,
   chain: Chain,
-  { signature, accountIds, settled }: SeenTransfer,
+  { signature, accountIds, settled }: UnmatchedCandidate,
 ): Promise<void> {
   const { network } = chain.network
   if (familyOf(network) !== 'evm') return

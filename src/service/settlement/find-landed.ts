@@ -1,8 +1,11 @@
 import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import type { SettlementOrder } from '../db/settlement-orders.ts'
-import { asOwn } from '../payments/as-own.ts'
-import { readAuthorized, type Authorized } from '../payments/authorized.ts'
+import { asPaymentResult } from '../payments/payment-result.ts'
+import {
+  readSignedAuthorization,
+  type SignedAuthorization,
+} from '../payments/signed-authorization.ts'
 import { messageKey } from '../verification/read-signed.ts'
 
 export type Ordered = { payment: PaymentRecord; order: SettlementOrder; chain: Chain }
@@ -14,18 +17,18 @@ type Sighting =
 
 /** Looks for the transaction that executed an ordered settlement, from any sender. */
 export async function findLanded(ordered: Ordered): Promise<Sighting> {
-  const authorized = readAuthorized(ordered.chain, ordered.order.key, ordered.payment)
+  const authorized = readSignedAuthorization(ordered.chain, ordered.order.key, ordered.payment)
   return authorized ? findUse(ordered, authorized) : findSigned(ordered)
 }
 
 async function findUse(
   { payment, chain }: Ordered,
-  { authorization, contracts }: Authorized,
+  { authorization, contracts }: SignedAuthorization,
 ): Promise<Sighting> {
   const use = await contracts.findUse(authorization, payment.builtHeight)
   if (!use.used) return { state: 'unseen', used: false }
   if (use.signature === null) return { state: 'unseen', used: true }
-  const observation = await chain.observe(use.signature, (seen) => asOwn(payment, seen))
+  const observation = await chain.observe(use.signature, (seen) => asPaymentResult(payment, seen))
   return observation.state === 'not_found'
     ? { state: 'unseen', used: true }
     : { state: 'seen', signature: use.signature, observation }

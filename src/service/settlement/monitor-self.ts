@@ -11,7 +11,10 @@ import {
 } from '../db/settlement-orders.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { readAuthorized, whyEnded } from '../payments/authorized.ts'
+import {
+  readSignedAuthorization,
+  authorizationEndReason,
+} from '../payments/signed-authorization.ts'
 import { claimantOfOrder } from '../payments/claimant.ts'
 import { chainOf } from '../context/network.ts'
 import { findLanded, type Ordered } from './find-landed.ts'
@@ -102,8 +105,8 @@ async function whyOver(
   { payment, order, chain }: Ordered,
   used: boolean,
 ): Promise<string | undefined> {
-  const authorized = readAuthorized(chain, order.key, payment)
-  if (authorized) return whyEnded(context, payment, { ...authorized, used })
+  const authorized = readSignedAuthorization(chain, order.key, payment)
+  if (authorized) return authorizationEndReason(context, payment, { ...authorized, used })
   const { asset, sender, recipient, amount: amountAtomic, nonce, builtHeight, createdAt } = payment
   // A memo that cannot be searched for proves nothing by its absence.
   if (nonce === null && order.memo === null) return undefined

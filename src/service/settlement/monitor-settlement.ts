@@ -5,8 +5,11 @@ import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { asOwn } from '../payments/as-own.ts'
-import { readAuthorized, whyEnded } from '../payments/authorized.ts'
+import { asPaymentResult } from '../payments/payment-result.ts'
+import {
+  readSignedAuthorization,
+  authorizationEndReason,
+} from '../payments/signed-authorization.ts'
 import { failPayment } from '../payments/fail.ts'
 import { ensureInclusion } from '../hosted/ensure-inclusion.ts'
 
@@ -40,15 +43,15 @@ export async function monitorSettlement(
     )
 
   const key = await findClaimKey(context.db, payment.id)
-  const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)
+  const authorized = key === undefined ? undefined : readSignedAuthorization(chain, key, payment)
   if (!authorized) return void (ours.reverted && (await apply(ours.reverted)))
   // A revert of ours shows only that it came too late, or could not be executed at that moment.
   const use = await authorized.contracts.findUse(authorized.authorization, payment.builtHeight)
   if (use.used && use.signature !== null) {
-    const observation = await chain.observe(use.signature, (seen) => asOwn(payment, seen))
+    const observation = await chain.observe(use.signature, (seen) => asPaymentResult(payment, seen))
     return void (await apply({ signature: use.signature, observation }))
   }
-  const failure = await whyEnded(context, payment, { ...authorized, used: use.used })
+  const failure = await authorizationEndReason(context, payment, { ...authorized, used: use.used })
   if (failure === undefined) return
   await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
 }
@@ -62,7 +65,7 @@ async function lookAtOurs(
 ): Promise<Ours> {
   const ours: Ours = { pooled: [] }
   for (const { signature } of attempts) {
-    const observation = await chain.observe(signature, (seen) => asOwn(payment, seen))
+    const observation = await chain.observe(signature, (seen) => asPaymentResult(payment, seen))
     if (observation.state === 'pending') ours.pooled.push(signature)
     if (observation.state !== 'landed') continue
     if (observation.succeeded) return { ...ours, landed: { signature, observation } }

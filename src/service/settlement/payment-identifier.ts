@@ -7,7 +7,7 @@ import {
   rebindIdentifier,
   type IdentifiedPayment,
 } from '../db/payment-identifiers.ts'
-import { readAuthorized } from '../payments/authorized.ts'
+import { readSignedAuthorization } from '../payments/signed-authorization.ts'
 import { chainOf } from '../context/network.ts'
 import { InputRefusedError } from '../verification/input-refused.ts'
 import type { VerifiedProof, ExpectedTerms } from '../verification/terms.ts'
@@ -83,7 +83,7 @@ async function stateOf(context: Context, first: IdentifiedPayment): Promise<stri
   if (alive) return alive.status
   if (settlements.length > 0) return null
   const chain = chainOf(context, first.network)
-  const authorized = readAuthorized(chain, first.key, {
+  const authorized = readSignedAuthorization(chain, first.key, {
     asset: first.asset,
     recipient: first.payee,
     amount: first.amount,

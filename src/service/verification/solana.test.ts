@@ -20,7 +20,7 @@ import {
   refused,
   type SolanaProof,
 } from '#testing/proofs.ts'
-import { startRightTime } from '#testing/right-time.ts'
+import { startSynchronizedClock } from '#testing/synchronized-clock.ts'
 import {
   eventually,
   openAccount,
@@ -47,14 +47,14 @@ const URL = 'https://shop.example/a'
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
 let solana: SolanaFixture
-let clock: Awaited<ReturnType<typeof startRightTime>>
+let clock: Awaited<ReturnType<typeof startSynchronizedClock>>
 let opened: OpenedContext
 let context: Context
 let actor: Actor
 
 beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 50 })
-  clock = await startRightTime(solana.rpcUrl)
+  clock = await startSynchronizedClock(solana.rpcUrl)
   opened = await openContext([{ ...solana.network, rpcUrls: [clock.url] }])
   context = opened.context
   actor = opened.actor

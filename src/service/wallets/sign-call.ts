@@ -8,7 +8,7 @@ import { verifySignature } from '#chains/solana/signature.ts'
 import { readTransaction, writeMessage, writeTransaction } from '#chains/solana/wire.ts'
 import type { Signed } from './sign.ts'
 
-export type ContractCall = {
+export type SignableCall = {
   chainId: number
   nonce: number
   gas: bigint
@@ -23,7 +23,7 @@ export type ContractCall = {
  * @throws Error when what was signed is not the call, or another account signed it: a defect, and nothing was sent
  */
 export function signCall(
-  call: ContractCall,
+  call: SignableCall,
   { secret, address }: { secret: Uint8Array; address: string },
 ): Signed {
   const fields = { ...call, value: 0n, type: 'eip1559' } as const

@@ -14,7 +14,7 @@ import type {
 } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
-import { notePause, pauseOver } from './pause.ts'
+import { notePause, waitForPause } from './rate-limit-pause.ts'
 import { noteQuota } from './quota.ts'
 
 const TIMEOUT_MS = 20_000
@@ -127,7 +127,7 @@ async function exchange(
 ): Promise<unknown> {
   // A request during a pause would only be refused again. User actions are not held back: the proxy
   // keeps a separate budget for them.
-  if (method === 'GET') await pauseOver(options.signal)
+  if (method === 'GET') await waitForPause(options.signal)
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
   let response: Response
   let text: string

@@ -3,7 +3,7 @@ import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { PaymentEvent } from '#contract/event.ts'
 import { parseJson } from '#contract/json.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { addArrival, clearArrivals } from './arrivals.ts'
+import { addNewPayment, clearNewPayments } from './new-payments.ts'
 import { proxyAddress } from './client.ts'
 import { liveState, signal } from './events.ts'
 import { newerPayment, updateRow } from './merge-payment.ts'
@@ -50,7 +50,7 @@ export function startEvents(who: string): () => void {
   return () => {
     clearInterval(tick)
     stream.close()
-    clearArrivals()
+    clearNewPayments()
     signal('stop')
   }
 }
@@ -79,7 +79,7 @@ function applyPayment(payment: PaymentStatusBody): void {
     updateRow(page, payment),
   )
   // What a visitor only had prepared is no payment that came in.
-  if (!payment.draft) addArrival(payment)
+  if (!payment.draft) addNewPayment(payment)
   refreshSummary()
 }
 

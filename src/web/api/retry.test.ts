@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ApiError } from './errors.ts'
 import { requestWithRetry } from './retry.ts'
-import { notePause } from './pause.ts'
+import { notePause } from './rate-limit-pause.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,5 +1,5 @@
 import { ApiError } from './errors.ts'
-import { pauseOver } from './pause.ts'
+import { waitForPause } from './rate-limit-pause.ts'
 
 const WAIT_MS = 1_000
 const WAITS = 5
@@ -24,7 +24,7 @@ export async function requestWithRetry<T>(ask: () => Promise<T>): Promise<T> {
       if (error.code === 'IDEMPOTENCY_IN_PROGRESS' && waits++ < WAITS)
         await sleep((error.retryAfter ?? 0) * 1000 || WAIT_MS)
       else if (error.code === 'RATE_LIMIT' && pauses++ < PAUSES)
-        await (error.retryAfter ? pauseOver() : sleep(WAIT_MS))
+        await (error.retryAfter ? waitForPause() : sleep(WAIT_MS))
       else throw error
     }
   }

@@ -8,7 +8,7 @@ const LOADER = /(\w+): \(\) =>\s+import\('\.\.\/(pages\/[^']+)'\)/g
 const STATIC = /(?:^|\n)\s*import\s+(?!type\b)[^'"]*?from\s+['"]([^'"]+)['"]/g
 /** Lazy parts of a page: what they show is shown on the page. Others load their catalogs themselves. */
 const LAZY = /lazy\(\s*\(\) =>\s*import\(\s*'([^']+)'/g
-const LAZY_SELF = /payment-flow|payment-order|wallet/
+const LAZY_SELF = /payment-flow|payment-intent|wallet/
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
@@ -38,7 +38,7 @@ function reachedFrom(entry: string): Set<string> {
 function catalogOf(path: string): string | undefined {
   if (!/@lingui\/(core|react)\/macro/.test(read(path))) return undefined
   if (
-    /^src\/web\/(payment-flow|payment-order|wallet)\/|^src\/web\/errors\/(troubles|refusals|.*-reasons)\.ts$/.test(
+    /^src\/web\/(payment-flow|payment-intent|wallet)\/|^src\/web\/errors\/(error-messages|refusals|.*-reasons)\.ts$/.test(
       path,
     )
   )

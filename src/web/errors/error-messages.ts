@@ -1,6 +1,6 @@
 import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
-import type { UserError } from '../payment-order/intent.ts'
+import type { UserError } from '../payment-intent/intent.ts'
 import type { ErrorRow } from './row.ts'
 
 /** Why wallets and RPC endpoints did not do what was asked. */

@@ -4,7 +4,7 @@ import { formatter } from '@lingui/format-po'
 const test = '**/*.test.*'
 const PAYING = [
   'payment-flow/**',
-  'payment-order/**',
+  'payment-intent/**',
   'wallet/**',
   'errors/error-messages.ts',
   'errors/refusals.ts',

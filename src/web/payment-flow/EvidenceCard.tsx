@@ -13,7 +13,7 @@ import { Fact, Facts } from '../ui/Facts.tsx'
 import { Icon } from '../ui/Icon.tsx'
 import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
 import { reportEvidence, signEvidence } from './confirm-payer.ts'
-import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-order/evidence.ts'
+import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-intent/evidence.ts'
 
 /**
  * A payment that nothing ties to its payer: what this page knows of it, and what the service asks

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
 import type { JournalEntry } from './journal.ts'
 import { isPaid, mayHaveLeft, type PaymentInput } from './machine.ts'
-import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 

@@ -4,7 +4,7 @@ import type {
   PaymentService,
   PaymentWallet,
   TransactionReader,
-} from '../payment-order/ports.ts'
+} from '../payment-intent/ports.ts'
 import type { Journal } from './journal.ts'
 import type { Locks } from './lock.ts'
 

@@ -10,8 +10,8 @@ import {
 } from '#contract/facts.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { i18n } from '../locales/i18n.ts'
-import { formatCheckFact } from '../payment-order/check-facts.ts'
-import { formatMatchFact } from '../payment-order/match-facts.ts'
+import { formatCheckFact } from '../payment-intent/check-facts.ts'
+import { formatMatchFact } from '../payment-intent/match-facts.ts'
 
 afterEach(() => i18n.activate('en'))
 

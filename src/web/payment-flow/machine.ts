@@ -8,7 +8,7 @@ import type {
   Review,
   Sent,
   UserError,
-} from '../payment-order/intent.ts'
+} from '../payment-intent/intent.ts'
 import { verdictOf } from './review.ts'
 import { describeUserError } from '../errors/error-messages.ts'
 

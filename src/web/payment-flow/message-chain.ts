@@ -10,8 +10,8 @@ import type {
   WalletPaymentIntent,
   Reading,
   Simulation,
-} from '../payment-order/intent.ts'
-import type { PaymentChain } from '../payment-order/ports.ts'
+} from '../payment-intent/intent.ts'
+import type { PaymentChain } from '../payment-intent/ports.ts'
 import { RpcError } from '../rpc/call.ts'
 import {
   openNode,

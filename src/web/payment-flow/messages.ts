@@ -17,7 +17,7 @@ import {
   type TokenAuthorization,
 } from '#chains/evm/token-authorization.ts'
 import { decodePermit, type TokenPermit } from '#chains/evm/token-permit.ts'
-import type { WalletPaymentIntent } from '../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
 import { callRpc, rpcUrlOf } from '../rpc/call.ts'
 import type { Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'

@@ -1,5 +1,5 @@
 import { isTerminal, mayHaveLeft, type PaymentInput, type PaymentState } from './machine.ts'
-import type { PaymentChain, Clock } from '../payment-order/ports.ts'
+import type { PaymentChain, Clock } from '../payment-intent/ports.ts'
 
 /** What the follower needs of a run: its present state, and the way to move it on. */
 export type MonitoredPayment = {

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import type { Match, Step } from '#chains/match.ts'
-import type { Finding, Review, Simulation } from '../payment-order/intent.ts'
+import type { Finding, Review, Simulation } from '../payment-intent/intent.ts'
 
 /** What the browser knows about a payment beside the transaction itself. */
 export type ReviewFacts = {

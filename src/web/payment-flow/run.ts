@@ -11,7 +11,7 @@ import {
   type PaymentInput,
   type PaymentState,
 } from './machine.ts'
-import type { WalletPaymentIntent } from '../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { pollPayment } from './reconcile.ts'
 import { describeUserError } from '../errors/error-messages.ts'

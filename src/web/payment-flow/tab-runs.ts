@@ -1,9 +1,9 @@
 import { serverNow } from '../api/clock.ts'
 import type { Journal, JournalEntry } from './journal.ts'
 import { browserLocks, paymentLock, walletLock, type Locks } from './lock.ts'
-import type { WalletPaymentIntent } from '../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
-import type { Clock } from '../payment-order/ports.ts'
+import type { Clock } from '../payment-intent/ports.ts'
 import { PaymentRun } from './run.ts'
 
 /** The external ports of a run: who builds, who signs, and the chain. The rest is this tab's. */

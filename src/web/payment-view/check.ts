@@ -1,4 +1,4 @@
-import type { AnyCheckFact } from '../payment-order/check-facts.ts'
+import type { AnyCheckFact } from '../payment-intent/check-facts.ts'
 import type { KnownReason } from '../errors/proof-reasons.ts'
 
 /** One thing that was looked at. `open`: nobody could tell. */

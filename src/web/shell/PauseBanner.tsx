@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { usePauseSeconds } from '../api/pause.ts'
+import { usePauseSeconds } from '../api/rate-limit-pause.ts'
 import { HeaderNotice } from './HeaderNotice.tsx'
 
 /** After a refusal for asking too often: why nothing moves, and when it goes on. The countdown is not read out. */

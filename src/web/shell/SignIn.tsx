@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
 import { describeError } from '../errors/codes.ts'
-import { inOne } from '../errors/in-one.ts'
+import { joinMessage } from '../errors/join-message.ts'
 import { ApiError } from '../api/errors.ts'
 import { signIn } from '../session/sign-in.ts'
 import { shortAddress } from '#contract/known-address.ts'
@@ -84,7 +84,7 @@ function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boo
 }
 
 function troubleOf(error: unknown, { walletName }: ConnectedAccount): string {
-  if (error instanceof ApiError) return inOne(describeError(error))
+  if (error instanceof ApiError) return joinMessage(describeError(error))
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
   if (error instanceof Error && error.name === 'WalletProblem') return error.message
   return t`${walletName} did not sign. Nothing was sent.`

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
 import * as v from 'valibot'
 import { deployer } from '../wallets.ts'
-import { Archive } from './archive.ts'
-import { Front } from './front.ts'
+import { SolanaHistory } from './history.ts'
+import { RpcProxy } from './rpc-proxy.ts'
 import { SlotJournal, type Heights } from './journal.ts'
 import { epochInfo, startSurfnet } from './surfnet.ts'
 
@@ -35,10 +35,10 @@ const surfnet = await startSurfnet({
 })
 const heightOffset = heights ? heights.blockHeight + RESTART_GAP : 0
 if (heights) surfnet.timeTravelToSlot(heights.slot + RESTART_GAP)
-const archive = new Archive(surfnet, journal, env.SLOT_TIME_MS)
+const archive = new SolanaHistory(surfnet, journal, env.SLOT_TIME_MS)
 await archive.restore(lines)
 await journal.saveHeights(await now())
-const front = await Front.listen(
+const front = await RpcProxy.listen(
   { surfnet, archive, heightOffset },
   { http: env.PORT, ws: env.WS_PORT },
 )

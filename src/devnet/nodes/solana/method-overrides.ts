@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
 import * as v from 'valibot'
-import type { Archive } from './archive.ts'
+import type { SolanaHistory } from './history.ts'
 import { priorityFee } from './fee.ts'
 import type { LandedTransaction } from './journal.ts'
 import { epochInfo, rpc, type RpcResponse, type Surfnet } from './surfnet.ts'
@@ -11,7 +11,7 @@ export const GENESIS_HASH = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
 /** Slots between a block and its finality. */
 const FINALITY_SLOTS = 31
 
-export type OverrideChain = { surfnet: Surfnet; archive: Archive; heightOffset: number }
+export type OverrideChain = { surfnet: Surfnet; archive: SolanaHistory; heightOffset: number }
 
 type Params = readonly unknown[]
 type Answer = (chain: OverrideChain, params: Params) => Promise<RpcResponse>

@@ -9,7 +9,7 @@ import type { Context } from '../../context/context.ts'
 import { toProblem } from '../envelope.ts'
 import { parseInput } from '../parse-input.ts'
 import { authenticate, type Authenticated } from '../../keys/authenticate.ts'
-import { lackOf } from '../../keys/lack-of.ts'
+import { missingScope } from '../../keys/missing-scope.ts'
 import { takeSocket } from '../../limits/socket-lease.ts'
 import { createMeter } from '../../limits/meter.ts'
 import { CLOSE, createSender } from './sender.ts'
@@ -94,7 +94,7 @@ export function openConnection(
         timestamp: context.now().getTime(),
       })
     }
-    if (!caller.scopes.has('payment:read')) throw lackOf(caller, 'payment:read')
+    if (!caller.scopes.has('payment:read')) throw missingScope(caller, 'payment:read')
     const lastEventId = await subscription.add(request.keys, request.since)
     await send({
       type: 'subscribed',

@@ -12,10 +12,10 @@ import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, ObservedTransfer } from '../chain.ts'
-import { ifForEver } from '../for-ever.ts'
+import { requireQuorumFinality } from '../quorum-finality.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readHeadOf } from './head.ts'
-import { readMoved } from './moved.ts'
+import { readTransferLogs } from './transfer-logs.ts'
 
 type Query = { hash: string; head: Head; as: (seen: Observation) => Observation }
 
@@ -28,7 +28,7 @@ export async function observe(
   const look = async (client: PublicClient, at: Head) =>
     as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
   const seen = await endpoints.ask((client) => look(client, head))
-  return ifForEver(seen, () =>
+  return requireQuorumFinality(seen, () =>
     endpoints.askTwice(async (client) => look(client, await readHeadOf(client))),
   )
 }
@@ -62,7 +62,7 @@ async function observeOnce(
     feeAtomic: feeOf(receipt),
     blockTime: new Date(Number(block.timestamp) * 1000),
     transfer,
-    moved: readMoved(receipt.logs),
+    moved: readTransferLogs(receipt.logs),
     failure:
       receipt.status === 'success'
         ? short

@@ -11,7 +11,7 @@ import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { SplTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
-import { ifForEver } from '../for-ever.ts'
+import { requireQuorumFinality } from '../quorum-finality.ts'
 import type { SolanaEndpoints } from './client.ts'
 
 /** What the cluster knows of a transaction. */
@@ -21,7 +21,7 @@ export async function observe(
   as: (seen: Observation) => Observation,
 ): Promise<Observation> {
   const look = async (connection: Connection) => as(await observeOnce(connection, signature))
-  return ifForEver(await endpoints.ask(look), () => endpoints.askTwice(look))
+  return requireQuorumFinality(await endpoints.ask(look), () => endpoints.askTwice(look))
 }
 
 /** Only `getSignatureStatuses` reports finality correctly on every node. */

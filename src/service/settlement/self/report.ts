@@ -3,9 +3,9 @@ import type { Chain, Observation } from '../../chains/chain.ts'
 import type { Context } from '../../context/context.ts'
 import { findPayment, setReported, type PaymentRecord } from '../../db/payments.ts'
 import type { SettlementOrder } from '../../db/settlement-orders.ts'
-import { readAuthorized } from '../../payments/authorized.ts'
+import { readSignedAuthorization } from '../../payments/signed-authorization.ts'
 import { chainOf, refuseParameters } from '../../context/network.ts'
-import { pays } from '../../payments/pays.ts'
+import { matchesPayment } from '../../payments/matches-payment.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { notifyMonitor } from '../../chains/notify.ts'
 import { isOrdered } from '../find-landed.ts'
@@ -60,7 +60,9 @@ type Reported = {
  */
 function isForeign(chain: Chain, { payment, order, signature, observation }: Reported): boolean {
   if (observation.state !== 'landed') return false
-  if (!readAuthorized(chain, order.key, payment))
+  if (!readSignedAuthorization(chain, order.key, payment))
     return !isOrdered(order, { signature, observation })
-  return !(observation.moved ?? []).some((moved) => pays(payment, moved, observation.height))
+  return !(observation.moved ?? []).some((moved) =>
+    matchesPayment(payment, moved, observation.height),
+  )
 }

@@ -21,7 +21,7 @@ import {
   refusal,
   refused,
 } from '#testing/proofs.ts'
-import { startRightTime } from '#testing/right-time.ts'
+import { startSynchronizedClock } from '#testing/synchronized-clock.ts'
 import {
   eventually,
   openAccount,
@@ -50,7 +50,7 @@ const URL = 'https://shop.example/a'
 
 let solana: SolanaFixture
 let network: Network
-let clock: Awaited<ReturnType<typeof startRightTime>>
+let clock: Awaited<ReturnType<typeof startSynchronizedClock>>
 let opened: OpenedContext
 let context: Context
 let actor: Actor
@@ -59,7 +59,7 @@ const holders: Keypair[] = Array.from({ length: 12 }, () => Keypair.generate())
 
 beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 50 })
-  clock = await startRightTime(solana.rpcUrl)
+  clock = await startSynchronizedClock(solana.rpcUrl)
   const withTokens = await createTokens(
     solana,
     holders.map(({ publicKey }) => publicKey.toBase58()),

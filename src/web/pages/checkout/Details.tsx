@@ -5,7 +5,7 @@ import { familyOf, nativeAsset, type Asset, type Network } from '#contract/netwo
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
 import { hrefOf } from '../../router/location.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { PaymentState } from '../../payment-flow/machine.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { announce } from '../../ui/announce.tsx'
 import { ProgressStep } from './ProgressStep.tsx'

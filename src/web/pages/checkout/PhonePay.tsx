@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { familyOf } from '#contract/network.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'

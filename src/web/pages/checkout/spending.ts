@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { mayHaveLeft } from '../../payment-flow/machine.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { capKey, findBreach } from '../../local-data/caps.ts'
 import { formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { allPayments } from '../../payment-flow/form/runs.ts'

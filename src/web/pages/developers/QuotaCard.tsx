@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
-import { usePauseSeconds } from '../../api/pause.ts'
+import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { remainingAt, useQuota } from '../../api/quota.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Banner } from '../../ui/Banner.tsx'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect } from 'react'
-import { useArrivals } from '../../api/arrivals.ts'
+import { useNewPayments } from '../../api/new-payments.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { serverNow } from '../../api/clock.ts'
@@ -20,7 +20,7 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(newestQuery(viewer, {}, SHOWN))
   const rows = data?.payments ?? []
-  const [newest] = newArrivals(useArrivals(), rows, {
+  const [newest] = newArrivals(useNewPayments(), rows, {
     viewer,
     filter: {},
     zone: 'utc',

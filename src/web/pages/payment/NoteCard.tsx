@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState, type FormEvent } from 'react'
 import { describeError } from '../../errors/codes.ts'
-import { inOne } from '../../errors/in-one.ts'
+import { joinMessage } from '../../errors/join-message.ts'
 import { labelsQuery, notesQuery, writeNotes, type NoteUpdate } from '../../api/notes.ts'
 import { useSession } from '../../api/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -62,7 +62,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
       )}
       {problem !== undefined && (
         <Banner className="mt-4" role="alert" tone="bad">
-          {inOne({ title: describeError(problem).title, body: t`Your change was not kept.` })}
+          {joinMessage({ title: describeError(problem).title, body: t`Your change was not kept.` })}
         </Banner>
       )}
     </Card>

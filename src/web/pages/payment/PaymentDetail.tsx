@@ -18,7 +18,7 @@ import { PaymentFacts } from './PaymentFacts.tsx'
 import { ReceiptCard } from './ReceiptCard.tsx'
 import { ReturnCard } from './ReturnCard.tsx'
 import { StateBanner } from './StateBanner.tsx'
-import { inOne } from '../../errors/in-one.ts'
+import { joinMessage } from '../../errors/join-message.ts'
 import { stateWords, titleWords } from './state-words.ts'
 import { OnChainCard } from './OnChainCard.tsx'
 
@@ -32,7 +32,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   const before = useRef(status)
 
   useEffect(() => {
-    if (before.current !== status) announce(inOne({ title, body: stateWords(payment) }))
+    if (before.current !== status) announce(joinMessage({ title, body: stateWords(payment) }))
     before.current = status
   }, [status, title, payment])
 

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { handOver } from '../../api/hand-over.ts'
+import { passToPage } from '../../api/page-transfer.ts'
 import { pathTo } from '../../router/paths.ts'
 import { navigate } from '../../router/location.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -80,7 +80,7 @@ export function ReceiptCard({
         <Button
           icon={<Icon name="shield" />}
           onClick={() => {
-            handOver('verify', payment.paymentProof ?? payment.paymentId)
+            passToPage('verify', payment.paymentProof ?? payment.paymentId)
             navigate(pathTo('verify', {}))
           }}
           size="sm"

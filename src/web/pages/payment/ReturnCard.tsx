@@ -4,7 +4,7 @@ import { formatAmount } from '#contract/amount.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
 import { describeError } from '../../errors/codes.ts'
-import { inOne } from '../../errors/in-one.ts'
+import { joinMessage } from '../../errors/join-message.ts'
 import { useSession } from '../../api/session.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -93,7 +93,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         </>
       ) : error ? (
         <p className="text-sm text-muted">
-          {inOne({
+          {joinMessage({
             title: describeError(error).title,
             body: t`What went back is not known, so nothing can be sent back from here.`,
           })}

@@ -1,7 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
-import { useArrivals } from '../../api/arrivals.ts'
+import { useNewPayments } from '../../api/new-payments.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
 import {
   isFiltered,
@@ -95,7 +95,7 @@ function ListView({
       [t, most],
     ),
   )
-  const arrivals = newArrivals(useArrivals(), pages.first, { viewer, filter, zone, now: opened })
+  const arrivals = newArrivals(useNewPayments(), pages.first, { viewer, filter, zone, now: opened })
 
   if (pages.total === undefined) {
     if (pages.error) {

@@ -3,7 +3,7 @@ import { readNotes } from '../../api/notes.ts'
 import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
-import { siftPayments } from '../../api/sift-payments.ts'
+import { filterPayments } from '../../api/filter-payments.ts'
 import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
 export type ExportSource =
@@ -66,7 +66,7 @@ async function* pagesOf(
   }
   const { viewer, query, noted, until } = source
   if (noted)
-    for await (const { rows } of siftPayments(viewer, { query, noted }, { until, signal }))
+    for await (const { rows } of filterPayments(viewer, { query, noted }, { until, signal }))
       yield rows
   else
     for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments

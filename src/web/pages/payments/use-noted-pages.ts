@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
-import { siftPayments } from '../../api/sift-payments.ts'
+import { filterPayments } from '../../api/filter-payments.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { Pages } from './use-pages.ts'
 
@@ -46,7 +46,7 @@ export function useNotedPages(
     const { signal } = abort
     async function look() {
       try {
-        for await (const { rows, looked, of } of siftPayments(
+        for await (const { rows, looked, of } of filterPayments(
           viewer,
           { query, noted },
           { until, signal },

@@ -1,7 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { formatNumber } from '../../locales/formats.ts'
-import { formatCheckFact, type AnyCheckFact } from '../../payment-order/check-facts.ts'
+import { formatCheckFact, type AnyCheckFact } from '../../payment-intent/check-facts.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { cx } from '../../ui/cx.ts'

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { explorerLink, type Network } from '#contract/network.ts'
 import { pathTo } from '../../router/paths.ts'
-import { inOne } from '../../errors/in-one.ts'
+import { joinMessage } from '../../errors/join-message.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import { Link } from '../../router/Link.tsx'
 import { SignIn } from '../../shell/SignIn.tsx'
@@ -60,7 +60,7 @@ export function ResultCard({ result, network, children }: ResultCardProps) {
             {said}
           </h2>
           <p className="text-sm text-muted">
-            {why ? inOne({ title: t(why.title), body: t(why.body) }) : t(body)}
+            {why ? joinMessage({ title: t(why.title), body: t(why.body) }) : t(body)}
           </p>
         </div>
       </div>

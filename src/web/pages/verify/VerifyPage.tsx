@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
-import { takeHandOver } from '../../api/hand-over.ts'
+import { takePassed } from '../../api/page-transfer.ts'
 import { pathTo } from '../../router/paths.ts'
 import { navigate } from '../../router/location.ts'
 import { useSearch } from '../../router/use-route.ts'
@@ -32,7 +32,7 @@ const BatchView = lazy(() =>
 export function VerifyPage() {
   const { t } = useLingui()
   const [mode, setMode] = useState<'one' | 'many'>('one')
-  const [text, setText] = useState(() => takeHandOver('verify') ?? '')
+  const [text, setText] = useState(() => takePassed('verify') ?? '')
   const found = useMemo(() => recognize(text), [text])
   const { settlement } = useSearch('verify')
   const show = (id?: string) => navigate(pathTo('verify', { search: { settlement: id } }))

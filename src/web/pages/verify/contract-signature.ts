@@ -8,7 +8,7 @@ import { checkNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
 import type { Body } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
-import { authorizationOf } from './settle/carry-out.ts'
+import { authorizationOf } from './settle/execute.ts'
 
 type Message = Extract<Body, { kind: 'authorization' | 'permit' }>
 type Question = { payment: PaymentPayload; body: Message; expected: Expected }

@@ -5,7 +5,7 @@ import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { SearchOf } from '../../router/paths.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { rememberedWallet } from '../../wallet/state/remembered.ts'
 import {

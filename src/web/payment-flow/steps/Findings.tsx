@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react/macro'
-import type { Finding } from '../../payment-order/intent.ts'
+import type { Finding } from '../../payment-intent/intent.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 

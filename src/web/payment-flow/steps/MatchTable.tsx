@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Match, MatchRow } from '#chains/match.ts'
 import { fact as factOf, type MatchFact } from '#contract/facts.ts'
-import { FIELD_NAMES, formatMatchFact } from '../../payment-order/match-facts.ts'
+import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PaymentState } from '../machine.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { BuildStep } from './BuildStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'

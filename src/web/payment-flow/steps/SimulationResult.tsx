@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import type { WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'

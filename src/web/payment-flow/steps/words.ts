@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { OutgoingState, PaymentState } from '../machine.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { Progress } from './ProgressCard.tsx'
 
 /** `0.1 SOL`, every digit. */

@@ -6,7 +6,7 @@ import type {
   Reading,
   Sent,
   Simulation,
-} from '../../payment-order/intent.ts'
+} from '../../payment-intent/intent.ts'
 import type {
   Clock,
   PaymentChain,
@@ -14,7 +14,7 @@ import type {
   PaymentWallet,
   TransactionReader,
   WalletResponse,
-} from '../../payment-order/ports.ts'
+} from '../../payment-intent/ports.ts'
 
 /**
  * The environment of a payment under test: a chain, a wallet, the service and time, all controlled

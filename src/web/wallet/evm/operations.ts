@@ -14,7 +14,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import { textFact } from '#contract/facts.ts'
 import type { Match, Step } from '#chains/match.ts'
 import { checksumAddress } from '#contract/address.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 
 /** How each thing that an account of EVM sends is read, before it is signed and after it landed. */
 type Reading = {

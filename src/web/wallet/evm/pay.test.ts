@@ -2,7 +2,7 @@ import type { EIP1193Provider } from 'viem'
 import { afterEach, expect, test, vi } from 'vitest'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { payWithProvider } from './pay.ts'
 
 const SENDER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'

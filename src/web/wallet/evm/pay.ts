@@ -2,8 +2,8 @@ import { numberToHex, type EIP1193Provider } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
-import type { WalletResponse } from '../../payment-order/ports.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import type { WalletResponse } from '../../payment-intent/ports.ts'
 import {
   describeUserError,
   describeUnsigned,

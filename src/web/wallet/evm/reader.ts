@@ -1,8 +1,8 @@
 import { compareSigned } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
-import type { TransactionReader } from '../../payment-order/ports.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import type { TransactionReader } from '../../payment-intent/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import { readingOf } from './operations.ts'
 

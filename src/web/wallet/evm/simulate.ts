@@ -19,7 +19,7 @@ import {
 } from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
-import type { WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 
 /** A payment's bytes, and the currency of its network fee. */
 type Tried = { order: WalletPaymentIntent; bytes: Uint8Array; currency: Asset }

@@ -9,8 +9,8 @@ import type {
   WalletPaymentIntent,
   Reading,
   Sent,
-} from '../../payment-order/intent.ts'
-import type { PaymentChain } from '../../payment-order/ports.ts'
+} from '../../payment-intent/intent.ts'
+import type { PaymentChain } from '../../payment-intent/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
 import { readingOf } from './operations.ts'

@@ -1,6 +1,6 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import type { WalletPaymentIntent, Sent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent, Sent } from '../../payment-intent/intent.ts'
 
 /** The most a node returns at once. */
 const PAGE = 1_000

@@ -4,7 +4,7 @@ import { matchTransaction, type MatchOptions } from '#chains/solana/match.ts'
 import { compareLandedNote, compareSignedNote, matchNote } from '#chains/solana/note.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match } from '#chains/match.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 
 /** How each thing that an account of Solana signs is read: before, as it comes back from the wallet, and after it landed. */
 type Reading = {

@@ -16,7 +16,7 @@ import {
   solanaReviewed,
   solanaStranger,
 } from '#testing/chain-payments.ts'
-import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { signWithWallet } from './pay.ts'
 import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'

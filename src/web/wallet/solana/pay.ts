@@ -1,5 +1,5 @@
-import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-order/intent.ts'
-import type { WalletResponse } from '../../payment-order/ports.ts'
+import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import type { WalletResponse } from '../../payment-intent/ports.ts'
 import { describeUnsigned } from '../../errors/error-messages.ts'
 import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'

@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
-import type { TransactionReader } from '../../payment-order/ports.ts'
+import type { TransactionReader } from '../../payment-intent/ports.ts'
 import { readingOf } from './operations.ts'
 
 /** Reads Solana transactions from their bytes. */

@@ -4,7 +4,7 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import type { BalanceChange, WalletPaymentIntent, Simulation } from '../../payment-order/intent.ts'
+import type { BalanceChange, WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 import type { Rpc } from './connections.ts'
 import { describeFailure } from './failure.ts'
 

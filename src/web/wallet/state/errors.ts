@@ -1,4 +1,4 @@
-import { inOne } from '../../errors/in-one.ts'
+import { joinMessage } from '../../errors/join-message.ts'
 import { describeUserError, type WalletSignal } from '../../errors/error-messages.ts'
 import { WalletTimeoutError } from './bounded.ts'
 
@@ -9,7 +9,7 @@ export class WalletError extends Error {
   readonly walletName: string
 
   constructor(signal: WalletSignal, walletName: string, options?: ErrorOptions) {
-    super(inOne(describeUserError(signal, walletName)), options)
+    super(joinMessage(describeUserError(signal, walletName)), options)
     this.signal = signal
     this.walletName = walletName
   }

@@ -3,8 +3,8 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { MatchRow } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
 import { i18n } from '../../locales/i18n.ts'
-import { FIELD_NAMES, formatMatchFact } from '../../payment-order/match-facts.ts'
-import type { WalletPaymentIntent } from '../../payment-order/intent.ts'
+import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 
 /**
  * The order as the chains compare it; the payment's id and the fee cap belong to one attempt.

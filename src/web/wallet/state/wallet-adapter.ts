@@ -1,6 +1,6 @@
 import type { Asset, Network } from '#contract/network.ts'
-import type { BroadcastEvidence } from '../../payment-order/evidence.ts'
-import type { PaymentChain, PaymentWallet, TransactionReader } from '../../payment-order/ports.ts'
+import type { BroadcastEvidence } from '../../payment-intent/evidence.ts'
+import type { PaymentChain, PaymentWallet, TransactionReader } from '../../payment-intent/ports.ts'
 import type { ConnectedAccount } from './accounts.ts'
 
 /** EIP-712. What is signed moves nothing by itself. */

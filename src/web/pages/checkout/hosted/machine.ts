@@ -1,5 +1,5 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
-import type { UserError } from '../../../payment-order/intent.ts'
+import type { UserError } from '../../../payment-intent/intent.ts'
 
 /**
  * A payment from a managed wallet, as this page drives it. The operator's wallet signs a text,

@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect } from 'react'
 import { canRebuild, isPaid, mayHaveLeft } from '../../../payment-flow/machine.ts'
-import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { PageSkeleton } from '../../../shell/PageSkeleton.tsx'
 import { Banner } from '../../../ui/Banner.tsx'

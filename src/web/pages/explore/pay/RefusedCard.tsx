@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { canRebuild, isPaid } from '../../../payment-flow/machine.ts'
-import { inOne } from '../../../errors/in-one.ts'
+import { joinMessage } from '../../../errors/join-message.ts'
 import { readReason, proofReasons } from '../../../errors/proof-reasons.ts'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
@@ -76,7 +76,9 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
           </Trans>
         </p>
       ) : (
-        words && <p className="text-sm">{inOne({ title: t(words.title), body: t(words.body) })}</p>
+        words && (
+          <p className="text-sm">{joinMessage({ title: t(words.title), body: t(words.body) })}</p>
+        )
       )}
       {said && (
         <p className="mt-1 text-sm text-muted">

@@ -23,14 +23,14 @@ import { chainIdOf, type Asset, type Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { ClientPayment as Terms } from '#x402/client/order.ts'
 import { serverNow } from '../../../api/clock.ts'
-import type { WalletPaymentIntent } from '../../../payment-order/intent.ts'
+import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type {
   PaymentChain,
   PaymentService,
   PaymentWallet,
   TransactionReader,
-} from '../../../payment-order/ports.ts'
+} from '../../../payment-intent/ports.ts'
 import { describeUserError, describeUnsigned } from '../../../errors/error-messages.ts'
 import { signalOf } from '../../../wallet/state/errors.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'

@@ -5,7 +5,7 @@ import type { UndeliveredPayment } from '#contract/undelivered-endpoints.ts'
 import { call } from '../../../api/client.ts'
 import { undeliveredQuery } from '../../../api/inbox.ts'
 import { describeError } from '../../../errors/codes.ts'
-import { inOne } from '../../../errors/in-one.ts'
+import { joinMessage } from '../../../errors/join-message.ts'
 import { pathTo } from '../../../router/paths.ts'
 import { Link } from '../../../router/Link.tsx'
 import { PageHeader } from '../../../shell/PageHeader.tsx'
@@ -123,7 +123,7 @@ function PaymentItem({
       )
       onChanged()
     } catch (error) {
-      toast(inOne(describeError(error)), { tone: 'bad' })
+      toast(joinMessage(describeError(error)), { tone: 'bad' })
     }
   }
 
@@ -139,7 +139,7 @@ function PaymentItem({
       onChanged()
       toast(t`Marked as delivered.`, { undo: () => void reopen() })
     } catch (error) {
-      setProblem(inOne(describeError(error)))
+      setProblem(joinMessage(describeError(error)))
       setBusy(false)
     }
   }

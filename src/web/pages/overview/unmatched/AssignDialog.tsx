@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../../api/client.ts'
 import { describeError } from '../../../errors/codes.ts'
-import { inOne } from '../../../errors/in-one.ts'
+import { joinMessage } from '../../../errors/join-message.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { announce } from '../../../ui/announce.tsx'
@@ -48,7 +48,7 @@ export function AssignDialog({
       onAssigned()
       onClose()
     } catch (error) {
-      setProblem(inOne(describeError(error)))
+      setProblem(joinMessage(describeError(error)))
       setBusy(false)
     }
   }

@@ -4,7 +4,7 @@ import { explorerLink } from '#contract/network.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../../api/client.ts'
 import { describeError } from '../../../errors/codes.ts'
-import { inOne } from '../../../errors/in-one.ts'
+import { joinMessage } from '../../../errors/join-message.ts'
 import { pathTo } from '../../../router/paths.ts'
 import { Link } from '../../../router/Link.tsx'
 import { hrefOf } from '../../../router/location.ts'
@@ -172,7 +172,7 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
       announce(t`The assignment is undone.`)
       onChanged()
     } catch (error) {
-      setProblem(inOne(describeError(error)))
+      setProblem(joinMessage(describeError(error)))
     } finally {
       setBusy(false)
     }

@@ -10,7 +10,7 @@ import { toV1, type Requirements } from '#x402/requirements.ts'
 import { call } from '../../../api/client.ts'
 import { ApiError } from '../../../api/errors.ts'
 import { describeError } from '../../../errors/codes.ts'
-import { inOne } from '../../../errors/in-one.ts'
+import { joinMessage } from '../../../errors/join-message.ts'
 import { readReason } from '../../../errors/proof-reasons.ts'
 import type { Check } from '../../../payment-view/check.ts'
 import type { Expected } from './local-checks.ts'
@@ -218,7 +218,7 @@ function explain(error: unknown): ServiceView {
   const words = describeError(error)
   return {
     ...NOTHING,
-    undecided: fields.length > 0 ? fields.join(' ') : inOne(words),
+    undecided: fields.length > 0 ? fields.join(' ') : joinMessage(words),
     signIn: words.action === 'sign_in',
   }
 }

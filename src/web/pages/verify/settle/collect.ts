@@ -11,13 +11,13 @@ import type {
   CheckedTransaction,
   WalletPaymentIntent,
   Simulation,
-} from '../../../payment-order/intent.ts'
+} from '../../../payment-intent/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type {
   PaymentChain,
   PaymentWallet,
   TransactionReader,
-} from '../../../payment-order/ports.ts'
+} from '../../../payment-intent/ports.ts'
 import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'

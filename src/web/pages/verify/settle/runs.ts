@@ -73,7 +73,7 @@ async function behind(settlement: Settlement, kind: SettleKind): Promise<RunDepe
   const service = settleService(settlement)
   switch (kind) {
     case 'execute':
-      return { service, ...(await import('./carry-out.ts')).carryOut(settlement, stack) }
+      return { service, ...(await import('./execute.ts')).executeProof(settlement, stack) }
     case 'co_sign':
     case 'broadcast':
       return { service, ...(await import('./collect.ts')).collect(settlement, stack) }

@@ -4,7 +4,7 @@ import type {
   ProofTask,
   PaymentOperation,
   WalletPaymentIntent,
-} from '../../../payment-order/intent.ts'
+} from '../../../payment-intent/intent.ts'
 import { factsOf, type ProofFacts } from '../proof/facts.ts'
 import type { Expected } from '../proof/local-checks.ts'
 import type { SettleKind } from './kinds.ts'

@@ -7,11 +7,11 @@ let arrivals: readonly PaymentStatusBody[] = []
 const listeners = new Set<() => void>()
 
 /** Payments the live stream told of, newest first: a list offers those it does not show yet. */
-export function useArrivals(): readonly PaymentStatusBody[] {
+export function useNewPayments(): readonly PaymentStatusBody[] {
   return useSyncExternalStore(subscribe, () => arrivals)
 }
 
-export function addArrival(payment: PaymentStatusBody): void {
+export function addNewPayment(payment: PaymentStatusBody): void {
   arrivals = [payment, ...arrivals.filter((each) => each.paymentId !== payment.paymentId)].slice(
     0,
     KEPT,
@@ -19,7 +19,7 @@ export function addArrival(payment: PaymentStatusBody): void {
   for (const listener of listeners) listener()
 }
 
-export function clearArrivals(): void {
+export function clearNewPayments(): void {
   arrivals = []
   for (const listener of listeners) listener()
 }

@@ -22,7 +22,7 @@ export function usePauseSeconds(): number {
 }
 
 /** Resolves once the pause is over, at once without one. @throws the signal's reason when the asker no longer waits */
-export function pauseOver(signal?: AbortSignal): Promise<void> {
+export function waitForPause(signal?: AbortSignal): Promise<void> {
   if (seconds === 0) return Promise.resolve()
   return new Promise((resolve, reject) => {
     const look = () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { notePause, pauseOver, pauseSeconds } from './pause.ts'
+import { notePause, waitForPause, pauseSeconds } from './rate-limit-pause.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -16,12 +16,12 @@ test('a pause counts down to nothing, and a shorter one never ends it', () => {
 
 test('whoever waits goes on when the pause is over, and one who gives up is let go at once', async () => {
   vi.useFakeTimers()
-  await pauseOver()
+  await waitForPause()
   notePause(100)
   const order: string[] = []
-  const waiting = pauseOver().then(() => order.push('on'))
+  const waiting = waitForPause().then(() => order.push('on'))
   const given = new AbortController()
-  const gone = pauseOver(given.signal).catch(() => order.push('gone'))
+  const gone = waitForPause(given.signal).catch(() => order.push('gone'))
   given.abort(new Error('left'))
   await gone
   expect(order).toEqual(['gone'])

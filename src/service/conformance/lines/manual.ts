@@ -48,7 +48,7 @@ const rows: Unasked[] = [
   },
 ]
 
-export const unaskedLines: ConformanceLine[] = rows.map(({ why, ...line }) => ({
+export const manualLines: ConformanceLine[] = rows.map(({ why, ...line }) => ({
   ...line,
   run: async () => ({
     request: line.endpoint,

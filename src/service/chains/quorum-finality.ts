@@ -5,7 +5,7 @@ import type { Observation } from './chain.ts'
  * endpoints both show it as failed and final.
  * @param again what two endpoints show, or the only one when it is asked twice
  */
-export async function ifForEver(
+export async function requireQuorumFinality(
   seen: Observation,
   again: () => Promise<readonly Observation[]>,
 ): Promise<Observation> {

@@ -6,17 +6,17 @@ import { queryClient } from './query-client.ts'
 import { readAllPayments } from './read-all.ts'
 
 /** What came of one more stretch of the list: the rows that are asked for, and how many were looked at so far, of how many. */
-export type Sifted = { rows: readonly PaymentRow[]; looked: number; of: number }
+export type FilteredPayments = { rows: readonly PaymentRow[]; looked: number; of: number }
 
 /**
  * The payments of a query whose notes are asked for, newest first. The service narrows by what it knows and never hears of a note; the rest is told
  * apart here, page after page. It ends as soon as a label has no payment left. @throws ApiError
  */
-export async function* siftPayments(
+export async function* filterPayments(
   viewer: Viewer,
   { query, noted }: { query: ListQuery; noted: NoteFilter },
   options: { until: number | undefined; signal: AbortSignal },
-): AsyncGenerator<Sifted> {
+): AsyncGenerator<FilteredPayments> {
   let left = await labelled(noted)
   let looked = 0
   if (left === 0) return

@@ -1,5 +1,5 @@
 /** How many relayed requests one host and the whole proxy have under way: a relay must be no lever against either. */
-export class Turnstile {
+export class ConcurrencyLimit {
   readonly #perHost: number
   readonly #total: number
   readonly #open = new Map<string, number>()

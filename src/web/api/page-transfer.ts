@@ -4,12 +4,12 @@
  */
 const handed = new Map<string, string>()
 
-export function handOver(to: 'verify', text: string): void {
+export function passToPage(to: 'verify', text: string): void {
   handed.set(to, text)
 }
 
 /** What was handed over, once. */
-export function takeHandOver(to: 'verify'): string | undefined {
+export function takePassed(to: 'verify'): string | undefined {
   const text = handed.get(to)
   handed.delete(to)
   return text

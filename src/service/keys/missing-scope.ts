@@ -3,7 +3,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Authenticated } from './authenticate.ts'
 
 /** Why a key may not do what needs this scope: the account's plan does not include it, or the key was not given it. */
-export function lackOf(caller: Authenticated, scope: Scope): ProblemError {
+export function missingScope(caller: Authenticated, scope: Scope): ProblemError {
   if (caller.beyondPlan.has(scope)) {
     const message = `The plan ${caller.plan} of this account does not include ${scope}.`
     return new ProblemError('FORBIDDEN', { message, details: { scope, plan: caller.plan } })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
  * A way to a bare Solana node that corrects one thing: the node tells the time of a transaction's block a thousandfold too small.
  * While `swallowing`, it takes transactions as a node does that loses them: with their signature for an answer.
  */
-export async function startRightTime(
+export async function startSynchronizedClock(
   target: string,
 ): Promise<AsyncDisposable & { url: string; swallowing: boolean }> {
   const gate = { swallowing: false }

@@ -4,7 +4,7 @@ import { SOLANA_DEVNET, SOLANA_MAINNET } from '#contract/network.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
 import type { ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { pays } from './pays.ts'
+import { matchesPayment } from './matches-payment.ts'
 
 const [sender, recipient, stranger, mint] = Array.from({ length: 4 }, () =>
   Keypair.generate().publicKey.toBase58(),
@@ -32,9 +32,11 @@ const account = (owner: string, program?: PublicKey) =>
   accountOf(new PublicKey(owner), new PublicKey(mint), program).toBase58()
 
 test('a token’s transfer pays the wallet it names, or the wallet whose account it names where nobody tells the owner', () => {
-  expect(pays(payment, transfer, 2)).toBe(true)
-  expect(pays(payment, { ...transfer, recipient: account(recipient) }, 2)).toBe(true)
-  expect(pays(payment, { ...transfer, recipient: account(recipient, TOKEN_2022) }, 2)).toBe(true)
+  expect(matchesPayment(payment, transfer, 2)).toBe(true)
+  expect(matchesPayment(payment, { ...transfer, recipient: account(recipient) }, 2)).toBe(true)
+  expect(
+    matchesPayment(payment, { ...transfer, recipient: account(recipient, TOKEN_2022) }, 2),
+  ).toBe(true)
 })
 
 test.each<[string, Partial<ObservedTransfer>]>([
@@ -46,6 +48,8 @@ test.each<[string, Partial<ObservedTransfer>]>([
   ['another payment', { memo: 'pay_2' }],
   ['no payment', { memo: null }],
 ])('a transfer of %s pays nothing', (_, change) => {
-  expect(pays(payment, { ...transfer, ...change }, 2)).toBe(false)
-  expect(pays({ ...payment, network: SOLANA_MAINNET }, { ...transfer, ...change }, 2)).toBe(false)
+  expect(matchesPayment(payment, { ...transfer, ...change }, 2)).toBe(false)
+  expect(
+    matchesPayment({ ...payment, network: SOLANA_MAINNET }, { ...transfer, ...change }, 2),
+  ).toBe(false)
 })

@@ -16,17 +16,17 @@ const CLOCKS_DIFFER_MS = 60_000
 type SignedPayment = Pick<PaymentRecord, 'asset' | 'recipient' | 'amount' | 'expiresAt'>
 
 /** What a payer signed for others to execute, and the contracts of its chain. */
-export type Authorized = { authorization: Authorization; contracts: Contracts }
+export type SignedAuthorization = { authorization: Authorization; contracts: Contracts }
 
 /**
  * The authorization of a payment, with the fields needed to find it on the chain: from the key of
  * its claim, `permit2:from:nonce` or `asset:from:nonce`. Undefined for the key of a transaction.
  */
-export function readAuthorized(
+export function readSignedAuthorization(
   { contracts }: Chain,
   key: string,
   payment: SignedPayment,
-): Authorized | undefined {
+): SignedAuthorization | undefined {
   const { asset, recipient, amount, expiresAt } = payment
   const [scope = '', from, nonce] = key.split(':')
   if (contracts === null || from === undefined || nonce === undefined) return undefined
@@ -55,10 +55,10 @@ const ENDINGS: Readonly<Record<Ending, string>> = {
  * have, or still may.
  * @param used whether a node says that it was used, and shows no transaction that executed it
  */
-export async function whyEnded(
+export async function authorizationEndReason(
   context: Context,
   { builtHeight, expiresAt }: PaymentRecord,
-  { authorization, contracts, used }: Authorized & { used: boolean },
+  { authorization, contracts, used }: SignedAuthorization & { used: boolean },
 ): Promise<string | undefined> {
   const due = expiresAt !== null && context.now().getTime() > expiresAt.getTime() - CLOCKS_DIFFER_MS
   const ending = used || due ? await contracts.proveEnding(authorization, builtHeight) : null

@@ -6,9 +6,9 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { describeSettlement, matchSettlement } from '#chains/evm/settlement.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
-import type { Simulation } from '../../../payment-order/intent.ts'
+import type { Simulation } from '../../../payment-intent/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
-import type { PaymentChain, TransactionReader } from '../../../payment-order/ports.ts'
+import type { PaymentChain, TransactionReader } from '../../../payment-intent/ports.ts'
 import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
@@ -22,7 +22,7 @@ import type { Settlement } from './settlement.ts'
  * Collecting what the payer of a token signed as a message: the payee makes the call, and pays the
  * network fee.
  */
-export function carryOut(
+export function executeProof(
   { facts, expected }: Settlement,
   stack: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {

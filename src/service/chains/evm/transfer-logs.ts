@@ -3,7 +3,7 @@ import { checksumAddress } from '#contract/address.ts'
 import type { ObservedTransfer } from '../chain.ts'
 
 /** What the tokens of a transaction say they moved. A token may say anything: only what is said by the token that was asked for counts. */
-export function readMoved(logs: readonly Log[]): ObservedTransfer[] {
+export function readTransferLogs(logs: readonly Log[]): ObservedTransfer[] {
   return parseEventLogs({
     abi: erc20Abi,
     eventName: 'Transfer',

@@ -46,7 +46,7 @@ const Statuses = v.object({ value: v.array(v.nullable(v.object({ slot: v.number(
  * Every transaction that landed, of this run of the node and of earlier ones, with the accounts it touched.
  * The node forgets its history and its accounts when it ends; a cluster does not.
  */
-export class Archive {
+export class SolanaHistory {
   readonly #surfnet: Surfnet
   readonly #journal: SlotJournal
   readonly #watchMs: number

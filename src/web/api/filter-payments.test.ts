@@ -3,7 +3,7 @@ import type { PaymentRow } from '#contract/payment-body.ts'
 import { matchesFilter } from './merge-payment.ts'
 import { matchesNotes, noteFilterOf } from './payment-filter.ts'
 import { queryClient } from './query-client.ts'
-import { siftPayments } from './sift-payments.ts'
+import { filterPayments } from './filter-payments.ts'
 import { configureClient } from './client.ts'
 
 const note = (labels: string[], reconciledAt: number | null = null) => ({ labels, reconciledAt })
@@ -124,12 +124,12 @@ function indexOf(id: string): number {
 }
 
 async function sift(
-  noted: Parameters<typeof siftPayments>[1]['noted'],
+  noted: Parameters<typeof filterPayments>[1]['noted'],
 ): Promise<{ ids: string[]; looked: number }> {
   const ids: string[] = []
   let looked = 0
   const options = { until: undefined, signal: new AbortController().signal }
-  for await (const part of siftPayments({ wallets: 'all' }, { query: {}, noted }, options)) {
+  for await (const part of filterPayments({ wallets: 'all' }, { query: {}, noted }, options)) {
     ids.push(...part.rows.map(({ paymentId }) => paymentId))
     looked = part.looked
   }

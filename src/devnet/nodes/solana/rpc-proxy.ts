@@ -15,7 +15,7 @@ const Request = v.looseObject({
 })
 
 /** The chain's public face: JSON-RPC on one port, subscriptions on another, as a cluster has them. */
-export class Front implements AsyncDisposable {
+export class RpcProxy implements AsyncDisposable {
   readonly #http: Server
   readonly #sockets: WebSocketServer
 
@@ -24,7 +24,10 @@ export class Front implements AsyncDisposable {
     this.#sockets = sockets
   }
 
-  static async listen(chain: OverrideChain, ports: { http: number; ws: number }): Promise<Front> {
+  static async listen(
+    chain: OverrideChain,
+    ports: { http: number; ws: number },
+  ): Promise<RpcProxy> {
     const http = createServer((request, response) => {
       serve(chain, request, response).catch(() => response.destroy())
     })
@@ -38,7 +41,7 @@ export class Front implements AsyncDisposable {
       sockets.once('error', reject).once('listening', resolve),
     )
     sockets.on('connection', (socket) => join(socket, new WebSocket(chain.surfnet.wsUrl)))
-    return new Front(http, sockets)
+    return new RpcProxy(http, sockets)
   }
 
   get port(): number {

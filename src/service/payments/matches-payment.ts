@@ -10,7 +10,7 @@ import type { PaymentRecord } from '../db/payments.ts'
  * none, a block after the one it was built on, so that no older transfer pays for it.
  * @param height of the transfer's block; null while it is in the pool
  */
-export function pays(
+export function matchesPayment(
   payment: PaymentRecord,
   transfer: ObservedTransfer | null | undefined,
   height: number | null,
