@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { slimTables } from './src/web/build/slim-tables.ts'
 import { staticPages } from './src/web/build/static-pages.ts'
 import { translations } from './src/web/locales/macros.ts'
+import { pagePaths } from './src/web/router/page-paths.ts'
 
 /**
  * The web app as static files. Every address in the build is relative to where the app lives, which each page finds by itself: one build serves
@@ -14,7 +13,7 @@ export default defineConfig({
   base: './',
   // React has had this hook since its version 18: the copy for older ones is left out.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
-  plugins: [translations(), slimTables(), react(), tailwindcss(), staticPages(pagePaths())],
+  plugins: [translations(), react(), tailwindcss(), staticPages(Object.values(pagePaths))],
   build: {
     outDir: 'dist',
     target: ['chrome123', 'firefox128', 'safari17.5'],
@@ -39,9 +38,3 @@ export default defineConfig({
     },
   },
 })
-
-/** The addresses of src/web/router/paths.ts, read from its text: its words are messages, which only the build itself can run. */
-function pagePaths(): string[] {
-  const text = readFileSync(new URL('src/web/router/paths.ts', import.meta.url), 'utf8')
-  return [...text.matchAll(/path: '(\/[^']*)'/g)].map(([, path = '']) => path)
-}

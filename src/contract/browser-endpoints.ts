@@ -1,21 +1,165 @@
-import { dashboardEndpoints, type BrowserEndpoint } from './dashboard-endpoints.ts'
-import { hostedEndpoints } from './hosted-endpoints.ts'
-import { keyApprovalEndpoints } from './key-approval.ts'
-import { linkEndpoints } from './link-endpoints.ts'
-import { noteEndpoints } from './note-endpoints.ts'
-import { RelayInput, RelayReply } from './relay.ts'
-import { sessionEndpoints } from './session-endpoints.ts'
+import * as v from 'valibot'
+import { address } from './address-field.ts'
+import { ApiKeyInput, keyId, RotationInput } from './api-key-body.ts'
+import { proxyCalls } from './calls.ts'
+import { joinRows, type Schema } from './endpoint.ts'
+import {
+  assetName,
+  boundedText,
+  decimal,
+  networkName,
+  noNul,
+  paymentId,
+  resource,
+  timestamp,
+} from './fields.ts'
+import { returnUrl } from './payment-link.ts'
+import { RelayInput } from './relay.ts'
+
+const challengeId = v.pipe(
+  v.string(),
+  v.regex(/^sic_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of a sign-in message.'),
+)
+
+const text = (max: number) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'Expected some text.'),
+    v.maxLength(max, `Expected at most ${max} characters.`),
+    noNul(),
+  )
+const linkText = v.pipe(boundedText(6000), v.minLength(1))
+const linkId = v.pipe(
+  v.string(),
+  v.regex(/^lnk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected lnk_ and 22 base58 characters.'),
+)
+
+const intentNonce = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'),
+)
+
+export const MOST_LABELS = 10
+/** As many as one page of payments holds. */
+export const MOST_NOTED = 500
+
+/** One line without control characters, as people write on a folder. */
+export const Label = v.pipe(
+  v.string(),
+  v.trim(),
+  v.regex(
+    /^[^\p{Cc}\p{Cs},]{1,40}$/u,
+    'Expected 1 to 40 characters, none of them a comma or a control character.',
+  ),
+)
+
+const Labels = v.pipe(
+  v.array(Label),
+  v.maxLength(MOST_LABELS, `Expected at most ${MOST_LABELS} labels.`),
+)
+const paymentIds = v.pipe(
+  v.array(paymentId),
+  v.minLength(1),
+  v.maxLength(MOST_NOTED, `Expected at most ${MOST_NOTED} payments.`),
+)
+
+/** An array would also pass as an object without fields. */
+const nothing = v.pipe(
+  v.unknown(),
+  v.check((value) => !Array.isArray(value), 'Expected an object.'),
+  v.strictObject({}),
+)
+
+/** Every POST has a body. */
+type Rows = {
+  readonly [
+    K in keyof typeof proxyCalls as (typeof proxyCalls)[K] extends { method: 'POST' } ? K : never
+  ]: { body: Schema }
+}
+
+const rows = {
+  sessionChallenge: { body: v.strictObject({ walletAddress: address, network: networkName }) },
+  sessionCreate: { body: v.strictObject({ id: challengeId, signature: boundedText(4096) }) },
+  linkCreate: {
+    body: v.strictObject({
+      network: networkName,
+      /** One of the seller's wallets. */
+      recipient: address,
+      /** An address or a configured symbol; the native currency otherwise. */
+      asset: v.optional(assetName),
+      /** Without it, the buyer chooses. */
+      amount: v.optional(decimal),
+      resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),
+      description: v.optional(text(200)),
+      reference: v.optional(text(100)),
+      expiresAt: v.optional(timestamp),
+      maxPayments: v.optional(
+        v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
+      ),
+      returnUrl: v.optional(returnUrl),
+    }),
+  },
+  linkWithdraw: { body: v.strictObject({ id: linkId }) },
+  linkRestore: { body: v.strictObject({ id: linkId }) },
+  linkRead: { body: v.strictObject({ link: linkText }) },
+  linkPay: {
+    body: v.strictObject({
+      link: linkText,
+      walletAddress: address,
+      amount: v.optional(decimal),
+      priorityFee: v.optional(decimal),
+      description: v.optional(text(200)),
+      reference: v.optional(text(100)),
+    }),
+  },
+  hostedIntent: {
+    body: v.strictObject({
+      network: networkName,
+      from: address,
+      to: address,
+      asset: assetName,
+      amount: decimal,
+      resource: v.optional(resource),
+      description: v.optional(text(200)),
+      reference: v.optional(text(100)),
+      /** The operator's wallet that will sign; of the network's family. */
+      signer: address,
+    }),
+  },
+  hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
+  keyApproval: {
+    body: v.strictObject({
+      /** The operator's wallet that will sign. */
+      signer: boundedText(64),
+      operation: v.variant('kind', [
+        v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
+        v.strictObject({
+          kind: v.literal('rotate'),
+          id: keyId,
+          name: boundedText(100),
+          ...RotationInput.entries,
+        }),
+      ]),
+    }),
+  },
+  noteRead: { body: v.strictObject({ paymentIds }) },
+  noteWrite: {
+    body: v.strictObject({
+      paymentIds,
+      addLabels: v.optional(Labels),
+      removeLabels: v.optional(Labels),
+      note: v.optional(boundedText(2000)),
+      reconciled: v.optional(v.boolean()),
+    }),
+  },
+  sessionEndOthers: { body: nothing },
+  relay: { body: RelayInput },
+} as const satisfies Rows
 
 /**
  * What the proxy offers a browser under `/api` beside the service's endpoints of audience `browser`.
  * A state change needs `Content-Type: application/json`, `X-Requested-By: paydesk` and an allowed `Origin`.
+ * Not for browsers: they load `proxyCalls` of calls.ts.
  */
-export const browserEndpoints = {
-  ...dashboardEndpoints,
-  ...linkEndpoints,
-  ...hostedEndpoints,
-  ...keyApprovalEndpoints,
-  ...noteEndpoints,
-  ...sessionEndpoints,
-  relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },
-} as const satisfies Record<string, BrowserEndpoint>
+export const browserEndpoints = joinRows(proxyCalls, rows)

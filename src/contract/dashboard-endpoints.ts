@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
-import { boundedText, networkName } from './fields.ts'
+import type { Call } from './endpoint.ts'
 import { Network } from './network.ts'
 import { Example, RELAY_AUDIENCES } from './relay-option.ts'
 
@@ -44,11 +43,6 @@ export const PublicConfig = v.object({
 })
 export type PublicConfig = v.InferOutput<typeof PublicConfig>
 
-const challengeId = v.pipe(
-  v.string(),
-  v.regex(/^sic_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of a sign-in message.'),
-)
-
 export const dashboardEndpoints = {
   config: { method: 'GET', path: '/config', response: PublicConfig },
   session: {
@@ -63,25 +57,16 @@ export const dashboardEndpoints = {
   sessionChallenge: {
     method: 'POST',
     path: '/session/challenge',
-    body: v.strictObject({ walletAddress: address, network: networkName }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: v.number() }),
   },
   /** `signature`: hex on EVM, base58 on Solana. A further wallet joins the open session. */
   sessionCreate: {
     method: 'POST',
     path: '/session',
-    body: v.strictObject({ id: challengeId, signature: boundedText(4096) }),
     response: v.object({ session: Session }),
   },
   sessionDelete: { method: 'DELETE', path: '/session', response: v.object({ session: v.null() }) },
-} as const satisfies Record<string, BrowserEndpoint>
-
-export type BrowserEndpoint = {
-  method: 'GET' | 'POST' | 'DELETE'
-  path: `/${string}`
-  body?: v.GenericSchema
-  response: v.GenericSchema
-}
+} as const satisfies Record<string, Call>
 
 /**
  * Server-sent events: `GET /api/events`. `Last-Event-ID`, or `?lastEventId=` on a first connection,

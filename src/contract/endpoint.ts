@@ -1,13 +1,22 @@
 import type * as v from 'valibot'
 import type { Scope } from './api-key.ts'
-import type { ProblemCode } from './problem.ts'
+import type { ProblemCode } from './problem-codes.ts'
 
 export type Schema = v.GenericSchema
 
-export type Endpoint = {
+/**
+ * What a client needs to call an endpoint and to read the answer. Without `response`: only the
+ * address, of an endpoint that no browser calls.
+ */
+export type Call = {
   method: 'GET' | 'POST' | 'DELETE'
   /** Parameters as `:name`. */
   path: `/${string}`
+  response?: Schema
+}
+
+/** A row of the service's table. */
+export type Endpoint = Required<Call> & {
   summary: string
   /** The scope an API key needs. */
   scope: Scope
@@ -18,7 +27,6 @@ export type Endpoint = {
   params?: Schema
   query?: Schema
   body?: Schema
-  response: Schema
   /** The field of the answer that holds a secret. It is told once: such an answer is not kept under an idempotency key, a repetition is a conflict. */
   secret?: string
   /**
@@ -31,6 +39,27 @@ export type Endpoint = {
   prefer?: true
   /** Beside those that every endpoint shares. */
   problems: readonly ProblemCode[]
+}
+
+/** A row of the proxy's own table. */
+export type BrowserEndpoint = Required<Call> & { body?: Schema }
+
+type Joined<Calls, Rows> = {
+  readonly [K in keyof Calls]: K extends keyof Rows ? Calls[K] & Rows[K] : Calls[K]
+}
+
+/** Each call with what only servers read of the same endpoint. */
+export function joinRows<const Calls extends Record<string, Call>, const Rows extends object>(
+  calls: Calls,
+  rows: Rows,
+): Joined<Calls, Rows> {
+  const extra = new Map<string, object>(Object.entries(rows))
+  const joined = Object.entries(calls).map(([name, call]) => [
+    name,
+    { ...call, ...extra.get(name) },
+  ])
+  // The entries are those of `calls`, in the same order; Object.fromEntries forgets their names.
+  return Object.fromEntries(joined) as Joined<Calls, Rows>
 }
 
 /** Every endpoint may answer with these. */

@@ -1,20 +1,11 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
-import { assetName, atomic, boundedText, decimal, networkName, noNul, resource } from './fields.ts'
+import type { Call } from './endpoint.ts'
+import { atomic } from './fields.ts'
 
 /**
  * Payments from managed wallets, for operators: the proxy's own endpoints, off unless the
  * configuration enables them.
  */
-
-const text = (max: number) =>
-  v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'Expected some text.'),
-    v.maxLength(max, `Expected at most ${max} characters.`),
-    noNul(),
-  )
 
 /** A wallet that the service signs for, and how much of an asset may be sent from it here. */
 export const HostedWallet = v.object({
@@ -28,11 +19,6 @@ export const HostedWallet = v.object({
   spentAtomic: atomic,
 })
 export type HostedWallet = v.InferOutput<typeof HostedWallet>
-
-const intentNonce = v.pipe(
-  v.string(),
-  v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'),
-)
 
 export const hostedEndpoints = {
   /** Empty while it is off. */
@@ -48,18 +34,6 @@ export const hostedEndpoints = {
   hostedIntent: {
     method: 'POST',
     path: '/hosted/intent',
-    body: v.strictObject({
-      network: networkName,
-      from: address,
-      to: address,
-      asset: assetName,
-      amount: decimal,
-      resource: v.optional(resource),
-      description: v.optional(text(200)),
-      reference: v.optional(text(100)),
-      /** The operator's wallet that will sign; of the network's family. */
-      signer: address,
-    }),
     response: v.object({
       nonce: v.string(),
       amountAtomic: atomic,
@@ -74,10 +48,9 @@ export const hostedEndpoints = {
   hostedSend: {
     method: 'POST',
     path: '/hosted/send',
-    body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }),
     response: v.object({
       state: v.picklist(['sent', 'unknown']),
       paymentId: v.nullable(v.string()),
     }),
   },
-} as const
+} as const satisfies Record<string, Call>

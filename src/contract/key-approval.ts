@@ -1,12 +1,7 @@
 import * as v from 'valibot'
-import {
-  ApiKeyInput,
-  keyId,
-  RotationInput,
-  type ApiKeyRow,
-  type GRACE_SECONDS,
-} from './api-key-body.ts'
-import { boundedText, timestamp } from './fields.ts'
+import type { ApiKeyInput, ApiKeyRow, GRACE_SECONDS } from './api-key-body.ts'
+import type { Call } from './endpoint.ts'
+import { timestamp } from './fields.ts'
 
 /**
  * What an operator signs before a key is created or replaced: a stolen session has no wallet, so it
@@ -28,22 +23,9 @@ export const keyApprovalEndpoints = {
   keyApproval: {
     method: 'POST',
     path: '/api-keys/approval',
-    body: v.strictObject({
-      /** The operator's wallet that will sign. */
-      signer: boundedText(64),
-      operation: v.variant('kind', [
-        v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
-        v.strictObject({
-          kind: v.literal('rotate'),
-          id: keyId,
-          name: boundedText(100),
-          ...RotationInput.entries,
-        }),
-      ]),
-    }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: timestamp }),
   },
-} as const
+} as const satisfies Record<string, Call>
 
 /** Where and by whom it is signed. */
 export type Signing = { origin: string; wallet: string }

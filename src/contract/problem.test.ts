@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { errorBody, ProblemError, problems, type ProblemCode } from './problem.ts'
+import { RETRYABLE, type ProblemCode } from './problem-codes.ts'
+import { errorBody, ProblemError, problems } from './problem.ts'
 
 const codes = Object.keys(problems) as ProblemCode[]
 
@@ -34,7 +35,7 @@ describe('the registry', () => {
   test('every answer of the server being at fault or busy may be retried', () => {
     for (const code of codes)
       if (problems[code].status >= 500 || problems[code].status === 429)
-        expect(problems[code].retryable, code).toBe(true)
+        expect(RETRYABLE[code], code).toBe(true)
   })
 })
 

@@ -1,114 +1,95 @@
-/**
- * Every error code a caller can meet: its status, its title, what the reader can do, and whether the same request can succeed later.
- * Codes are never renamed.
- */
+import type { ProblemCode } from './problem-codes.ts'
+
+/** Of every problem its HTTP status, and for callers of the API its title and what they can do. */
 export const problems = {
   INVALID_PARAMETERS: {
     status: 400,
     title: 'The request is not valid.',
     hint: 'Correct the fields named in details and send it again.',
-    retryable: false,
   },
   INVALID_RECIPIENT: {
     status: 400,
     title: 'The recipient cannot receive this payment.',
     hint: 'Check the address with its owner.',
-    retryable: false,
   },
   INSUFFICIENT_BALANCE: {
     status: 400,
     title: 'The wallet does not hold enough.',
     hint: 'Add funds, or pay a smaller amount.',
-    retryable: true,
   },
   INVALID_PAYMENT_PROOF: {
     status: 400,
     title: 'The payment proof is not valid.',
     hint: 'Ask the payer for a fresh proof.',
-    retryable: false,
   },
   UNAUTHORIZED: {
     status: 401,
     title: 'The API key is missing or not valid.',
     hint: 'Send Authorization: Bearer <API key>.',
-    retryable: false,
   },
   FORBIDDEN: {
     status: 403,
     title: 'This API key may not do that.',
     hint: 'Use a key with the scope named in details.',
-    retryable: false,
   },
   NOT_FOUND: {
     status: 404,
     title: 'There is nothing here under this name.',
     hint: 'Check the id and the account.',
-    retryable: false,
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     title: 'This path does not take that method.',
     hint: 'Use a method named in the Allow header.',
-    retryable: false,
   },
   IDEMPOTENCY_CONFLICT: {
     status: 409,
     title: 'This Idempotency-Key was used with another request.',
     hint: 'Use a new key for a new request.',
-    retryable: false,
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     title: 'A request with this Idempotency-Key is still running.',
     hint: 'Wait and send the same request again.',
-    retryable: true,
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     title: 'The body is too large.',
     hint: 'Send at most 64 KiB.',
-    retryable: false,
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     title: 'The body is not JSON.',
     hint: 'Send Content-Type: application/json.',
-    retryable: false,
   },
   RATE_LIMIT: {
     status: 429,
     title: 'Too many requests.',
     hint: 'Wait for the seconds in Retry-After, then go on.',
-    retryable: true,
   },
   PAYMENT_VERIFICATION_FAILED: {
     status: 502,
     title: 'The payment could not be verified. Nothing is decided.',
     hint: 'Send the same request again.',
-    retryable: true,
   },
   CHAIN_UNAVAILABLE: {
     status: 503,
     title: 'The network cannot be reached.',
     hint: 'Wait for the seconds in Retry-After, then go on.',
-    retryable: true,
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     title: 'The payment service cannot be reached from here.',
     hint: 'Wait for the seconds in Retry-After, then go on. details.operator tells whoever runs this desk what to do.',
-    retryable: true,
   },
   INTERNAL: {
     status: 500,
     title: 'Something failed on our side.',
     hint: 'Try again; if it stays, report the request id.',
-    retryable: true,
   },
-} as const satisfies Record<string, Problem>
+} as const satisfies Record<ProblemCode, Problem>
 
-export type Problem = { status: number; title: string; hint: string; retryable: boolean }
-export type ProblemCode = keyof typeof problems
+export type Problem = { status: number; title: string; hint: string }
 
 export type ProblemFacts = {
   /** What a caller reads instead of the registry's title. */

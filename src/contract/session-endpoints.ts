@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { BrowserEndpoint } from './dashboard-endpoints.ts'
+import type { Call } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 
 /**
@@ -17,13 +17,6 @@ export const SessionEntry = v.object({
 })
 export type SessionEntry = v.InferOutput<typeof SessionEntry>
 
-/** An array would also pass as an object without fields. */
-const nothing = v.pipe(
-  v.unknown(),
-  v.check((value) => !Array.isArray(value), 'Expected an object.'),
-  v.strictObject({}),
-)
-
 /** The sessions that share a wallet with the session that asks. */
 export const sessionEndpoints = {
   /** Most recently used first, including the session that asks. */
@@ -36,7 +29,6 @@ export const sessionEndpoints = {
   sessionEndOthers: {
     method: 'POST',
     path: '/sessions/end-others',
-    body: nothing,
     response: v.object({ ended: v.number() }),
   },
-} as const satisfies Record<string, BrowserEndpoint>
+} as const satisfies Record<string, Call>

@@ -1,19 +1,12 @@
 import * as v from 'valibot'
-import type { Endpoint } from './endpoint.ts'
-import { address } from './address-field.ts'
-import { atomic, networkName } from './fields.ts'
+import type { Call } from './endpoint.ts'
+import { atomic } from './fields.ts'
 
 /** Tokens (specification section 4, Other). */
 export const tokenEndpoints = {
   tokenInfo: {
     method: 'GET',
     path: '/token/info/:mintAddress',
-    summary: 'What a token is, read from its chain',
-    scope: 'token:read',
-    audience: 'browser',
-    params: v.object({ mintAddress: address }),
-    /** `owner`: whose allowance for Permit2 is told. */
-    query: v.strictObject({ network: v.optional(networkName), owner: v.optional(address) }),
     response: v.object({
       success: v.literal(true),
       address: v.string(),
@@ -30,6 +23,5 @@ export const tokenEndpoints = {
       /** What `owner` lets the Permit2 contract take, read at the moment; null without an owner, for the native currency, and off EVM. */
       permit2Allowance: v.nullable(atomic),
     }),
-    problems: ['NOT_FOUND', 'CHAIN_UNAVAILABLE'],
   },
-} as const satisfies Record<string, Endpoint>
+} as const satisfies Record<string, Call>

@@ -1,21 +1,15 @@
 import * as v from 'valibot'
-import type { Endpoint } from './endpoint.ts'
-import { atomic, boundedText, decimal, paymentId, plainNumber, timestamp } from './fields.ts'
+import type { Call } from './endpoint.ts'
+import { atomic, decimal, timestamp } from './fields.ts'
 import { Fee, PaymentStatusBody } from './payment-body.ts'
 import { PayerEvidenceRequest } from './payer-evidence.ts'
-import { sendFields } from './send-fields.ts'
-import { SettlementBody, SettlementInput } from './settlement.ts'
+import { SettlementBody } from './settlement.ts'
 
 /** Local mode: the service builds, the caller signs and broadcasts (specification section 4). */
 export const transactionEndpoints = {
   transactionSend: {
     method: 'POST',
     path: '/transaction/send',
-    summary: 'Build an unsigned payment that the caller signs and broadcasts',
-    scope: 'transaction:build',
-    audience: 'browser',
-    /** `senderVerified`: whether the caller has verified that its user controls `walletAddress`; false for a visitor nobody has verified. */
-    body: v.strictObject({ ...sendFields, senderVerified: v.optional(v.boolean()) }),
     response: v.object({
       success: v.literal(true),
       /** Base64 of the unsigned transaction. */
@@ -52,59 +46,15 @@ export const transactionEndpoints = {
        */
       evidence: v.object({ fingerprint: v.boolean(), request: v.nullable(PayerEvidenceRequest) }),
     }),
-    problems: [
-      'INVALID_RECIPIENT',
-      'INSUFFICIENT_BALANCE',
-      'IDEMPOTENCY_CONFLICT',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'CHAIN_UNAVAILABLE',
-    ],
   },
   transactionReceive: {
     method: 'POST',
     path: '/transaction/receive',
-    summary: 'Build the transaction by which the payee settles a payment proof itself',
-    scope: 'payment:receive',
-    audience: 'browser',
-    body: SettlementInput,
     response: SettlementBody,
-    problems: [
-      'INVALID_PAYMENT_PROOF',
-      'INSUFFICIENT_BALANCE',
-      'PAYMENT_VERIFICATION_FAILED',
-      'IDEMPOTENCY_CONFLICT',
-      'IDEMPOTENCY_IN_PROGRESS',
-      'CHAIN_UNAVAILABLE',
-    ],
   },
   transactionSubmitted: {
     method: 'POST',
     path: '/transaction/submitted',
-    summary: 'Report what was broadcast; the service checks the chain before it believes it',
-    scope: 'transaction:build',
-    audience: 'browser',
-    /**
-     * A report is a hint. `payerSignature`: the payer's over `evidence.request`, with `payerNonce` as its nonce (the built one otherwise).
-     * `senderVerified`: the caller has verified the payer since.
-     */
-    body: v.strictObject({
-      paymentId,
-      signature: boundedText(100),
-      payerSignature: v.optional(
-        v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.')),
-      ),
-      payerNonce: v.optional(
-        v.pipe(
-          plainNumber,
-          v.check(
-            (nonce) => Number.isSafeInteger(nonce) && nonce >= 0,
-            'Expected a whole number of 0 or more.',
-          ),
-        ),
-      ),
-      senderVerified: v.optional(v.boolean()),
-    }),
     response: PaymentStatusBody,
-    problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
-} as const satisfies Record<string, Endpoint>
+} as const satisfies Record<string, Call>

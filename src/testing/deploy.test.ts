@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CACHE, contentSecurityPolicy, siteHeaders } from '#contract/site-headers.ts'
 import { freePort } from '#devnet/ports.ts'
 import { DIST, ensureBuilt } from '#devnet/web/build.ts'
-import { routes } from '#web/router/paths.ts'
+import { pagePaths } from '#web/router/page-paths.ts'
 import { findBrowser } from './browser.ts'
 
 /** Every recipe for a static host says what src/contract/site-headers.ts says; nginx and Caddy are really started with theirs and looked at with a browser. */
@@ -27,7 +27,7 @@ const CONNECT = [
   'wss://solana-rpc.example.org',
 ]
 const table = siteHeaders(CONNECT)
-const nested = Object.values<{ path: string }>(routes).flatMap(({ path }) =>
+const nested = Object.values<string>(pagePaths).flatMap((path) =>
   path.includes(':') ? [path] : [],
 )
 const run = promisify(execFile)

@@ -8,6 +8,7 @@ import { PLANS } from '#contract/api-key.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import { Network } from '#contract/network.ts'
+import { RETRYABLE, type ProblemCode } from '#contract/problem-codes.ts'
 import { problems } from '#contract/problem.ts'
 import { readOptions } from '#devnet/options.ts'
 import { findCommand } from '#service/admin/run.ts'
@@ -139,8 +140,9 @@ describe('tables', () => {
       ([code, status, , repeat]) => `${code} ${status} ${repeat}`,
     )
     expect(listed).toEqual(
-      Object.entries(problems).map(
-        ([code, { status, retryable }]) => `\`${code}\` ${status} ${retryable ? 'yes' : 'no'}`,
+      Object.entries(RETRYABLE).map(
+        ([code, retryable]) =>
+          `\`${code}\` ${problems[code as ProblemCode].status} ${retryable ? 'yes' : 'no'}`,
       ),
     )
   })

@@ -1,10 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
-import { BANS, layersAbove, lintText, PROGRAMS } from './import-rules.ts'
+import { BANS, layersAbove, lintText, PROGRAMS, SERVER_ONLY } from './import-rules.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\()\s*['"]([^'"]+)['"]/g
+const OF_TYPES = /\b(?:import|export) type [^'"]*?from\s*['"][^'"]+['"]/g
 
 type Import = { from: string; to: string }
 
@@ -14,11 +15,12 @@ const paths = (await readdir(join(ROOT, 'src'), { recursive: true }))
   .map((path) => `src/${path}`)
   .filter((path) => production(path))
 const known = new Set(paths)
-const imports = (
-  await Promise.all(
-    paths.map(async (path) => importsOf(path, await readFile(join(ROOT, path), 'utf8'))),
-  )
-).flat()
+const texts = await Promise.all(
+  paths.map(async (path) => [path, await readFile(join(ROOT, path), 'utf8')] as const),
+)
+const imports = texts.flatMap(([path, text]) => importsOf(path, text))
+/** Without those of types, which a build removes. */
+const loads = texts.flatMap(([path, text]) => importsOf(path, text.replace(OF_TYPES, '')))
 
 /** Of our own files: static, of types only, and dynamic. */
 function importsOf(from: string, text: string): Import[] {
@@ -100,6 +102,31 @@ test('every import is one that the tables allow', () => {
 
 test('no folder imports itself around others', () => {
   expect(circlesOf(imports.filter(({ to }) => known.has(to)))).toEqual([])
+})
+
+/** How a file of the web app reaches a module that only servers read: the imports on the way. */
+function wayToServer(all: readonly Import[]): string[] | undefined {
+  const byFile = Map.groupBy(all, ({ from }) => from)
+  const before = new Map<string, string | undefined>(
+    [...byFile.keys()].flatMap((path) => (programOf(path) === 'web' ? [[path, undefined]] : [])),
+  )
+  // The loop also walks what it adds.
+  for (const path of before.keys()) {
+    if (SERVER_ONLY.some((name) => path === `src/contract/${name}.ts`)) {
+      const way: string[] = []
+      for (let step: string | undefined = path; step !== undefined; step = before.get(step))
+        way.unshift(step)
+      return way
+    }
+    for (const { to } of byFile.get(path) ?? []) if (!before.has(to)) before.set(to, path)
+  }
+  return undefined
+}
+
+test('browsers load nothing of src/contract that only servers read', () => {
+  expect(wayToServer(loads)).toBeUndefined()
+  const planted = { from: 'src/contract/calls.ts', to: 'src/contract/endpoints.ts' }
+  expect(wayToServer([...loads, planted])?.slice(-2)).toEqual([planted.from, planted.to])
 })
 
 test('every folder of a program with layers is in one, and every layer and ban has a folder', async () => {

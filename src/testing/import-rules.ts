@@ -102,9 +102,12 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
 /** `files`: folders, or the files of one. */
 type Ban = {
   files: readonly string[]
-  pattern: { regex: string } | { group: readonly string[] }
+  pattern: { regex: string; allowTypeImports?: true } | { group: readonly string[] }
   message: string
 }
+
+/** Of `src/contract`, what only servers read: browsers would load request schemas and documentation. */
+export const SERVER_ONLY: readonly string[] = ['endpoints', 'browser-endpoints', 'problem']
 
 /** What a part must not import beside that. */
 export const BANS: readonly Ban[] = [
@@ -122,6 +125,11 @@ export const BANS: readonly Ban[] = [
     files: ['src/service/api/handlers.ts'],
     pattern: { regex: String.raw`^(\.\./|#service/)(db|chains)/|^drizzle-orm` },
     message: 'A handler calls a function of the service: no SQL, no chain.',
+  },
+  {
+    files: ['src/web'],
+    pattern: { regex: `^#contract/(${SERVER_ONLY.join('|')})\\.ts$`, allowTypeImports: true },
+    message: 'Browsers read calls.ts and problem-codes.ts instead; types may come from here.',
   },
   {
     files: ['src/web/ui'],
@@ -159,7 +167,12 @@ export const BANS: readonly Ban[] = [
   },
 ]
 
-type Pattern = { regex?: string; group?: readonly string[]; message: string }
+type Pattern = {
+  regex?: string
+  group?: readonly string[]
+  allowTypeImports?: true
+  message: string
+}
 export type Override = {
   files: string[]
   rules: { 'no-restricted-imports': ['error', { patterns: Pattern[] }] }
@@ -190,13 +203,6 @@ function patternsOf(folder: string): Pattern[] {
   )
   return [
     {
-      group: ['#*/**', `!#${name}/**`, ...may.map((other) => `!#${other}/**`)],
-      message:
-        may.length === 0
-          ? `src/${name} imports nothing else of ours.`
-          : `src/${name} may import only ${may.map((other) => `#${other}`).join(', ')} of ours.`,
-    },
-    {
       regex: String.raw`^\.{1,2}/(.*/)?\.\./src/|^(\.\./){2,}(${others.filter((other) => !layers.flat().some((layer) => layer.split('/').includes(other))).join('|')})/|^\.\./(${others.filter((other) => rest.length === 0 || !layers.flat().includes(other)).join('|')})/|/src/`,
       message:
         'Another program is imported by its alias, #folder/file.ts, where the table allows it.',
@@ -210,6 +216,14 @@ function patternsOf(folder: string): Pattern[] {
           },
         ]),
     ...bans.map(({ pattern, message }) => ({ ...pattern, message })),
+    // Last: the linter stops at the first list that allows an import.
+    {
+      group: ['#*/**', `!#${name}/**`, ...may.map((other) => `!#${other}/**`)],
+      message:
+        may.length === 0
+          ? `src/${name} imports nothing else of ours.`
+          : `src/${name} may import only ${may.map((other) => `#${other}`).join(', ')} of ours.`,
+    },
   ]
 }
 

@@ -1,5 +1,5 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { MOST_LABELS } from '#contract/note-endpoints.ts'
+import { MOST_LABELS } from '#contract/browser-endpoints.ts'
 import type { Database } from '#postgres/open.ts'
 import { paymentNote } from './schema.ts'
 

@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
 import { parseAddress } from '#contract/address.ts'
 import { createId } from '#contract/id.ts'
-import type { linkEndpoints } from '#contract/link-endpoints.ts'
+import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { familyOf, findAsset } from '#contract/network.ts'
 import { linkPayload } from '#contract/payment-link.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
@@ -12,7 +12,7 @@ import { insertLink } from '../db/links.ts'
 import type { LinkRow } from '../db/links.ts'
 import { macOf, signingKey } from './keys.ts'
 
-export type LinkRequest = v.InferOutput<(typeof linkEndpoints)['linkCreate']['body']>
+export type LinkRequest = v.InferOutput<(typeof browserEndpoints)['linkCreate']['body']>
 
 /** Makes and keeps a link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
 export async function createLink(

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
+import type { ProblemCode } from '#contract/problem-codes.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
-import type { ProblemCode, ProblemFacts } from '#contract/problem.ts'
+import type { ProblemFacts } from '#contract/problem.ts'
 
 /** A problem the service reported, with the headers that go on to the browser. */
 export class ForwardedError extends ProblemError {

@@ -8,6 +8,7 @@ import {
   type EndpointReply,
 } from '#contract/endpoints.ts'
 import { stringifyJson } from '#contract/json.ts'
+import { RETRYABLE } from '#contract/problem-codes.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
 import type { Context } from '../context/context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
@@ -118,8 +119,12 @@ async function answer<K extends EndpointName>(
     const problem = toProblem(error)
     if (problem !== error) c.get('log').error({ err: error }, 'request failed')
     problemHeaders(c, problem)
-    const { status, retryable } = problems[problem.code]
-    return { status, body: problemText(c, problem, context.now()), keep: !retryable }
+    const { status } = problems[problem.code]
+    return {
+      status,
+      body: problemText(c, problem, context.now()),
+      keep: !RETRYABLE[problem.code],
+    }
   }
 }
 

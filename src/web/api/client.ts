@@ -1,17 +1,9 @@
 import * as v from 'valibot'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
-import {
-  CONFIRM_HEADER,
-  dashboardEndpoints,
-  REQUESTED_BY,
-  type BrowserEndpoint,
-} from '#contract/dashboard-endpoints.ts'
-import type {
-  EndpointName,
-  EndpointRequest,
-  EndpointResponse,
-  endpoints,
-} from '#contract/endpoints.ts'
+import type { proxyCalls, serviceCalls } from '#contract/calls.ts'
+import { CONFIRM_HEADER, dashboardEndpoints, REQUESTED_BY } from '#contract/dashboard-endpoints.ts'
+import type { Call } from '#contract/endpoint.ts'
+import type { Endpoints, EndpointRequest, EndpointResponse } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
 import { notePause, waitForPause } from './rate-limit-pause.ts'
@@ -44,16 +36,21 @@ export type CallOptions = {
   timeoutMs?: number
 }
 
+/** The endpoints of the service that the proxy offers to browsers. */
+type BrowserServiceName = {
+  [K in keyof Endpoints]: Endpoints[K]['audience'] extends 'browser' ? K : never
+}[keyof Endpoints]
+
 /**
  * Calls one of the service's endpoints through the proxy.
  * @throws ApiError for every outcome but a response that its schema accepts
  */
-export async function call<K extends EndpointName>(
+export async function call<K extends BrowserServiceName>(
   name: K,
   request: EndpointRequest<K>,
   options: CallOptions = {},
 ): Promise<EndpointResponse<K>> {
-  const { method, path, response } = (await loadTables()).endpoints[name]
+  const { method, path, response } = (await loadTables()).serviceCalls[name]
   const { params, query, body }: Parts = request
   const values = new Map(entries(params))
   const filled = path.replace(/:([a-zA-Z]+)/g, (_, key: string) =>
@@ -79,9 +76,9 @@ export async function callProxy<K extends ClientEndpointName>(
   request: Body<K>,
   options: CallOptions = {},
 ): Promise<Reply<K>> {
-  const table: { readonly [K in ClientEndpointName]?: (typeof browserEndpoints)[K] } =
-    name in dashboardEndpoints ? dashboardEndpoints : (await loadTables()).browserEndpoints
-  const endpoint: (BrowserEndpoint & (typeof browserEndpoints)[K]) | undefined = table[name]
+  const table: { readonly [K in ClientEndpointName]?: (typeof proxyCalls)[K] } =
+    name in dashboardEndpoints ? dashboardEndpoints : (await loadTables()).proxyCalls
+  const endpoint: (Required<Call> & (typeof proxyCalls)[K]) | undefined = table[name]
   if (!endpoint) throw new Error(`The proxy has no endpoint ${name}.`)
   return read(
     endpoint.response,
@@ -97,15 +94,11 @@ export async function callProxy<K extends ClientEndpointName>(
  * load it.
  */
 async function loadTables(): Promise<{
-  endpoints: typeof endpoints
-  browserEndpoints: typeof browserEndpoints
+  serviceCalls: typeof serviceCalls
+  proxyCalls: typeof proxyCalls
 }> {
   try {
-    const [service, proxy] = await Promise.all([
-      import('#contract/endpoints.ts'),
-      import('#contract/browser-endpoints.ts'),
-    ])
-    return { endpoints: service.endpoints, browserEndpoints: proxy.browserEndpoints }
+    return await import('#contract/calls.ts')
   } catch (error) {
     throw new ApiError({ code: 'OFFLINE', cause: error })
   }

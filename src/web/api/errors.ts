@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { problems, type ProblemCode } from '#contract/problem.ts'
+import { RETRYABLE, type ProblemCode } from '#contract/problem-codes.ts'
 import { parseJson } from '#contract/json.ts'
 
 /** The service's codes, and three for what never reached it or came back unreadable. */
@@ -45,7 +45,7 @@ export class ApiError extends Error {
 
   /** Whether the same request can succeed later without anybody changing anything. */
   get retryable(): boolean {
-    return isProblemCode(this.code) ? problems[this.code].retryable : this.code !== 'BAD_RESPONSE'
+    return isProblemCode(this.code) ? RETRYABLE[this.code] : this.code !== 'BAD_RESPONSE'
   }
 }
 
@@ -100,5 +100,5 @@ function readSeconds(text: string | null): number | undefined {
 }
 
 function isProblemCode(code: string): code is ProblemCode {
-  return Object.hasOwn(problems, code)
+  return Object.hasOwn(RETRYABLE, code)
 }

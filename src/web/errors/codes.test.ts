@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { problems } from '#contract/problem.ts'
+import { RETRYABLE } from '#contract/problem-codes.ts'
 import { describeError, codes } from './codes.ts'
 import { ApiError, readProblem, type ApiErrorCode } from '../api/errors.ts'
 
 const names = Object.keys(codes) as ApiErrorCode[]
 
 test('every code of the service has words', () => {
-  expect(names).toEqual(expect.arrayContaining(Object.keys(problems)))
+  expect(names).toEqual(expect.arrayContaining(Object.keys(RETRYABLE)))
 })
 
 test.each(names)('%s offers what its policy allows', (code) => {
@@ -16,7 +16,7 @@ test.each(names)('%s offers what its policy allows', (code) => {
   // What can succeed later offers a button; what only the reader can change does not pretend that pressing helps.
   if (retryable) expect(action).toBe('retry')
   // The reading layer retries by the code's own flag: the table must not say otherwise.
-  if (code in problems) expect(retry === 'safe' || retry === 'by_itself').toBe(retryable)
+  if (code in RETRYABLE) expect(retry === 'safe' || retry === 'by_itself').toBe(retryable)
 })
 
 test('a countdown and the request id reach the reader', () => {

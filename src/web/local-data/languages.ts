@@ -1,10 +1,10 @@
-/** The languages the dashboard speaks, each in its own name. `pseudo` is English made foreign, for tests: text it leaves plain is not translatable. */
+/** The languages of the dashboard, each under its own name. */
 export const LANGUAGES = { en: 'English', es: 'Español', 'zh-CN': '简体中文' } as const
 
-export type Language = keyof typeof LANGUAGES | 'pseudo'
+export type Language = keyof typeof LANGUAGES
 
 export function isLanguage(value: unknown): value is Language {
-  return value === 'pseudo' || (typeof value === 'string' && Object.hasOwn(LANGUAGES, value))
+  return typeof value === 'string' && Object.hasOwn(LANGUAGES, value)
 }
 
 /** The first of the reader's languages that we speak; English if none. Traditional Chinese is not served with Simplified. */
@@ -18,7 +18,6 @@ export function pickLanguage(preferred: readonly string[]): Language {
 
 /** Which regional way to write numbers and dates goes with a language: the reader's own variant of it if the browser names one. */
 export function regionOf(language: Language, preferred: readonly string[]): string {
-  if (language === 'pseudo') return 'en'
   return preferred.find((tag) => languageOf(tag) === language) ?? language
 }
 

@@ -11,7 +11,6 @@ const languages: Readonly<
 > = {
   es: () => import('./es-catalogs.ts'),
   'zh-CN': () => import('./zh-cn-catalogs.ts'),
-  pseudo: () => import('./pseudo-catalogs.ts'),
 }
 /** The catalogs that what is in view needs; another language loads the same ones before it takes over. */
 const wanted = new Set<string>()
@@ -47,7 +46,7 @@ async function follow(): Promise<void> {
   // Meanwhile the reader may have chosen again.
   if (language !== resolve(getPreferences().language)) return
   if (language !== i18n.locale) i18n.activate(language, regionOf(language, navigator.languages))
-  document.documentElement.lang = language === 'pseudo' ? 'en' : language
+  document.documentElement.lang = language
 }
 
 function resolve(language: Language | 'auto'): Language {

@@ -20,8 +20,7 @@ const PAYING = [
 export default defineConfig({
   rootDir: import.meta.dirname.replace(/\/src\/web\/locales$/, ''),
   sourceLocale: 'en',
-  locales: ['en', 'es', 'zh-CN', 'pseudo'],
-  pseudoLocale: { locale: 'pseudo', prepend: '⟦', append: '⟧', extend: 0.3 },
+  locales: ['en', 'es', 'zh-CN'],
   orderBy: 'message',
   format: formatter({ lineNumbers: false }),
   catalogs: [

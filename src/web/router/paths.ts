@@ -2,9 +2,10 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { DIRECTIONS } from '#contract/payment.ts'
+import { pagePaths } from './page-paths.ts'
 
 /**
- * Every page's address and search parameters, as data. Links, the router and the filters are derived from it.
+ * Every page's title and search parameters, as data. Links, the router and the filters are derived from it.
  * A parameter that cannot be read falls back to nothing: an old link still opens.
  */
 
@@ -23,7 +24,6 @@ export const PERIODS = ['today', '7d', '30d', 'month', 'last-month'] as const
 
 export const routes = {
   overview: {
-    path: '/',
     title: msg`Overview`,
     search: v.object({
       days: choice(['7', '30', '90']),
@@ -31,7 +31,6 @@ export const routes = {
     }),
   },
   checkout: {
-    path: '/pay',
     title: msg`Pay`,
     search: v.object({
       to: text(64),
@@ -48,11 +47,9 @@ export const routes = {
       payment: text(40),
     }),
   },
-  /** A seller's link: what it sets stands in it, signed. */
-  payLink: { path: '/pay/:link', title: msg`Pay`, search: v.object({ payment: text(40) }) },
-  links: { path: '/links', title: msg`Payment links`, search: v.object({}) },
+  payLink: { title: msg`Pay`, search: v.object({ payment: text(40) }) },
+  links: { title: msg`Payment links`, search: v.object({}) },
   payments: {
-    path: '/payments',
     title: msg`Payments`,
     search: v.object({
       type: choice(DIRECTIONS),
@@ -75,14 +72,12 @@ export const routes = {
       reconciled: choice(['yes', 'no']),
     }),
   },
-  payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
+  payment: { title: msg`Payment`, search: v.object({}) },
   developers: {
-    path: '/developers',
     title: msg`Developers`,
     search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }),
   },
   verify: {
-    path: '/verify',
     title: msg`Verify`,
     search: v.object({
       /** A settlement of this browser that is not finished. */
@@ -90,7 +85,6 @@ export const routes = {
     }),
   },
   explore: {
-    path: '/explore',
     title: msg`Explore`,
     search: v.object({
       url: text(2048),
@@ -98,18 +92,17 @@ export const routes = {
       visit: text(40),
     }),
   },
-  settings: { path: '/settings', title: msg`Settings`, search: v.object({}) },
-} as const satisfies Record<string, Route>
+  settings: { title: msg`Settings`, search: v.object({}) },
+} as const satisfies Record<RouteName, Route>
 
 type Route = {
-  path: `/${string}`
   title: MessageDescriptor
   search: v.GenericSchema<Record<string, unknown>, Record<string, string | undefined>>
 }
 
-export type RouteName = keyof typeof routes
+export type RouteName = keyof typeof pagePaths
 export type SearchOf<K extends RouteName> = v.InferOutput<(typeof routes)[K]['search']>
-export type ParamsOf<K extends RouteName> = Record<ParamNames<(typeof routes)[K]['path']>, string>
+export type ParamsOf<K extends RouteName> = Record<ParamNames<(typeof pagePaths)[K]>, string>
 
 type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<Rest>
@@ -126,7 +119,7 @@ export function readSearch<K extends RouteName>(
 }
 
 type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([
-  ParamNames<(typeof routes)[K]['path']>,
+  ParamNames<(typeof pagePaths)[K]>,
 ] extends [never]
   ? { params?: undefined }
   : { params: ParamsOf<K> })
@@ -134,7 +127,7 @@ type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([
 /** The path below the app's base: `/payments?type=sent`. */
 export function pathTo<K extends RouteName>(name: K, target: Target<K>): string {
   const params: Partial<Record<string, string>> = target.params ?? {}
-  const path = routes[name].path.replace(/:([a-zA-Z]+)/g, (_, key: string) =>
+  const path = pagePaths[name].replace(/:([a-zA-Z]+)/g, (_, key: string) =>
     encodeURIComponent(params[key] ?? ''),
   )
   const search = new URLSearchParams()
@@ -151,8 +144,8 @@ export type RouteMatch = {
 /** The page a path below the base belongs to, or nothing. */
 export function matchPath(path: string, query: string): RouteMatch | undefined {
   const parts = segments(path)
-  for (const name of Object.keys(routes) as RouteName[]) {
-    const params = matchParams(segments(routes[name].path), parts)
+  for (const name of Object.keys(pagePaths) as RouteName[]) {
+    const params = matchParams(segments(pagePaths[name]), parts)
     if (!params) continue
     const search = v.parse(routes[name].search, Object.fromEntries(new URLSearchParams(query)))
     // The table ties the three together; the compiler cannot follow it through the loop.

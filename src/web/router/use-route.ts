@@ -1,5 +1,5 @@
 import { createContext, use } from 'react'
-import { routes, type ParamsOf, type RouteMatch, type RouteName, type SearchOf } from './paths.ts'
+import type { ParamsOf, RouteMatch, RouteName, SearchOf } from './paths.ts'
 
 export const RouteContext = createContext<RouteMatch | undefined>(undefined)
 
@@ -19,7 +19,7 @@ export function useSearch<K extends RouteName>(name: K): SearchOf<K> {
 
 function useMatch<K extends RouteName>(name: K): { params: ParamsOf<K>; search: SearchOf<K> } {
   const match = useRoute()
-  if (!isMatch(match, name)) throw new Error(`The page ${routes[name].path} is not in view.`)
+  if (!isMatch(match, name)) throw new Error(`The page ${name} is not in view.`)
   return match
 }
 

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { t } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
-import { endpoints as known, type EndpointResponse } from '#contract/endpoints.ts'
+import { serviceCalls } from '#contract/calls.ts'
+import type { EndpointResponse } from '#contract/endpoints.ts'
 import { USAGE_PERIODS } from '#contract/usage.ts'
 import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -11,7 +12,7 @@ import { useSearch } from '../../router/use-route.ts'
 import { formatDate, formatNumber } from '../../locales/formats.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { CountBars } from '../../ui/chart/CountBars.tsx'
+import { BarChart } from '../../ui/chart/BarChart.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
@@ -116,16 +117,28 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
       <p className="mb-1 text-sm text-muted">
         <Plural one="# request" other="# requests" value={total} />
       </p>
-      <CountBars
+      <BarChart
         bars={countBuckets(charted, {
           since: data.since,
           until: data.until,
           ms: USAGE_PERIODS[period].ms,
-        }).map(({ at, ...parts }) => ({
+        }).map(({ at, answered, refused, failed }) => ({
+          id: String(at),
           name: nameOf(at),
-          ...parts,
+          values: [answered, refused, failed].map(BigInt),
         }))}
+        format={formatCount}
         label={period === 'day' ? t`Requests a day` : t`Requests an hour`}
+        sentenceOf={({ name, values }) => {
+          const [answered, refused, failed] = values.map(formatCount)
+          return t`${name}: ${answered} answered, ${refused} refused, ${failed} failed`
+        }}
+        series={[
+          { name: <Trans>Answered</Trans>, fill: 'received' },
+          { name: <Trans>Refused</Trans>, fill: 'warn' },
+          { name: <Trans context="requests">Failed</Trans>, fill: 'bad' },
+        ]}
+        unit={<Trans>Time</Trans>}
       />
       {endpoints.length > 0 && (
         <div className="-mx-5 mt-4">
@@ -177,6 +190,10 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
  */
 function nameEndpoint(name: string): string {
   if (name === 'unmatched') return t`No such path`
-  const row = Object.entries(known).find(([each]) => each === name)?.[1]
+  const row = Object.entries(serviceCalls).find(([each]) => each === name)?.[1]
   return row ? `${row.method} ${row.path}` : name
+}
+
+function formatCount(count: bigint): string {
+  return formatNumber(Number(count))
 }

@@ -5,8 +5,10 @@ import { formatNumber } from '../../locales/formats.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { DayBars } from '../../ui/chart/DayBars.tsx'
-import { formatDuration } from '../../ui/format-time.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
+import { BarChart } from '../../ui/chart/BarChart.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
+import { formatDay, formatDuration } from '../../ui/format-time.ts'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 
 /** One asset on one network. Figures of different assets never meet. */
@@ -79,18 +81,69 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
       </div>
       {(received > 0n || sent > 0n) && (
         <div className="mt-4">
-          <DayBars
-            days={asset.days.map(({ day, receivedAtomic, sentAtomic }) => ({
-              day,
-              receivedAtomic: BigInt(receivedAtomic),
-              sentAtomic: BigInt(sentAtomic),
-            }))}
-            label={t`${symbol} a day on ${networkName}`}
-            {...money}
-          />
+          <Days asset={asset} label={t`${symbol} a day on ${networkName}`} />
         </div>
       )}
     </Card>
+  )
+}
+
+/** Received above the line, sent below it. */
+function Days({ asset, label }: { asset: AssetSummary; label: string }) {
+  const { t } = useLingui()
+  const hidden = usePreferences().hideAmounts
+  const { symbol, decimals } = asset
+  const bars = asset.days.map(({ day, receivedAtomic, sentAtomic }) => ({
+    id: day,
+    name: formatDay(day),
+    values: [BigInt(receivedAtomic), BigInt(sentAtomic)],
+  }))
+  const anySent = bars.some(({ values: [, sent = 0n] }) => sent > 0n)
+  const peak = bars.reduce(
+    (most, { values: [received = 0n] }) => (received > most ? received : most),
+    0n,
+  )
+  const amount = (atomic: bigint) => <Amount atomic={atomic} decimals={decimals} symbol={symbol} />
+  const plain = (atomic = 0n) => `${formatAmountText(atomic, decimals).text} ${symbol}`
+  return (
+    <BarChart
+      bars={bars}
+      format={amount}
+      label={label}
+      note={
+        peak > 0n && (
+          <span>
+            <Trans>
+              Most in a day{' '}
+              <Amount atomic={peak} className="!text-xs" decimals={decimals} symbol={symbol} />
+            </Trans>
+          </span>
+        )
+      }
+      sentenceOf={({ name, values }) => {
+        if (hidden) return t`${name}, amounts hidden`
+        const [received, sent] = [plain(values[0]), plain(values[1])]
+        return t`${name}: received ${received}, sent ${sent}`
+      }}
+      series={[
+        {
+          name: <Trans>Received</Trans>,
+          fill: 'received',
+          ...(anySent && { legend: <Trans>Received, above</Trans> }),
+        },
+        ...(anySent
+          ? [
+              {
+                name: <Trans context="money">Sent</Trans>,
+                legend: <Trans>Sent, below</Trans>,
+                fill: 'sent' as const,
+                below: true,
+              },
+            ]
+          : []),
+      ]}
+      unit={<Trans>Day (UTC)</Trans>}
+    />
   )
 }
 

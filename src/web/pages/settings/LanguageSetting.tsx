@@ -38,9 +38,7 @@ export function LanguageSetting() {
         onChange={(event) => void choose(event.target.value)}
         value={language}
       >
-        <option value="auto">
-          {own === 'pseudo' ? t`Like the browser` : t`Like the browser (${LANGUAGES[own]})`}
-        </option>
+        <option value="auto">{t`Like the browser (${LANGUAGES[own]})`}</option>
         {Object.entries(LANGUAGES).map(([tag, name]) => (
           <option key={tag} lang={tag} value={tag}>
             {name}

@@ -1,0 +1,17 @@
+/**
+ * The address of every page, parameters as `:name`. The build reads it too: it imports nothing,
+ * since messages need the build.
+ */
+export const pagePaths = {
+  overview: '/',
+  checkout: '/pay',
+  /** A seller's link: its terms are in it, signed. */
+  payLink: '/pay/:link',
+  links: '/links',
+  payments: '/payments',
+  payment: '/payments/:paymentId',
+  developers: '/developers',
+  verify: '/verify',
+  explore: '/explore',
+  settings: '/settings',
+} as const
