@@ -21,8 +21,8 @@ import { wallet, walletOwner } from './schema/wallet.ts'
 
 /** How the fixture was made and what is in it: src/testing/fixtures/README.md. */
 const FIXTURE = new URL('../../testing/fixtures/before-wallet-owners.sql.gz', import.meta.url)
-/** The newest migration of the database that the fixture is a copy of. */
-const NEWEST = '0014_settled_payments'
+/** The migration that makes the schema of the database that the fixture is a copy of. */
+const NEWEST = '0000_initial'
 const BREAKPOINT = '--> statement-breakpoint'
 
 /** Counts are made again from the payments; rate limits last a minute. */
