@@ -9,7 +9,7 @@ import { balanceOnEvm } from '#testing/local-tokens.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import { eventually } from '#testing/service-context.ts'
-import { startServiceProcess } from '#testing/service-process.ts'
+import { startCrashingService, startServiceProcess } from '#testing/service-process.ts'
 import { deployTokens, evmPayer, payInvoice, type EvmTokens } from '#testing/token-payers.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { payment } from './db/schema/payment.ts'
@@ -97,7 +97,7 @@ test.each([['nothing'], ['eth_sendRawTransaction']])(
     const rows = () => opened.db.select().from(payment).where(eq(payment.sender, payer.address))
     gate.refuse = refused === 'nothing' ? undefined : refused
     {
-      await using dying = await startServiceProcess({ ...env, CRASH_AT: 'settle:persisted' })
+      await using dying = await startCrashingService(env, 'settle:persisted')
       await expect(receive(dying.url, question)).rejects.toThrow('fetch failed')
       expect(await dying.ended).toBe('SIGKILL')
     }

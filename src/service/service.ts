@@ -36,7 +36,7 @@ const STOP_WITHIN_MS = 8_000
 /** Builds and starts the payment service. What was started is stopped again when a later part fails. */
 export async function createService(
   config: ServiceConfig,
-  overrides: { now?: () => Date } = {},
+  overrides: Partial<Pick<Context, 'now' | 'atPoint'>> = {},
 ): Promise<RunningService> {
   const log = createLog(config.logLevel)
   for (const network of config.networks) {
@@ -70,6 +70,7 @@ export async function createService(
     usage: createUsageLog(database.db),
     limits,
     now: overrides.now ?? (() => new Date()),
+    atPoint: overrides.atPoint,
   }
   await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))

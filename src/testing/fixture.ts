@@ -102,7 +102,6 @@ export class Fixture {
       logLevel: 'silent',
       vaultKey: { file: join(this.#folder, 'vault.key') },
       trustedProxyHops: 0,
-      crashAt: undefined,
     })
   }
 

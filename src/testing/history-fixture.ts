@@ -53,7 +53,6 @@ export async function openHistoryFixture({
       logLevel: 'silent',
       vaultKey: { file: join(folder, 'vault.key') },
       trustedProxyHops: 0,
-      crashAt: undefined,
     }),
   )
   const made = await createTestKey(service.context.db)

@@ -107,7 +107,6 @@ export async function startTestApp({
       networks,
       logLevel: 'info',
       vaultKey: { file: 'unused' },
-      crashAt: undefined,
     },
     db: database.db,
     chains: new Map(),

@@ -49,7 +49,6 @@ export async function openContext(
       networks: [...networks],
       logLevel: 'silent',
       vaultKey: { file: 'unused' },
-      crashAt: undefined,
     },
     db: database.db,
     chains: createChains(networks),

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { CrashPoint } from '#service/context/context.ts'
 
 const SERVICE = fileURLToPath(new URL('../service/main.ts', import.meta.url))
+const CRASHING_SERVICE = fileURLToPath(new URL('chaos/crashing-service.ts', import.meta.url))
 const PROXY = fileURLToPath(new URL('../bff/main.ts', import.meta.url))
 
 export type ServiceProcess = AsyncDisposable & {
@@ -22,13 +24,25 @@ export function startServiceProcess(env: Record<string, string>): Promise<Servic
   return startProcess(SERVICE, env)
 }
 
+/** The same service, which kills itself with SIGKILL at this step. */
+export function startCrashingService(
+  env: Record<string, string>,
+  point: CrashPoint,
+): Promise<ServiceProcess> {
+  return startProcess(CRASHING_SERVICE, env, [point])
+}
+
 /** The proxy, started in the same way. */
 export function startProxyProcess(env: Record<string, string>): Promise<ServiceProcess> {
   return startProcess(PROXY, env)
 }
 
-async function startProcess(main: string, env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main], {
+async function startProcess(
+  main: string,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -172,7 +172,7 @@ export const hostedIntent = bff.table(
     paymentId: text(),
   },
   (t) => [
-    index('hosted_intent_spent').on(t.sender, t.network, t.asset, t.takenAt),
+    index('hosted_intent_outflow').on(t.sender, t.network, t.asset, t.takenAt),
     index('hosted_intent_expires').on(t.expiresAt),
   ],
 )

@@ -32,8 +32,6 @@ export type ServiceConfig = {
   publicUrl?: string
   /** Wallets that the operator registers at startup, and their accounts; none when unset. */
   payoutWallets?: readonly PayoutWallet[]
-  /** For tests of recovery: the step at which this process kills itself. */
-  crashAt: string | undefined
 }
 
 export type PayoutWallet = { accountId: string; address: string }
@@ -229,11 +227,6 @@ const variables = {
     expected: 'accounts and the wallets they own, with commas',
     example: 'acc_3RfVbGtYhNmJuKiLoPqAzW:0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
-  CRASH_AT: {
-    schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))),
-    expected: 'a step at which to die, for tests',
-    example: 'send:persisted',
-  },
   LOG_LEVEL: {
     schema: v.optional(v.picklist(LOG_LEVELS), 'info'),
     expected: `one of ${LOG_LEVELS.join(', ')}`,
@@ -268,7 +261,6 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     'MAX_CONNECTIONS_PER_ADDRESS',
     'PUBLIC_SERVICE_URL',
     'PAYOUT_WALLETS',
-    'CRASH_AT',
   ])
   return {
     host: values.HOST,
@@ -283,7 +275,6 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     facilitators: toFacilitators(values),
     publicUrl: values.PUBLIC_SERVICE_URL,
     payoutWallets: values.PAYOUT_WALLETS,
-    crashAt: values.CRASH_AT,
   }
 }
 

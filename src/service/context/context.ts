@@ -8,6 +8,11 @@ import type { Limits } from '../limits/limits.ts'
 import type { KeyVault } from './vault.ts'
 import type { UsageLog } from './usage-log.ts'
 
+/** The steps of a hosted send, and of a settlement, between which a process may end. */
+export type CrashPoint =
+  | `send:${'validated' | 'simulated' | 'reserved' | 'signed' | 'persisted' | 'broadcast' | 'told'}`
+  | `settle:${'signed' | 'persisted' | 'broadcast'}`
+
 /**
  * What every operation gets: the parts of a running service. Tests build one with a separate clock.
  */
@@ -21,6 +26,8 @@ export type Context = {
   usage: UsageLog
   limits: Limits
   now: () => Date
+  /** Called at each step. Only tests of recovery set it, to end the process there. */
+  atPoint?: ((point: CrashPoint) => void) | undefined
 }
 
 /** The connection that the response goes to. */

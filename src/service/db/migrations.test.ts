@@ -21,12 +21,15 @@ import { wallet, walletOwner } from './schema/wallet.ts'
 
 /** How the fixture was made and what is in it: src/testing/fixtures/README.md. */
 const FIXTURE = new URL('../../testing/fixtures/before-wallet-owners.sql.gz', import.meta.url)
-/** The newest migration of the database that the fixture is a copy of. */
-const NEWEST = '0014_settled_payments'
+/** The migration that makes the schema of the database that the fixture is a copy of. */
+const NEWEST = '0000_initial'
 const BREAKPOINT = '--> statement-breakpoint'
 
 /** Counts are made again from the payments; rate limits last a minute. */
 const NOT_KEPT = ['payment_change', 'payment_tally', 'rate_limit']
+
+/** Tables that have another name since, by the former one. */
+const RENAMED: Readonly<Record<string, string>> = { wallet_books: 'wallet_ledger' }
 
 /** An attempt at a proof whose process ended, in the account of the thief. */
 const ENDED_ATTEMPT = { network: 'eip155:31337', key: `txid:0x${'ab'.repeat(32)}` }
@@ -59,7 +62,7 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     await expect(openDatabase(target, broken)).rejects.toMatchObject({ cause: { code: '22012' } })
     afterFailure = await within(target, old, (db) => readRows(db, columns))
     migrated = await within(target, SERVICE_SCHEMA, async (db) => {
-      after = await readRows(db, kept)
+      after = await readRows(db, kept, RENAMED)
       return readRows(db, await readColumns(db))
     })
     migratedAgain = await within(target, SERVICE_SCHEMA, async (db) =>
@@ -71,6 +74,7 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
 
   test('keeps every row, with all that it said', () => {
     expect(before['payment']?.length).toBeGreaterThan(200)
+    expect(before['wallet_books']?.length).toBeGreaterThan(0)
     expect(before['payment_change']?.length).toBeGreaterThan(0)
     expect(before['payment_tally']?.length).toBeGreaterThan(100)
     for (const [table, rows] of Object.entries(after))
@@ -488,8 +492,15 @@ async function readColumns(db: Database): Promise<Columns> {
   )
 }
 
-/** Every row of every table in these columns; in the old ones without the claims that the migration adds for orders. */
-async function readRows(db: Database, columns: Columns): Promise<Rows> {
+/**
+ * Every row of every table in these columns; in the old ones without the claims that the migration
+ * adds for orders. `renamed`: where the rows of a table are now.
+ */
+async function readRows(
+  db: Database,
+  columns: Columns,
+  renamed: Readonly<Record<string, string>> = {},
+): Promise<Rows> {
   const found: Rows = {}
   for (const [table, names] of Object.entries(columns)) {
     const values = sql.join(
@@ -499,7 +510,7 @@ async function readRows(db: Database, columns: Columns): Promise<Rows> {
     const where: SQL =
       table === 'claim' && !names.includes('scope') ? sql`where attempt <> 'order'` : sql``
     const { rows } = await db.execute<{ line: string }>(
-      sql`select row(${values})::text as line from service.${sql.identifier(table)} ${where} order by 1`,
+      sql`select row(${values})::text as line from service.${sql.identifier(renamed[table] ?? table)} ${where} order by 1`,
     )
     found[table] = rows.map(({ line }) => line)
   }

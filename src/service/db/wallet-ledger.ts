@@ -24,7 +24,7 @@ export async function readDue(
 ): Promise<string[]> {
   const { rows } = await db.execute<{ address: string }>(sql`
     select w.address from service.wallet w
-    left join service.wallet_books b on b.network = ${network} and b.address = w.address
+    left join service.wallet_ledger b on b.network = ${network} and b.address = w.address
     where w.family = ${family} and (
       b.checked_at is null
       or b.checked_at < clock_timestamp() - make_interval(secs => ${everyMs / 1000})

@@ -3,7 +3,6 @@ import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import type { BuiltTransaction, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { crashPoint } from '../context/crash.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { insertPayment } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
@@ -50,12 +49,12 @@ export async function reserve(
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
-    crashPoint(context, 'send:reserved')
+    context.atPoint?.('send:reserved')
     const { bytes, signature } = signPayment(intent, secret, {
       unsigned: built.bytes,
       nonce: place.nonce,
     })
-    crashPoint(context, 'send:signed')
+    context.atPoint?.('send:signed')
     const paymentProof = provePayment(
       { intent, signature, resource: order.resource ?? null },
       secret,

@@ -3,7 +3,6 @@ import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
-import { crashPoint } from '../context/crash.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { unseal } from '../wallets/seal.ts'
 import { notifyMonitor } from '../chains/notify.ts'
@@ -90,7 +89,7 @@ export async function prepareSend(
   const sender = wallet.address
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
   const chain = chainOf(context, network.network)
-  crashPoint(context, 'send:validated')
+  context.atPoint?.('send:validated')
   const wanted = {
     paymentId: createPaymentId(),
     network: network.network,
@@ -104,7 +103,7 @@ export async function prepareSend(
     readSenderFunds(context, chain, sender),
   ])
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
-  crashPoint(context, 'send:simulated')
+  context.atPoint?.('send:simulated')
 
   const secret = await unseal(context.vault, wallet, wallet)
   const intent = { ...wanted, maxFeeAtomic: built.feeAtomic }
@@ -133,7 +132,7 @@ async function carryOut(
   waitMs: number,
 ): Promise<EndpointReply<'paymentSend'>> {
   const { payment } = kept
-  crashPoint(context, 'send:persisted')
+  context.atPoint?.('send:persisted')
   const chain = chainOf(context, payment.network)
   try {
     await launch(context, chain, kept)
@@ -154,9 +153,9 @@ async function launch(
   { payment, attempt }: PersistedPayment,
 ): Promise<void> {
   await broadcast(context, chain, attempt)
-  crashPoint(context, 'send:broadcast')
+  context.atPoint?.('send:broadcast')
   await recordPending(context, payment.id)
-  crashPoint(context, 'send:told')
+  context.atPoint?.('send:told')
   notifyMonitor(chain)
 }
 

@@ -58,7 +58,6 @@ beforeAll(async () => {
     logLevel: 'silent',
     vaultKey: { file: join(folder, 'vault.key') },
     facilitators: { allowed: [], loopback: true, wallets: [address] },
-    crashAt: undefined,
   })
   const { accountId, key } = await createTestKey(service.context.db)
   const taken = {

@@ -1,6 +1,5 @@
 import type { Chain, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { crashPoint } from '../context/crash.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { readSenderFunds, allocateNonce } from '../hosted/nonce-queue.ts'
@@ -48,7 +47,7 @@ export async function persistSettlement(
       keep(context, job, { ...keeping, funds }),
     )
     if (kept.ok) {
-      crashPoint(context, 'settle:persisted')
+      context.atPoint?.('settle:persisted')
       return kept
     }
     // What others have left of the balance is certain a moment after they landed.
@@ -78,7 +77,7 @@ async function keep(
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender: wallet })
     const { bytes, signature } = keeping.sign(place.nonce)
-    crashPoint(context, 'settle:signed')
+    context.atPoint?.('settle:signed')
     const signed: OutgoingSettlement = {
       bytes,
       signature,

@@ -4,7 +4,6 @@ import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts
 import type { Chain, ObservedTransfer } from '../chains/chain.ts'
 import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
-import { crashPoint } from '../context/crash.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
@@ -229,7 +228,7 @@ async function send(
     signature,
     signedTransaction: Buffer.from(bytes).toString('base64'),
   })
-  crashPoint(context, 'settle:broadcast')
+  context.atPoint?.('settle:broadcast')
   return { payment, signature }
 }
 

@@ -7,7 +7,6 @@ import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { crashPoint } from '../context/crash.ts'
 import {
   findBroadcast,
   findClaim,
@@ -399,7 +398,7 @@ async function follow(
       }),
     ),
   )
-  crashPoint(context, 'settle:broadcast')
+  context.atPoint?.('settle:broadcast')
   notifyMonitor(chain)
   const seen = await seenOr(watch(chain, { signature, deadline }))
   if (seen && isCertain(seen))

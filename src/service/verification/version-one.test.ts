@@ -49,7 +49,6 @@ beforeAll(async () => {
     vaultKey: { file: join(folder, 'vault.key') },
     facilitators: { allowed: [], loopback: true, wallets: [address] },
     trustedProxyHops: 0,
-    crashAt: undefined,
   })
   const { accountId, key } = await createTestKey(service.context.db)
   const taken = {

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import type { Family } from '#contract/address.ts'
 import { inParallel } from '#service/chains/in-parallel.ts'
-import type { CrashPoint } from '#service/context/crash.ts'
+import type { CrashPoint } from '#service/context/context.ts'
 import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
-import { startServiceProcess } from '../service-process.ts'
+import { startCrashingService, startServiceProcess } from '../service-process.ts'
 import type { ServiceResponse, CrashOrder } from './crash-orders.ts'
 import type { CrashHarness } from './crash-harness.ts'
 
@@ -106,7 +106,7 @@ async function die(stage: CrashHarness, { family, point }: Case): Promise<Run> {
     ? stage.orders.openSend(family)
     : stage.orders.openSettlement(family))
   const run: Run = { family, point, order }
-  await using dying = await startServiceProcess({ ...stage.env, CRASH_AT: point })
+  await using dying = await startCrashingService(stage.env, point)
   // Processes that died took the tokens they had leased with them: the limit is reached sooner.
   const answered = await eventually(
     () => order.ask(dying.url),

@@ -168,7 +168,7 @@ export const payment = service.table(
     uniqueIndex('payment_nonce')
       .on(t.network, t.sender, t.nonce)
       .where(sql`mode = 'hosted' and nonce is not null`),
-    index('payment_lane')
+    index('payment_nonce_queue')
       .on(t.network, t.sender, t.blockHeight)
       .where(sql`mode = 'hosted'`),
     /** Payments of others that wallets settle, by height: a lane pays their fees too. */

@@ -82,7 +82,7 @@ export const walletChallenge = service.table('wallet_challenge', {
  * outflow that nobody signed for stops the wallet.
  */
 export const walletLedger = service.table(
-  'wallet_books',
+  'wallet_ledger',
   {
     network: text().notNull(),
     address: text().notNull(),

@@ -202,3 +202,96 @@ CREATE TRIGGER "payment_changed" AFTER UPDATE ON "service"."payment" REFERENCING
 INSERT INTO "service"."payment_change" ("account_id", "sender", "recipient", "direction", "network", "asset", "day", "status", "delta")
 SELECT "account_id", "sender", "recipient", "direction", "network", "asset", floor(extract(epoch FROM "created_at") / 86400)::int, "status", count(*)
 FROM "service"."payment" GROUP BY 1, 2, 3, 4, 5, 6, 7, 8;
+--> statement-breakpoint
+CREATE TABLE "service"."token_pool" (
+	"name" text PRIMARY KEY NOT NULL,
+	"slots" bigint[] NOT NULL,
+	"tokens" integer[] NOT NULL,
+	"empty_at" timestamp (3) with time zone NOT NULL
+);--> statement-breakpoint
+DROP TABLE "service"."rate_limit" CASCADE;--> statement-breakpoint
+-- Written by hand from here on.
+-- Leases tokens of one limit, and takes back those that a process did not spend. The arguments and the invariant: src/service/limits/lease-tokens.ts.
+CREATE FUNCTION "service"."lease_tokens"(
+  p_name text, p_capacity integer, p_needed integer, p_extra integer, p_back_slots bigint[], p_back_tokens integer[],
+  p_slot_ms integer, p_kept_slots integer, p_at_ms bigint,
+  OUT granted integer, OUT slot bigint, OUT available integer, OUT now_ms bigint, OUT free_at_ms bigint, OUT empty_at_ms bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  own_slots bigint[];
+  own_tokens integer[];
+  used bigint;
+  free bigint;
+BEGIN
+  -- A limit waits for no disk. A crash of the server may forget the leases of its last moments.
+  PERFORM set_config('synchronous_commit', 'off', true);
+  -- Locks the row until this statement ends.
+  INSERT INTO "service"."token_pool" AS pool ("name", "slots", "tokens", "empty_at") VALUES (p_name, '{}', '{}', now())
+    ON CONFLICT ("name") DO UPDATE SET "name" = excluded."name" RETURNING pool."slots", pool."tokens" INTO own_slots, own_tokens;
+  -- The time under the lock, so that the leases of one limit are in order.
+  now_ms := coalesce(p_at_ms, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+  slot := now_ms / p_slot_ms;
+  -- A charge from the future was made before the clock was set back: it counts from now. Tokens that come back into no charge are none.
+  SELECT coalesce(array_agg(live.at_slot ORDER BY live.at_slot), '{}'), coalesce(array_agg(live.charged ORDER BY live.at_slot), '{}'), coalesce(sum(live.charged), 0)
+    INTO own_slots, own_tokens, used
+    FROM (
+      SELECT least(change.at_slot, lease_tokens.slot) AS at_slot, sum(change.charged)::integer AS charged
+      FROM (
+        SELECT a.at_slot, a.charged FROM unnest(own_slots, own_tokens) AS a(at_slot, charged)
+        UNION ALL SELECT b.at_slot, -b.charged FROM unnest(p_back_slots, p_back_tokens) AS b(at_slot, charged)
+      ) AS change
+      GROUP BY 1 HAVING sum(change.charged) > 0
+    ) AS live
+    WHERE live.at_slot >= lease_tokens.slot - p_kept_slots;
+
+  free := greatest(0, p_capacity - used);
+  granted := least(p_needed, free);
+  -- What is leased ahead stays small where little is left, so that another process finds some.
+  granted := granted + least(p_extra, (free - granted) / 4);
+  IF granted > 0 AND own_slots[cardinality(own_slots)] = slot THEN
+    own_tokens[cardinality(own_slots)] := own_tokens[cardinality(own_slots)] + granted;
+  ELSIF granted > 0 THEN
+    own_slots := own_slots || slot;
+    own_tokens := own_tokens || granted;
+  END IF;
+  used := used + granted;
+  available := greatest(0, p_capacity - used);
+  SELECT coalesce((min(freed.at_slot) + p_kept_slots + 1) * p_slot_ms, now_ms), coalesce((max(freed.at_slot) + p_kept_slots + 1) * p_slot_ms, now_ms)
+    INTO free_at_ms, empty_at_ms
+    FROM (
+      SELECT a.at_slot, sum(a.charged) OVER (ORDER BY a.at_slot) AS returned FROM unnest(own_slots, own_tokens) AS a(at_slot, charged)
+    ) AS freed
+    WHERE used - freed.returned < p_capacity;
+  IF available > 0 THEN
+    free_at_ms := now_ms;
+  END IF;
+  UPDATE "service"."token_pool" SET "slots" = own_slots, "tokens" = own_tokens, "empty_at" = to_timestamp(empty_at_ms / 1000.0) WHERE "name" = p_name;
+END $$;
+--> statement-breakpoint
+CREATE TABLE "service"."payment_identifier" (
+	"network" text NOT NULL,
+	"payee" text NOT NULL,
+	"payer" text NOT NULL,
+	"identifier" text NOT NULL,
+	"asset" text NOT NULL,
+	"amount" numeric(78,0) NOT NULL,
+	"key" text NOT NULL,
+	"built_height" bigint NOT NULL,
+	"expires_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "payment_identifier_payee_payer_identifier_pk" PRIMARY KEY("payee","payer","identifier")
+);
+--> statement-breakpoint
+CREATE TABLE "service"."reservation" (
+	"network" text NOT NULL,
+	"payer" text NOT NULL,
+	"asset" text NOT NULL,
+	"key" text NOT NULL,
+	"amount" numeric(78,0) NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "reservation_network_payer_asset_key_pk" PRIMARY KEY("network","payer","asset","key")
+);
+--> statement-breakpoint
+CREATE INDEX "payment_identifier_created" ON "service"."payment_identifier" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "reservation_expires" ON "service"."reservation" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "claim_transfer" ON "service"."claim" USING btree ("network","key");

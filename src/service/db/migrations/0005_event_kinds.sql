@@ -1,1 +1,0 @@
-ALTER TABLE "service"."event" ADD COLUMN "kind" text DEFAULT 'payment' NOT NULL;

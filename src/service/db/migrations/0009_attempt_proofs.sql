@@ -1,1 +1,0 @@
-ALTER TABLE "service"."attempt" ADD COLUMN "payment_proof" text;

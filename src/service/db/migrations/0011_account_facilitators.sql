@@ -1,1 +1,0 @@
-ALTER TABLE "service"."account" ADD COLUMN "facilitators" text[];

@@ -1,2 +1,0 @@
-DROP INDEX "service"."payment_resource";--> statement-breakpoint
-CREATE INDEX "payment_resource" ON "service"."payment" USING btree ("account_id",left(regexp_replace(lower(resource), '^https?://', ''), 200) text_pattern_ops);

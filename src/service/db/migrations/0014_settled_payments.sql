@@ -1,1 +1,0 @@
-CREATE INDEX "payment_settled" ON "service"."payment" USING btree ("network","block_height") WHERE mode = 'received';
