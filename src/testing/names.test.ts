@@ -5,7 +5,7 @@ import { parse } from '@babel/parser'
 import { expect, test } from 'vitest'
 
 /**
- * The names of files, folders and exports: one word for one thing, the word of the
+ * The names of files, folders, exports, tables and columns: one word for one thing, the word of the
  * field. A word stands for itself in any spelling (`nonceLane`, `nonce-lane`, `nonce_lane`).
  */
 
@@ -136,6 +136,14 @@ test('every error class is called an error', () => {
   const errors = files.flatMap(({ named }) => named.filter(({ error }) => error))
   expect(errors.length).toBeGreaterThan(20)
   expect(errors.filter(({ name }) => !name.endsWith('Error'))).toEqual([])
+})
+
+test('every table, column and index has the name that the field uses', () => {
+  const names = files
+    .filter(({ path }) => /^src\/(service\/db\/schema\/|bff\/db\/schema)/.test(path))
+    .flatMap(({ text }) => [...text.matchAll(/'([a-z][a-z_]*)'/g)].map(([, name = '']) => name))
+  expect(names.length).toBeGreaterThan(100)
+  expect(names.flatMap(wrong)).toEqual([])
 })
 
 test.each([
