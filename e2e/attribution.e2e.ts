@@ -39,7 +39,9 @@ async function expectOnePayment(
   await until(async () => (await confirmed()).length > 0, 'the confirmed payment', 30_000)
   expect((await confirmed()).map((row) => row.paymentId)).toEqual([paymentId])
   expect(await countSent(chains, ethereum.address)).toBe(1)
-  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({
+  await expect(
+    page.getByRole('heading', { name: oneOf(['Paid', 'Paid and finalized']) }),
+  ).toBeVisible({
     timeout: 30_000,
   })
   await expect(page.getByRole('heading', { name: ASKED })).toHaveCount(0)

@@ -32,7 +32,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await expect(page.getByRole('status', { name: text('Loading payments') })).toBeVisible()
   await expectAccessible(page, 'payments: loading')
   held.resolve()
-  await expect(page.getByText(text('The payment desk cannot be reached'))).toBeVisible({
+  await expect(page.getByText(text('The server cannot be reached'))).toBeVisible({
     timeout: 30_000,
   })
   await expectAccessible(page, 'payments: out of reach')
@@ -45,7 +45,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   const old = page.getByRole('status').filter({
     hasText: textLike('{reason}. This is from <0/>.', {
-      reason: text('The payment desk cannot be reached'),
+      reason: text('The server cannot be reached'),
     }),
   })
   await expect(old).toBeVisible({ timeout: 30_000 })
@@ -105,7 +105,7 @@ test('a list of wallets that cannot be fetched takes nothing down, and opens at 
   await expect(
     page
       .getByRole('region', { name: text('Notices') })
-      .getByText(text('The payment desk cannot be reached')),
+      .getByText(text('The server cannot be reached')),
   ).toBeVisible()
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.unroute('**/assets/ConnectDialog-*')
@@ -126,7 +126,7 @@ test('an overview whose figures cannot be read says so and offers to try again',
   const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())
   await page.goto('/')
-  await expect(page.getByText(text('The payment desk cannot be reached')).first()).toBeVisible({
+  await expect(page.getByText(text('The server cannot be reached')).first()).toBeVisible({
     timeout: 30_000,
   })
   await expectAccessible(page, 'overview: out of reach')
@@ -135,5 +135,5 @@ test('an overview whose figures cannot be read says so and offers to try again',
     .getByRole('button', { name: text('Try again') })
     .first()
     .click()
-  await expect(page.getByText(text('The payment desk cannot be reached'))).toHaveCount(0)
+  await expect(page.getByText(text('The server cannot be reached'))).toHaveCount(0)
 })

@@ -194,9 +194,9 @@ test('a proxy that lies about the terms of a link is found out by what stands in
   })
   await page.goto(proxy.url + new URL(link).pathname)
   await expect(page.getByRole('alert')).toContainText(
-    text('The link and the desk do not say the same'),
+    text('The link does not match the merchant’s terms'),
   )
-  await expectAccessible(page, 'link: other terms than the desk')
+  await expectAccessible(page, 'link: other terms than the merchant’s')
   await expect(
     page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
   ).toHaveCount(0)

@@ -64,7 +64,7 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   ).toBeVisible()
 })
 
-test('a wallet that scans the Solana Pay code pays, and the desk finds the payment by its memo', async ({
+test('a wallet that scans the Solana Pay code pays, and the dashboard finds the payment by its memo', async ({
   net,
   chains,
   visitor,

@@ -68,7 +68,9 @@ export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
 
 /** The page says `Paid` only after its own RPC showed the transfer. */
 export async function expectPaid(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({
+  await expect(
+    page.getByRole('heading', { name: oneOf(['Paid', 'Paid and finalized']) }),
+  ).toBeVisible({
     timeout: 30_000,
   })
 }

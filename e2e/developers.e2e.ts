@@ -91,9 +91,9 @@ test('the quota and the usage are there, for eyes and for a keyboard', async ({ 
   await expectAccessible(page, 'developers: keys and usage')
 })
 
-test('someone who does not run the desk is told so', async ({ buyer }) => {
+test('a wallet that is not an operator is told so', async ({ buyer }) => {
   const page = await signIn(await buyer({ ether: '1' }), '/developers')
-  await expect(page.getByText(text('Keys belong to whoever runs this desk'))).toBeVisible()
+  await expect(page.getByText(text('Only operators can manage API keys'))).toBeVisible()
   await expectAccessible(page, 'developers: not the operator')
 })
 

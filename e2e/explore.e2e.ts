@@ -32,7 +32,7 @@ async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   await page.goto('/explore')
   await page.getByLabel(text('Address of the resource')).fill(url)
   if (via === 'relay') {
-    await page.getByText(text('Headers, body and the way there')).click()
+    await page.getByText(text('Headers, body and route')).click()
     await page.getByText(text('Through the relay'), { exact: true }).click()
   }
   await page.getByRole('button', { name: text('Ask'), exact: true }).click()
@@ -248,7 +248,7 @@ test('a permission that a reload interrupts is gone on with, not asked for again
   expect(ethereum.typed).toHaveLength(1)
 })
 
-test('an issue for USDC on Solana: one signature, and the seller pays the network', async ({
+test('an issue for USDC on Solana: one signature, and the seller pays the network fee', async ({
   net,
   chains,
   open,
@@ -372,7 +372,7 @@ test('a price that rose is paid only with the reader’s word, and never while t
   await expect(
     page.getByText(
       text(
-        'Your first signature could still be used. As soon as the chain proves that it has run out, you can pay anew here.',
+        'Your first signature can still be used. You can pay again here as soon as the chain proves that it has expired.',
       ),
     ),
   ).toBeVisible()

@@ -6,7 +6,7 @@ import { onEthereum } from './orders.ts'
 import { startStandardFixture, useUpActions } from './standard-fixture.ts'
 import { text } from './text.ts'
 
-test('a desk that is asked too often pauses, counts down and goes on by itself; what was entered and what was paid is kept', async ({
+test('a dashboard over its rate limit pauses, counts down and resumes; form input and payments are kept', async ({
   net,
   chains,
   buyer,

@@ -117,7 +117,7 @@ test('the amount is asked for first, then for what and to whom', async ({ visito
   expect(tops).toEqual(tops.toSorted((one, other) => one - other))
 })
 
-test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', async ({
+test('the owner of the merchant’s wallet is not asked to pay it, and a buyer is', async ({
   net,
   seller,
   buyer,

@@ -11,7 +11,7 @@ import { oneOf, text } from './text.ts'
  * block, and is reorganized.
  */
 
-test('a payment says where it stands: on its way, late, counted, confirmed, and taken back by the network', async ({
+test('a payment shows its status: on its way, late, counted, confirmed, and dropped by a reorganization', async ({
   net,
   chains,
   buyer,

@@ -18,7 +18,7 @@ import { onEthereum, onSolana } from './orders.ts'
 import { randomKeypair, randomPrivateKey } from './random.ts'
 import { oneOf, startingWith, text, textLike } from './text.ts'
 
-test('whoever rejects in the wallet has paid nothing and can sign the same payment after', async ({
+test('a rejection in the wallet pays nothing, and the same payment can be signed afterwards', async ({
   net,
   chains,
   buyer,

@@ -66,7 +66,9 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
-    await page.getByRole('heading', { name: text('Paid, for good') }).waitFor({ timeout: 60_000 })
+    await page
+      .getByRole('heading', { name: text('Paid and finalized') })
+      .waitFor({ timeout: 60_000 })
   },
   payment: async (page, net) => {
     await scenes['paid']?.(page, net)

@@ -157,7 +157,7 @@ function chainOf(net: Devnet) {
   }
 }
 
-test('a permit is carried out by the payee; a reload in the middle goes on with it', async ({
+test('the payee executes a permit, and a reload in the middle resumes it', async ({
   net,
   chains,
   seller,

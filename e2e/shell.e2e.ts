@@ -254,13 +254,13 @@ test('everything in the settings is done with the keyboard alone, and the place 
   await expect(page.getByRole('textbox', { name: 'Por pago' }).first()).toHaveValue('0,5')
 })
 
-test('a desk without its settings says what is missing', async ({ visitor, expectError }) => {
+test('a dashboard without its settings says what is missing', async ({ visitor, expectError }) => {
   expectError(/status of 404/)
   const page = await visitor()
   await page.route('**/config.json', (route) => route.fulfill({ status: 404 }))
   await page.goto('/')
   await expect(
-    page.getByRole('heading', { name: text('This payment desk is not set up yet') }),
+    page.getByRole('heading', { name: text('This dashboard is not set up yet') }),
   ).toBeVisible()
   await expect(page.getByRole('alert')).toContainText('/config.json')
   await expectAccessible(page, 'shell: not set up')

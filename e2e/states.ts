@@ -43,7 +43,7 @@ export const STATES = [
 
   'link: ready to pay',
   'link: changed on its way',
-  'link: other terms than the desk',
+  'link: other terms than the merchant’s',
   'link: paid already',
   'link: withdrawn',
   'link: expired',

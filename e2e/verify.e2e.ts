@@ -58,7 +58,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await expect(
     page.getByText(
       text(
-        'Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not stored, and gone when you leave this page.',
+        'Keep an unused proof secret: anyone who has it may be able to use it. It is not stored, and it is discarded when you leave this page.',
       ),
     ),
   ).toBeVisible()

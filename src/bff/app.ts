@@ -66,7 +66,7 @@ export function createApp(context: ProxyContext): Hono<HonoEnv> {
 function answerPreflight(c: HttpContext): Response {
   if (c.get('origin') === undefined)
     throw new ProblemError('FORBIDDEN', {
-      message: 'This origin is not one that this desk serves.',
+      message: 'This server does not accept requests from this origin.',
     })
   return c.body(null, 204, preflightHeaders())
 }

@@ -169,7 +169,7 @@ test.each([
     expect(received).toContain('Set SERVICE_API_KEY')
     expect(received).not.toContain('"code":"UNAUTHORIZED","message":"The API key')
     expect(bff.output()).toContain(
-      '"operator":"The payment service does not accept the API key of this desk.',
+      '"operator":"The payment service does not accept the API key of this proxy.',
     )
     expectNoKey(received, key)
     expectNoKey(bff.output(), key)

@@ -174,7 +174,7 @@ describe('parseJson', () => {
 })
 
 describe('stringifyJson', () => {
-  test('writes bigint and LosslessNumber as digits, without an exponent of its own', () => {
+  test('writes bigint and LosslessNumber as digits, without adding an exponent', () => {
     expect(stringifyJson({ a: 10n ** 30n, b: new LosslessNumber('0.10'), c: [1, null, 'x'] })).toBe(
       `{"a":1${'0'.repeat(30)},"b":0.10,"c":[1,null,"x"]}`,
     )

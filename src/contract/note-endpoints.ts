@@ -9,7 +9,7 @@ export const PaymentNote = v.object({
   labels: v.array(v.string()),
   /** Empty for none. */
   note: v.string(),
-  /** When it was matched with the books; null while it is not. Unix milliseconds. */
+  /** When it was marked as booked by the merchant; null while it is not. Unix milliseconds. */
   reconciledAt: v.nullable(timestamp),
   updatedAt: timestamp,
 })

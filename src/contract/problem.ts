@@ -80,7 +80,7 @@ export const problems = {
   SERVICE_UNAVAILABLE: {
     status: 503,
     title: 'The payment service cannot be reached from here.',
-    hint: 'Wait for the seconds in Retry-After, then go on. details.operator tells whoever runs this desk what to do.',
+    hint: 'Wait for the seconds in Retry-After, then go on. details.operator tells the operator what to do.',
   },
   INTERNAL: {
     status: 500,

@@ -116,7 +116,7 @@ export class Fixture {
       allowedOrigins: [ORIGIN],
       sellerWallets: [],
       operatorWallets: [],
-      title: 'Test desk',
+      title: 'Test shop',
       publicServiceUrl: null,
       relay: { audience: 'everyone', loopback: true },
       examples: [],

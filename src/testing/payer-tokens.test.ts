@@ -339,7 +339,7 @@ test.each([
   },
 )
 
-test('on Solana an account that was given to somebody else would not be the recipient’s, though every byte is right', async () => {
+test('on Solana the simulation fails when the recipient’s token account now belongs to another account', async () => {
   const recipient = Keypair.generate()
   const { asset, order, built, match, chain } = await openSolana(TOKEN, false, recipient)
   const thief = Keypair.generate().publicKey
@@ -347,7 +347,7 @@ test('on Solana an account that was given to somebody else would not be the reci
   expect(match.ok).toBe(true)
   expect(await chain.simulate(order, built.bytes)).toEqual({
     state: 'failed',
-    reason: `the recipient’s token account belongs to somebody else: ${thief.toBase58()}.`,
+    reason: `the recipient’s token account belongs to another account: ${thief.toBase58()}.`,
   })
 })
 

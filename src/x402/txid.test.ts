@@ -25,7 +25,7 @@ test('the types are those of the draft, letter by letter', () => {
   ])
 })
 
-test('a proof recovers to the payer who signed it, and to somebody else when any term differs', async () => {
+test('a proof recovers to its signer, and to another account when any term differs', async () => {
   const payer = privateKeyToAccount(generatePrivateKey())
   const typedData = (terms: ProofTerms, txRef = `0x${'12'.repeat(32)}`) =>
     proofTypedData(terms, txRef) as Parameters<typeof payer.signTypedData>[0]

@@ -183,7 +183,7 @@ const variables = {
   },
   OPERATOR_WALLETS: {
     schema: v.optional(list(wallet), ''),
-    expected: 'the wallets of those who run this desk, with commas',
+    expected: 'the wallets of the operators, with commas',
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
   PUBLIC_SERVICE_URL: {

@@ -139,7 +139,7 @@ export class EventHub {
       this.#parts.log.error(
         {
           operator:
-            'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.',
+            'The payment service does not accept the API key of this proxy. Set SERVICE_API_KEY to a valid one.',
         },
         'live events: refused',
       )

@@ -110,7 +110,7 @@ test('a payment from a managed wallet is not made again by another signature ove
   expect(await hosted.paidOut()).toBe(1)
 })
 
-test('a payment from a managed wallet is not made when its signer runs the desk no more, though another wallet of the session does', async () => {
+test('a payment from a managed wallet is not made when its signer is no longer an operator, even if another wallet of the session is', async () => {
   const intent = await hosted.prepared()
   const { config } = hosted.fixture.bff.context
   const before = config.operatorWallets

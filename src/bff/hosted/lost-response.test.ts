@@ -44,7 +44,7 @@ test('a payment that never reached the service is, when its time is long over, c
   expect(await hosted.paidOut()).toBe(0)
 })
 
-test('a payment that was kept by a service which died before it answered is unknown, whatever is said to whoever asks again', async () => {
+test('a payment whose response was lost is unknown; a repetition finds it sent and pays nothing more', async () => {
   const { intent, signature } = await loseAnswer()
   expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
   expect(await hosted.paidOut()).toBe(1)

@@ -2,10 +2,9 @@ import { ProblemError } from '#contract/problem.ts'
 
 /** Why a payment from a managed wallet is not made. Every one of them is certain: nothing was sent. */
 const REFUSALS = {
-  hosted_off: 'This desk does not pay from managed wallets.',
-  hosted_wallet: 'From this wallet, in this asset, this desk does not pay.',
-  hosted_signer:
-    'Sign with a wallet of this session that runs this desk, of the same kind of network.',
+  hosted_off: 'Payments from managed wallets are turned off.',
+  hosted_wallet: 'Payments from this wallet in this asset are not enabled.',
+  hosted_signer: 'Sign with an operator wallet of this session, on the same kind of network.',
   hosted_over_payment: 'The amount is above what one payment may be.',
   hosted_over_day: 'The amount is above what is left of what may be paid in 24 hours.',
   hosted_intent: 'There is no such payment to sign in this session.',

@@ -23,7 +23,7 @@ export function refusal(
 ): string | undefined {
   const { origin, secFetchSite, secFetchMode, secFetchDest } = facts
   if (origin !== undefined && !allowedOrigins.includes(origin))
-    return 'This origin is not one that this desk serves.'
+    return 'This server does not accept requests from this origin.'
   if (READS.has(facts.method)) {
     // Without Origin it is a read of the same origin, of an address bar, or of no browser; an image or a script of another site is not.
     if (

@@ -42,7 +42,7 @@ function toProblem(error: unknown): ProblemError {
     return new ProblemError(
       'SERVICE_UNAVAILABLE',
       {
-        message: 'This desk is out of order for a moment.',
+        message: 'The server is temporarily unavailable.',
         details: { reason: 'database', operator },
         retryAfter: 2,
       },

@@ -58,7 +58,7 @@ const pay = (link: string, more: Record<string, unknown> = {}, browser = fixture
   )
 
 describe('a link', () => {
-  test('tells whoever holds it what its seller asks for, and is listed with its state', async () => {
+  test('shows its seller’s terms to anyone who has it, and is listed with its state', async () => {
     const wish = {
       description: 'Tea for two',
       reference: 'INV-7',
@@ -217,7 +217,7 @@ describe('paying a link', () => {
     expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_expired' })
   })
 
-  test('is refused while it is withdrawn, and possible again when that is taken back', async () => {
+  test('is refused while the link is withdrawn, and possible again once it is restored', async () => {
     const { link, terms } = await create()
     await shop.post('/api/links/withdraw', { id: terms.id })
     expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_withdrawn' })

@@ -10,7 +10,7 @@ import { isGenuine } from './keys.ts'
 const REFUSALS = {
   link_changed:
     'This payment link was changed after its seller made it, or was not copied whole. Ask the seller for the link again.',
-  link_unknown: 'This desk does not know this payment link. Ask the seller for a new one.',
+  link_unknown: 'This payment link does not exist. Ask the seller for a new one.',
   link_wallet:
     'This payment link pays a wallet that its seller no longer uses. Ask the seller for a new one.',
   link_expired: 'This payment link has expired. Ask the seller for a new one.',

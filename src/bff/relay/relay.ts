@@ -19,7 +19,7 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
   const { audience, loopback } = context.config.relay
   if (audience === 'off')
     throw new ProblemError('FORBIDDEN', {
-      message: 'This desk relays no requests.',
+      message: 'The relay is turned off.',
       details: { reason: 'relay_off' },
     })
   if (audience === 'wallets') requireWallet(visitor)

@@ -34,7 +34,7 @@ export async function readConfirmedKey<K extends EndpointName>(
   if (!key) throw notFound()
   if (key.hint === '') {
     const message =
-      'This is the key that the desk itself works with. Make another one, set SERVICE_API_KEY to it, and then delete this one.'
+      'The dashboard itself uses this key. Create another one, set SERVICE_API_KEY to it, and then delete this one.'
     throw new ProblemError('FORBIDDEN', { message, details: { reason: 'own_key' } })
   }
   requireConfirmation(call.confirmation, key.name)

@@ -69,7 +69,7 @@ async function hears(reader: EventReader, told: string[]): Promise<void> {
   for (const { id, data } of reader.payments) expect(data.id).toBe(id)
 }
 
-test('a wallet hears of its own payments, the operator of all, in order and once', async () => {
+test('a wallet gets events of its payments only, the operator of all, in order and once', async () => {
   const [mine, all] = [await open(seller), await open(operator)]
   expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\nevent: beat\ndata: \{"live":true\}\n\n/)
   const first = await pay()
@@ -178,7 +178,7 @@ test('over a restart of the service the streams stay open, nothing is lost and n
   expect(reader.ended).toBe(false)
 })
 
-test('whoever missed more than is kept is told to read everything again, once, and goes on from there', async () => {
+test('a client that missed more events than are stored is told once to reload, and resumes from there', async () => {
   const reader = await open(seller)
   const start = reader.lastEventId
   reader.close()

@@ -119,7 +119,7 @@ test('a repeated request makes no second key and tells none', async () => {
   expect((await keys()).filter(({ name }) => name === 'once')).toHaveLength(1)
 })
 
-test('a stolen session makes no key: a wallet that runs the desk signs for these very terms, once', async () => {
+test('a stolen session creates no key: an operator wallet signs for exactly these terms, once', async () => {
   const terms = { name: 'stolen', scopes: ['payment:read'] }
   const reasonOf = (answer: BrowserResponse) => [
     answer.status,
@@ -147,7 +147,7 @@ test('a stolen session makes no key: a wallet that runs the desk signs for these
   expect((await keys()).some(({ name }) => name === 'stolen')).toBe(false)
 })
 
-test('an approval is asked for by the operator, for a wallet of the session that runs the desk', async () => {
+test('an operator requests an approval, for an operator wallet of the session', async () => {
   const ask = (who: TestBrowser, signer: string) =>
     who.post('/api/api-keys/approval', {
       signer,
@@ -217,7 +217,7 @@ test('a key is rotated with its grace, then deleted', async () => {
   expect((await remove('key_1111111111111111111111', 'till')).status).toBe(404)
 })
 
-test("the desk's own key is in the list without its hint, and cannot end itself", async () => {
+test('the key of the proxy is listed without its hint, and cannot delete itself', async () => {
   const answer = await operator.get('/api/api-keys')
   expect(answer.text).not.toContain(apiKeyHint(fixture.key))
   const own = body(answer).keys.find(({ hint }) => hint === '')
@@ -230,7 +230,7 @@ test("the desk's own key is in the list without its hint, and cannot end itself"
   }
 })
 
-test('a scope the desk has not got is refused in words, not as a broken desk', async () => {
+test('a scope that the proxy lacks is refused as such, not as a server error', async () => {
   const terms = { name: 'spender', scopes: ['payment:send'] }
   const answer = await post(terms, await approve(createOperation(terms)))
   expect(answer.json.error).toMatchObject({
@@ -245,7 +245,7 @@ test('usage is counted per key', async () => {
   expect(body(answer).totalRequests).toBeGreaterThan(0)
 })
 
-test('without keys:manage the desk says what its operator has to do', async () => {
+test('without keys:manage the proxy says what its operator has to do', async () => {
   await using poor = await Fixture.open({
     scopes: ['payment:read'],
     bff: { operatorWallets: [wallets.operator.address] },

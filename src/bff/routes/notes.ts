@@ -34,7 +34,7 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
   if (session.operator) places.push(...ids.map((paymentId) => ({ owner: DESK, paymentId })))
   else {
     if (ids.length > MOST_OF_A_WALLET) {
-      const message = `Expected at most ${MOST_OF_A_WALLET} payments: more at once is for the wallets that run this desk.`
+      const message = `Expected at most ${MOST_OF_A_WALLET} payments: only operators can change more at once.`
       throw new ProblemError('INVALID_PARAMETERS', { details: { paymentIds: message } })
     }
     for (const paymentId of ids) {

@@ -71,7 +71,7 @@ async function sendBack(who: TestBrowser, amount: number, change: Record<string,
   return { code: answer.json.error.code, fields: Object.keys(answer.json.error.details ?? {}) }
 }
 
-test('whoever was paid may send it back to the payer, and nobody else gets that way around the list of sellers', async () => {
+test('only the seller that was paid and an operator may pay an unlisted wallet, and only as a refund', async () => {
   expect((await sendBack(people.seller, 1)).code).toBe(PASSED)
   expect((await sendBack(people.seller, 1, { metadata: {} })).code).toBe('FORBIDDEN')
   expect((await sendBack(people.buyer, 1)).fields).toEqual(['walletAddress'])

@@ -81,8 +81,8 @@ export async function requireKeyApproval(
 }
 
 const WORDS = {
-  approval_required: 'A wallet that runs this desk has to sign before a key is made or replaced.',
-  approval_signer: 'Sign with a wallet that runs this desk and that this session has proven.',
+  approval_required: 'An operator wallet has to sign before a key is created or replaced.',
+  approval_signer: 'Sign with an operator wallet that this session has proven.',
   approval_over: 'This approval was used, or too much time passed. Ask for a new one.',
   approval_signature: 'The signature is not over this key.',
 } as const

@@ -52,7 +52,7 @@ export function requireOperator(visitor: Visitor): OpenSession {
   const session = requireWallet(visitor)
   if (session.operator) return session
   throw new ProblemError('FORBIDDEN', {
-    message: 'Only the wallets that run this desk may do that. Sign in with one of them.',
+    message: 'Only operators can do this. Sign in with an operator wallet.',
     details: { reason: 'operator_required' },
   })
 }

@@ -39,9 +39,9 @@ export type OperatorReason =
  */
 const OPERATOR_WORDS: Readonly<Record<OperatorReason, string>> = {
   key_refused:
-    'The payment service does not accept the API key of this desk. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a key that is valid, and start the proxy again.',
+    'The payment service does not accept the API key of this proxy. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a valid key, and restart the proxy.',
   scope_missing:
-    'The API key of this desk lacks a scope. It needs payment:read, transaction:build and token:read; and keys:manage for its page of keys.',
+    'The API key of this proxy lacks a scope. It needs payment:read, transaction:build and token:read; the keys page also needs keys:manage.',
   unreachable: 'The payment service cannot be reached. Check that it runs, and SERVICE_URL.',
   timeout: 'The payment service did not answer in time.',
   nonsense:

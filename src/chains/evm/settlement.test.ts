@@ -93,7 +93,7 @@ test.each<[string, Uint8Array, string]>([
 })
 
 test.each<[string, Partial<VerifiedAuthorization>, string]>([
-  ['to somebody else', { to: PAYER }, 'recipient'],
+  ['to another recipient', { to: PAYER }, 'recipient'],
   ['of less', { amountAtomic: 1n }, 'amount'],
   ['of another token', { token: PAYER }, 'asset'],
 ])('an authorization %s does not, even by its own call', (_, change, field) => {

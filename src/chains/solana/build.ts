@@ -175,7 +175,7 @@ function refuseUnpayable(input: SolanaBuildInput): void {
       throw new RangeError(`${key} is not base58 of 32 bytes.`)
   }
   if (sender === recipient) throw new RangeError('The sender pays itself.')
-  if (sponsor === sender) throw new RangeError('A sponsor is somebody else than the sender.')
+  if (sponsor === sender) throw new RangeError('The fee payer must not be the sender.')
   // A sponsor signs the transaction it is given, so it must let nobody open accounts with its
   // money.
   if (sponsor !== undefined && token?.opensAccount)

@@ -129,11 +129,7 @@ describe('is refused', () => {
     decimals: 6,
   })
   test.each<[string, Uint8Array, string[]]>([
-    [
-      'the payer as the one who pays the network',
-      changed(built, (all) => all, payer),
-      ['feePayer', 'signers'],
-    ],
+    ['the payer as the fee payer', changed(built, (all) => all, payer), ['feePayer', 'signers']],
     [
       'another sponsor',
       changed(built, (all) => all, solanaStranger.publicKey),

@@ -176,7 +176,7 @@ describe('matchTransaction', () => {
       ['amount'],
     ],
     [
-      'the money of somebody else',
+      'the money of another account',
       replace('transfer', transfer(recipient, solanaIntent.amountAtomic, stranger)),
       ['sender', 'signers'],
     ],

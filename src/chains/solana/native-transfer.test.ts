@@ -111,7 +111,7 @@ test('a sponsor may pay the network, and may be the payee', () => {
 
 test.each<[string, TransferRule[], Made, Partial<TransferTerms>?]>([
   [
-    'the fee payer is somebody else',
+    'the fee payer is another account',
     ['fee_payer'],
     { feePayer: stranger, signers: [stranger, payer] },
   ],
@@ -244,7 +244,7 @@ test.each<[string, TransferRule[], Made, Partial<TransferTerms>?]>([
     },
   ],
   [
-    'it goes to somebody else',
+    'it goes to another recipient',
     ['destination'],
     { instructions: [units(), price(), transfer(payer, stranger.publicKey), memo()] },
   ],

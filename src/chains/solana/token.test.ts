@@ -417,7 +417,7 @@ describe('matchTransaction', () => {
     expect(got?.code === 'list' && got.params.facts).toContainEqual(named)
   })
 
-  test('rent paid by somebody else needs their signature, and is refused', () => {
+  test('rent paid by another account needs its signature, and is refused', () => {
     expect(
       failing(match(replace('open', openAccount({ payer: stranger, owner: recipient, mint })))),
     ).toEqual(['rent', 'signers'])

@@ -101,7 +101,7 @@ function buyer() {
   )
 }
 
-test('a server of its own hands proofs to the service', { timeout: 120_000 }, async () => {
+test('a separate server hands proofs to the service', { timeout: 120_000 }, async () => {
   const url = await run('receive')
   const response = await buyer()(url)
   expect([response.status, await response.text()]).toEqual([200, 'The article.'])

@@ -422,7 +422,7 @@ describe('what goes wrong', () => {
     expect((await pay(path, header)).status).toBe(200)
   })
 
-  test('demo=price-rises: an offer of before is billed anew, and the new price buys the page', async () => {
+  test('demo=price-rises: a payment at the old price gets a new bill, and the new price buys the page', async () => {
     const path = `${SOL}?demo=price-rises`
     const first = await bill(path)
     const buy = async ({ resource, accepts }: Bill) => {

@@ -76,7 +76,7 @@ export const walletCommands: Commands = {
       const networks = resumed.map(({ network }) => network)
       return {
         value: { address, networks },
-        text: `${address} sends again on ${networks.join(' and ')}. Its books are opened anew with what it holds now.`,
+        text: `${address} sends again on ${networks.join(' and ')}. Its ledger starts again from its current balance.`,
       }
     },
   },

@@ -135,7 +135,7 @@ function tellOnce(
   { secret, body }: { secret: string; body: object },
 ) {
   const answer = Object.fromEntries(Object.entries(body).filter(([field]) => field !== secret))
-  const message = `This request was carried out. Its answer held a secret (${secret}), which is told once and not kept; details hold the rest of it.`
+  const message = `This request was executed. Its response contained a secret (${secret}), which is shown once and never stored. The details contain the rest.`
   const problem = new ProblemError('IDEMPOTENCY_CONFLICT', { message, details: answer })
   return { status: problems[problem.code].status, body: problemText(c, problem, context.now()) }
 }

@@ -88,7 +88,7 @@ describe.each(ENGINES)('the service on %s', (engine) => {
   })
 })
 
-test('each line has a name of its own, and the document lists them all', async () => {
+test('each line has a unique name, and the document lists them all', async () => {
   expect(new Set(lines.map(({ id }) => id)).size).toBe(lines.length)
   const byEndpoint = Map.groupBy(lines, ({ endpoint }) => endpoint)
   const list = [...byEndpoint].map(

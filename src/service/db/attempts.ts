@@ -22,7 +22,7 @@ export async function readAttempts(db: Database, paymentId: string): Promise<Att
     .orderBy(desc(attempt.number))
 }
 
-/** What a wallet signed for the payments of others, from a nonce on: it takes its places in the wallet's lane. */
+/** What a wallet signed for the payments of others, from a nonce on: it takes its places in the wallet's nonce queue. */
 export async function readSigned(
   db: Database,
   { network, sender }: { network: string; sender: string },

@@ -7,7 +7,7 @@ import { attempt, payment } from './schema/payment.ts'
 /** One sender on one network: its nonces and funds are assigned to one payment after the other. */
 export type NonceQueue = { network: NetworkId; sender: string }
 
-/** Keeps every other process out of the lane until the transaction ends. */
+/** Keeps every other process out of the nonce queue until the transaction ends. */
 export async function lockNonceQueue(tx: Database, { network, sender }: NonceQueue): Promise<void> {
   await tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`lane ${network} ${sender}`}, 0))`,
@@ -16,11 +16,11 @@ export async function lockNonceQueue(tx: Database, { network, sender }: NonceQue
 
 const OPEN = ['created', 'pending', 'rolled_back'] as const
 
-/** What a payment may still take from the balance of a lane, native atomic units. */
+/** What a payment may still take from the balance of a nonce queue, native atomic units. */
 export type Unpaid = { id: string; amount: bigint; maxFee: bigint | null; nonce: number | null }
 
 /**
- * What was unpaid in a lane at a height, as far as the rows show: open, or landed at it or later,
+ * What was unpaid in a nonce queue at a height, as far as the rows show: open, or landed at it or later,
  * or named. Its own payments, and the fees of others' payments that its wallet settles.
  */
 export async function readUnpaid(
@@ -69,7 +69,7 @@ function inNonceQueue({ network, sender }: NonceQueue) {
   return and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender))
 }
 
-/** Another party's payment, signed by the wallet of this lane. */
+/** Another party's payment, signed by the wallet of this nonce queue. */
 function isSettledBy({ network, sender }: NonceQueue) {
   return and(
     eq(payment.mode, 'received'),
@@ -83,7 +83,7 @@ function isUnpaid(height: number) {
   return or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height))
 }
 
-/** Payments of a lane, starting at a nonce. */
+/** Payments of a nonce queue, starting at a nonce. */
 export async function readFromNonce(
   db: Database,
   nonceQueue: NonceQueue,

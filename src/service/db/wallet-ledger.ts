@@ -6,7 +6,7 @@ import type { NonceQueue } from './nonce-queue.ts'
 import { walletLedger } from './schema/wallet.ts'
 
 export type LedgerRecord = typeof walletLedger.$inferSelect
-/** A page of the books: what the chain held at a height, and what had been received up to there. */
+/** A snapshot of the ledger: what the chain held at a height, and what had been received up to there. */
 export type LedgerSnapshot = {
   height: number
   balance: bigint
@@ -45,7 +45,7 @@ export async function readWalletLedger(
   return row
 }
 
-/** Opens the books with what the chain holds now. */
+/** Opens the ledger with what the chain holds now. */
 export async function openWalletLedger(
   db: Database,
   { network, sender }: NonceQueue,
@@ -62,7 +62,7 @@ export async function openWalletLedger(
     })
 }
 
-/** Advances the books to this page, unless another process has done so since. */
+/** Advances the ledger to this page, unless another process has done so since. */
 export async function writeSnapshot(
   db: Database,
   { network, address, height }: LedgerRecord,
@@ -103,7 +103,7 @@ export async function stopWallet(
   return stopped.length > 0
 }
 
-/** Lets a wallet send again, everywhere it was stopped; the next check opens its books again. */
+/** Lets a wallet send again, everywhere it was stopped; the next check opens its ledger again. */
 export async function resumeWallet(db: Database, address: string): Promise<LedgerRecord[]> {
   return db
     .update(walletLedger)

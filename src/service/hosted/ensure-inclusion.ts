@@ -3,7 +3,7 @@ import type { Context } from '../context/context.ts'
 import { rebroadcast } from './broadcast.ts'
 import { bumpFee, type WaitingPayment } from './fee-bump.ts'
 
-/** How long a transaction waits at the head of its lane before the network's fees are looked at again. */
+/** How long a transaction waits at the head of its nonce queue before the network's fees are looked at again. */
 const RAISE_AFTER_MS = 30_000
 
 /**

@@ -70,7 +70,7 @@ export async function signReplacement(context: Context, stuck: WaitingPayment): 
 }
 
 /**
- * Raises the fee of the transaction at the head of a lane, when the network's fees have risen above
+ * Raises the fee of the transaction at the head of a nonce queue, when the network's fees have risen above
  * its offer: same nonce, so only one of the transactions can land.
  */
 export async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {

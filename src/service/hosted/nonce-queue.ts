@@ -21,11 +21,11 @@ export type NonceSlot =
   | { ok: true; nonce: number | null }
   | { ok: false; shortage: Shortage; uncertain: boolean }
 
-/** Balance readings under way, by lane. */
+/** Balance readings under way, by nonce queue. */
 const readings = new WeakMap<Context, Map<string, Promise<SenderFunds>>>()
 
 /**
- * What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with
+ * What a nonce queue can spend, as the chain shows it now. No lock is held: `allocateNonce` compares it with
  * the rows later, and counts everything that a reading does not certainly include as still to be
  * paid. So a reading stays valid while others take their places, and concurrent callers share one.
  */
@@ -57,8 +57,8 @@ type Request = {
 }
 
 /**
- * The next place in a lane for an amount and its fee, when the balance covers it on top of
- * everything promised before. Locks the lane until the transaction ends, so that no two payments
+ * The next place in a nonce queue for an amount and its fee, when the balance covers it on top of
+ * everything promised before. Locks the nonce queue until the transaction ends, so that no two payments
  * get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds
  * one that is void.
  */

@@ -14,7 +14,7 @@ const LOOKS = 5
 const MAX_PAUSE_MS = 1_000
 
 /**
- * Keeps a payment once its wallet bears it. What other payments of the lane have left of the balance is certain a moment after they landed, so a refusal
+ * Keeps a payment once its wallet bears it. What other payments of the nonce queue have left of the balance is certain a moment after they landed, so a refusal
  * that depends on it is looked at again.
  * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way; `SERVICE_UNAVAILABLE` when it is not known whether it was kept
  */

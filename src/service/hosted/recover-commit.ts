@@ -11,7 +11,7 @@ const LOOKS = 4
 const PAUSE_MS = 500
 
 /**
- * Finds out whether a payment was stored whose commit broke off. Locking its lane waits for that
+ * Finds out whether a payment was stored whose commit broke off. Locking its nonce queue waits for that
  * commit to end, either way.
  * @throws the error itself when nothing was stored; `SERVICE_UNAVAILABLE` that names the payment
  * when it stays unknown

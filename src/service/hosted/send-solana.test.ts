@@ -172,7 +172,7 @@ test(
 )
 
 test(
-  'a transaction that never left is signed again once its blockhash is out of date for good, and pays once',
+  'a transaction that was never sent is signed again once its blockhash has expired, and pays once',
   { timeout: 90_000 },
   async () => {
     const payee = await solana.wallet(SOL)

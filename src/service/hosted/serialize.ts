@@ -4,7 +4,7 @@ import type { Context } from '../context/context.ts'
 const lines = new WeakMap<Context, Map<string, Promise<unknown>>>()
 
 /**
- * Runs work on a lane after all earlier work of this process on it. Between processes the lane's lock decides; here a line costs no connection to the
+ * Runs work on a nonce queue after all earlier work of this process on it. Between processes the nonce queue's lock decides; here a line costs no connection to the
  * database, of which a hundred payments waiting for one wallet would take all.
  */
 export async function runInQueue<T>(

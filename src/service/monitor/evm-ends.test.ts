@@ -52,7 +52,7 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
   )
 })
 
-test('a payment in a shallow block counts its confirmations, and none of a block that was taken back', async () => {
+test('a payment in a shallow block counts its confirmations, and none of a block that a reorganization dropped', async () => {
   const { payer, payee } = await fixture.parties()
   await fixture.evm.mine(5)
   const built = await fixture.build(payer, payee.address)
@@ -83,7 +83,7 @@ test('a payment in a shallow block counts its confirmations, and none of a block
   await fixture.untilStatus(built, 'confirmed')
 })
 
-test('a payment first seen in a shallow block that is taken back has no block and no fee, and fails without them', async () => {
+test('a payment whose shallow block a reorganization drops has no block and no fee, and fails without them', async () => {
   const { payer, payee } = await fixture.parties()
   await fixture.evm.mine(5)
   const built = await fixture.build(payer, payee.address)

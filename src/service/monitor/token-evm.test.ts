@@ -287,7 +287,7 @@ test('a token payment that was dropped and whose nonce is used has failed; one n
   expect(await untilStatus(unsent, 'expired')).toMatchObject({ signature: null })
 })
 
-test('a token payment whose block is taken back is rolled back, and confirmed again where it lands again', async () => {
+test('a token payment whose block a reorganization drops is rolled back, and confirmed again in its new block', async () => {
   const { payer, payee } = await parties()
   const built = await build(payer, payee)
   const signed = await signBuilt(payer, built.transaction)

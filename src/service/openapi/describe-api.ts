@@ -194,7 +194,7 @@ function describeProblems(endpoint: Endpoint): Record<string, FieldSchema> {
 }
 
 function tellOnce(secret: string): string {
-  return `The field \`${secret}\` of the answer is a secret: it is shown this once and kept nowhere. Under an \`Idempotency-Key\` the request is carried out once; a repetition gets 409 \`IDEMPOTENCY_CONFLICT\`, whose details hold the rest of the first answer.`
+  return `The field \`${secret}\` of the response is a secret: it is shown once and never stored. With an \`Idempotency-Key\` the request is executed once; a repetition gets 409 \`IDEMPOTENCY_CONFLICT\`, whose details contain the rest of the first response.`
 }
 
 function exampleProblem(code: ProblemCode) {

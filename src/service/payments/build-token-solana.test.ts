@@ -293,7 +293,7 @@ test.each<[string, string, () => Promise<string> | string]>([
   })
 })
 
-test('an account that was given to somebody else, or frozen, is not paid into', async () => {
+test('a token account that belongs to another owner, or is frozen, is not paid into', async () => {
   const [given, frozen] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
   await give(solana, tokens.USDC, { owner: given, amount: 0n, given: Keypair.generate().publicKey })
   expect(await refusal({ recipientAddress: given.toBase58() })).toMatchObject({

@@ -25,7 +25,7 @@ export function matchesPayment(
   // A proof that was handed in has bound this very transaction to the payment.
   if (payment.mode === 'received') return true
   if (familyOf(payment.network) === 'solana') return transfer.memo === payment.id
-  // What the service signed has the nonce of its place in the lane.
+  // What the service signed has the nonce of its place in the nonce queue.
   if (payment.mode === 'hosted' && transfer.nonce !== payment.nonce) return false
   return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
 }

@@ -46,8 +46,8 @@ export function readSignedAuthorization(
 }
 
 const ENDINGS: Readonly<Record<Ending, string>> = {
-  over: 'Nobody carried out what the payer signed before it ended: nothing was paid.',
-  taken_back: 'The payer took back what it had signed: nothing was paid.',
+  over: 'The authorization expired before it was executed. Nothing was paid.',
+  taken_back: 'The payer cancelled the authorization. Nothing was paid.',
 }
 
 /**

@@ -9,7 +9,7 @@ import type { PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 
 /**
- * What left a wallet by its own signature between two pages of its books. `later`: the rows have not caught up with the chain yet. `foreign`: the chain
+ * What left a wallet by its own signature between two snapshots of its ledger. `later`: the rows have not caught up with the chain yet. `foreign`: the chain
  * shows a signature of the wallet that the service did not make, or another outcome than the rows.
  */
 type Spent =

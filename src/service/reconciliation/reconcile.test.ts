@@ -116,7 +116,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
     await opened?.[Symbol.asyncDispose]()
   })
 
-  /** A wallet with open books. */
+  /** A wallet with an open ledger. */
   async function openTill(family: keyof typeof families) {
     const { context, actor } = opened
     const chain = context.chains.get(families[family].network()) as Chain

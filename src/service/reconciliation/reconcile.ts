@@ -26,7 +26,7 @@ type Look =
   | { verdict: 'differs'; found: string }
 
 /**
- * Compares the books of a managed wallet with the chain, to the base unit: the last balance, less
+ * Compares the ledger of a managed wallet with the chain, to the base unit: the last balance, less
  * what the service signed, is what it holds. A surplus was received and is entered. A deficit, or a
  * signature that is not the service's, stops the wallet: somebody has its key. It is checked twice
  * first.

@@ -12,7 +12,7 @@ const ALL_MS = 600_000
 const STOP_WITHIN_MS = 2_000
 
 /**
- * Compares the books of all managed wallets with their chains, for as long as the service runs.
+ * Compares the ledger of all managed wallets with their chains, for as long as the service runs.
  * @returns stops it
  */
 export function startReconciliation(context: Context, metrics: Metrics): () => Promise<void> {

@@ -59,7 +59,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await ask('txid:slow', 1_000)).toMatchObject({ held: { key: 'txid:slow' } })
   })
 
-  test('what was used stays used when every lease is over, and whoever has lost its hold can use nothing', async () => {
+  test('a consumed proof stays consumed after every lease, and a lost lease can consume nothing', async () => {
     const { db } = opened.context
     const paymentId = createPaymentId()
     await insertTestPayment(db, { id: paymentId, accountId: opened.actor.accountId })

@@ -35,7 +35,7 @@ export async function withWallet<T>(
   const wallet = address === undefined ? undefined : await findWalletByAddress(context.db, address)
   if (!wallet)
     throw undecided(
-      'This service settles no such payments: no wallet pays the network for them. Nothing is decided.',
+      'This service does not settle such payments: it has no fee payer for them. Nothing is decided.',
     )
   const secret = await unseal(context.vault, wallet, wallet)
   return work({ wallet, secret }).finally(() => secret.fill(0))

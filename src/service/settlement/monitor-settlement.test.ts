@@ -152,7 +152,7 @@ const hideLogs =
       : answer
 
 describe.each(methods)('%s', (method) => {
-  test('that ours could not carry out stays open, and is paid when somebody else can', async () => {
+  test('stays open when our execution reverted, and is paid when a third party executes it', async () => {
     const { all, authorization, paymentId } = await reverted(method)
     await final()
     expect(await statusOf(paymentId)).toBe('pending')
@@ -164,7 +164,7 @@ describe.each(methods)('%s', (method) => {
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
-  test('that somebody else has carried out is not over while no node shows by what', async () => {
+  test('that a third party executed stays open while no RPC endpoint shows the transaction', async () => {
     const { authorization, paymentId } = await handedIn(method)
     const hash = await carryOut(authorization)
     await expectReverted()
@@ -192,7 +192,7 @@ describe.each(methods)('%s', (method) => {
     })
   })
 
-  test('that its payer has taken back fails at once, when that is final', async () => {
+  test('that its payer cancelled fails as soon as the cancellation is finalized', async () => {
     const { all, authorization, paymentId } = await handedIn(method)
     await takeBack(all, authorization)
     await expectReverted()
@@ -244,7 +244,7 @@ async function takeBack(
   })
 }
 
-test('a permit that was carried out and whose nonce its owner then struck out was not taken back', async () => {
+test('a permit whose nonce its owner invalidated after its execution is not cancelled', async () => {
   const { all, authorization, paymentId } = await handedIn('permit2')
   await carryOut(authorization)
   await takeBack(all, authorization)
@@ -256,7 +256,7 @@ test('a permit that was carried out and whose nonce its owner then struck out wa
   expect(await statusOf(paymentId)).toBe('finalized')
 })
 
-test('nor was one that was carried out earlier in the very block that strikes it out', async () => {
+test('a permit that was executed earlier in the block of its invalidation is not cancelled', async () => {
   const { all, authorization, paymentId } = await handedIn('permit2')
   const carrier = await queueFrom(evm, await evm.wallet(10n ** 18n), {
     ...callOf(authorization),
@@ -335,7 +335,7 @@ describe('the second node', () => {
   })
 })
 
-test('what another facilitator never carried out fails by the chain’s clock, not by ours', async () => {
+test('an authorization that another facilitator never executed fails by the chain’s clock, not by ours', async () => {
   const { all, header } = await signed('eip3009')
   const server = createServer((request, response) => {
     const answer = request.url?.endsWith('/verify')

@@ -75,7 +75,7 @@ async function lookAtOurs(
 }
 
 /**
- * Whether another transaction permanently took the nonce of ours in the lane of the wallet that
+ * Whether another transaction permanently took the nonce of ours in the nonce queue of the wallet that
  * signed them.
  */
 async function isVoid(

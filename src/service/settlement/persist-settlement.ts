@@ -24,12 +24,12 @@ type Keeping = {
   wallet: string
   feeAtomic: bigint
   limits: ValidityLimits
-  /** @param nonce its place in the lane of the wallet, where the chain has nonces */
+  /** @param nonce its place in the nonce queue of the wallet, where the chain has nonces */
   sign: (nonce: number | null) => Signed
 }
 
 /**
- * Takes a place in the lane of the wallet that pays the network fee for a settlement, on top of
+ * Takes a place in the nonce queue of the wallet that pays the network fee for a settlement, on top of
  * everything it has promised before, has it sign, and stores payment and signed bytes: all in one
  * commit, and nothing when the wallet cannot cover it.
  * @throws `PAYMENT_VERIFICATION_FAILED` when it cannot; `SERVICE_UNAVAILABLE` when the wallet is
@@ -52,9 +52,7 @@ export async function persistSettlement(
     }
     // What others have left of the balance is certain a moment after they landed.
     if (!kept.uncertain || look === LOOKS || job.deadline.passed)
-      throw undecided(
-        'The wallet that pays the network for settlements holds too little. Nothing is decided.',
-      )
+      throw undecided('The fee payer for settlements has too little balance. Nothing is decided.')
     await job.deadline.sleep(Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS))
   }
 }

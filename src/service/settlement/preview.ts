@@ -180,7 +180,7 @@ async function previewAuthorization(
   const [address] = facilitatorWallets(context, 'evm')
   if (address === undefined)
     throw undecided(
-      'This service settles no tokens: no wallet pays the network for them. Nothing is decided.',
+      'This service does not settle tokens: it has no fee payer for them. Nothing is decided.',
     )
   const quote = await contracts.quote({ from: address, ...callOf(verified) })
   const got = quote.ok ? fact('accepted') : textFact(quote.reason)

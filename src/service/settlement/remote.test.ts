@@ -282,7 +282,7 @@ test('a facilitator that is not on the list is never asked', async () => {
   expect(asked).toEqual([])
 })
 
-test('an account with a list of its own asks those on it, and no others', async () => {
+test('an account with its own list asks only the facilitators on it', async () => {
   const own = await openAccount(opened.context)
   await chooseFacilitators(opened.context.db, {
     accountId: own.accountId,

@@ -68,7 +68,7 @@ test('two processes settle at once from one wallet: every nonce once, every paym
   expect(new Set(signed.map(({ nonce }) => nonce)).size).toBe(signed.length)
 })
 
-test('without a wallet that pays the network nothing is decided, and nothing moves', async () => {
+test('without a fee payer nothing is decided and no money moves', async () => {
   const all = await fixture.parties()
   const header = await payInvoice(all.client, all.requirements)
   const bare = fixture.opened.context
@@ -86,7 +86,7 @@ test('without a wallet that pays the network nothing is decided, and nothing mov
   expect(await fixture.receive(all, header)).toMatchObject({ verified: true })
 })
 
-test('an authorization that somebody else carries out first is this payment all the same', async () => {
+test('an authorization that a third party executes first still settles this payment', async () => {
   using _ = fixture.withoutMining()
   const all = await fixture.parties()
   const header = await payInvoice(all.client, all.requirements)
@@ -174,7 +174,7 @@ test('what was signed and recorded by a process that died is sent by the watcher
   })
 })
 
-describe('a facilitator that somebody else runs', () => {
+describe('a third party’s facilitator', () => {
   type Elsewhere = {
     settles: (authorization: VerifiedAuthorization) => Promise<string>
     asked: string[]

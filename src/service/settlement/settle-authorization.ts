@@ -194,7 +194,7 @@ type Sending = {
   quote: Extract<Quote, { ok: true }>
 }
 
-/** Signs in the wallet's lane, stores payment and signed bytes, and only then broadcasts. */
+/** Signs in the wallet's nonce queue, stores payment and signed bytes, and only then broadcasts. */
 async function send(
   context: Context,
   job: Job,

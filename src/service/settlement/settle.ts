@@ -59,7 +59,7 @@ import { feePayerFee } from './fee-payer.ts'
 import { isCertain, watch } from './watch.ts'
 
 /**
- * Brings an examined proof to its outcome: held for this attempt, seen on the chain (broadcast
+ * Brings an verified proof to its outcome: held for this attempt, seen on the chain (broadcast
  * first, where that is our task), used up and recorded.
  * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  * when nothing is decided

@@ -399,7 +399,7 @@ describe('a transfer that the payer broadcast', () => {
     )
   })
 
-  test('to somebody else, or by somebody else than it says, is refused', async () => {
+  test('to another recipient, or from a payer other than the stated one, is refused', async () => {
     const all = await parties('order-24')
     const other = await parties('order-24')
     const away = proveMemo(

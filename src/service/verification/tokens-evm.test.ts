@@ -32,7 +32,7 @@ const inputOf = (header: string, requirements: Requirements) => ({
   paymentRequirements: requirements,
 })
 
-test('says what it settles and who pays the network for it', () => {
+test('lists what it settles and the fee payer for it', () => {
   const { kinds, signers } = describeSupported(fixture.context)
   expect(kinds[1]).toEqual({
     x402Version: 2,
@@ -47,7 +47,7 @@ test('says what it settles and who pays the network for it', () => {
 })
 
 describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
-  test('is carried out once, and the same question gets the same payment', async () => {
+  test('is executed once, and the same request gets the same payment', async () => {
     const all = await fixture.parties({ method })
     const header = await payInvoice(all.client, all.requirements)
     const received = await fixture.receive(all, header)
@@ -73,14 +73,14 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
-  test('in version 1 is carried out as well', async () => {
+  test('in version 1 is executed too', async () => {
     const all = await fixture.parties({ method })
     const header = await payInvoice(all.client, all.requirements, { version: 1 })
     expect(await fixture.receive(all, header)).toMatchObject({ verified: true })
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
-  test('is verified without being carried out, and settled once', async () => {
+  test('is verified without being executed, and settled once', async () => {
     const all = await fixture.parties({ method })
     const input = inputOf(await payInvoice(all.client, all.requirements), all.requirements)
     expect(await verifyPayment(fixture.context, fixture.actor, input)).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 
-  test('that was carried out before it was presented buys nothing: what stands on the chain is public', async () => {
+  test('that was executed before it was presented is refused: everyone can read it on the chain', async () => {
     const all = await fixture.parties({ method })
     const header = await payInvoice(all.client, all.requirements)
     await sendFrom(fixture.evm, all.payer, callOf(await fixture.authorizationOf(all, header)))
@@ -144,7 +144,7 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
       { reason: 'network_mismatch' },
     ],
     [
-      'a signature of somebody else',
+      'a signature of another account',
       async (all) =>
         alter(await payInvoice(all.client, all.requirements), (v) => ({
           ...v,

@@ -121,7 +121,7 @@ function rewrite(header: string, change: (message: WireMessage) => WireMessage):
   })
 }
 
-test('tells who pays the network', () => {
+test('names the fee payer', () => {
   const { kinds, signers } = describeSupported(context)
   // The official packages use this name for the only token method on Solana, and leave it out of
   // their requirements.

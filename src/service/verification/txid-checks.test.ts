@@ -176,7 +176,7 @@ describe('the checks of a proof', () => {
 })
 
 describe('what the chain shows', () => {
-  test('a thief who signs for a transaction of somebody else is refused, and the payer is still served', async () => {
+  test('a thief who signs for the transaction of another account is refused, and the payer is still served', async () => {
     const sent = await fixture.send()
     const thief = await fixture.evm.wallet(0n)
     expect(
@@ -205,7 +205,7 @@ describe('what the chain shows', () => {
     )
   })
 
-  test('a transfer to somebody else is refused', async () => {
+  test('a transfer to another recipient is refused', async () => {
     const sent = await fixture.send({ to: (await fixture.evm.wallet(0n)).address })
     expect(await refusal(fixture.receive(sent, await fixture.prove(sent)))).toEqual(
       refused('recipient_mismatch', 'paid_to'),

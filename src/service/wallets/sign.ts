@@ -15,7 +15,7 @@ import { renderMatchFact } from '#contract/render-facts.ts'
 export type Signed = { bytes: Uint8Array; signature: string }
 
 /**
- * Signs an unsigned payment, on EVM for the nonce of its lane, and hands it out only when the signed bytes are the intent and nothing else.
+ * Signs an unsigned payment, on EVM for the nonce of its nonce queue, and hands it out only when the signed bytes are the intent and nothing else.
  * @throws Error when they are not: a defect, and nothing was sent
  */
 export function signPayment(

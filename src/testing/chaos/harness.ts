@@ -38,7 +38,7 @@ export type ChaosHarness = AsyncDisposable & {
   payments: (address: string) => Promise<number>
 }
 
-/** What all processes of a storm share: two chains, one Postgres server, one vault, an account with funded wallets on each chain. */
+/** What all processes of a stress test share: two chains, one Postgres server, one vault, an account with funded wallets on each chain. */
 export async function openHarness(): Promise<ChaosHarness> {
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-chaos-'))

@@ -46,7 +46,7 @@ const RECOVERED_WITHIN_MS = 5_000
     'all',
     storm.acknowledged.length === keys && keys > 0,
   )
-  // A storm in which nothing is paid, or no request is cut off, proves nothing.
+  // A stress test in which nothing is paid, or no request is cut off, proves nothing.
   tell(
     'payments while processes died',
     storm.underFire,

@@ -77,7 +77,7 @@ export async function runStressTest(
   }
   for (let count = 0; count < processes; count++) start()
   try {
-    // Requests that are open when the storm ends are still answered, by processes that nobody kills
+    // Requests that are open when the stress test ends are still answered, by processes that nobody kills
     // any more.
     await Promise.race([
       broken.promise,

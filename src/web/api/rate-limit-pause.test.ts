@@ -14,7 +14,7 @@ test('a pause counts down to nothing, and a shorter one never ends it', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('whoever waits goes on when the pause is over, and one who gives up is let go at once', async () => {
+test('a waiting request resumes when the pause is over, and an aborted one is rejected at once', async () => {
   vi.useFakeTimers()
   await waitForPause()
   notePause(100)

@@ -112,7 +112,7 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   SERVICE_UNAVAILABLE: {
     who: 'operator',
     title: msg`The payment service cannot be reached`,
-    body: msg`The desk is here, the service behind it is not. Payments already made are safe; the operator has to look.`,
+    body: msg`The payment service does not answer. Payments already made are safe. Tell the operator.`,
     action: 'retry',
     retry: 'safe',
   },
@@ -125,7 +125,7 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   },
   OFFLINE: {
     who: 'you',
-    title: msg`The payment desk cannot be reached`,
+    title: msg`The server cannot be reached`,
     body: msg`Check your connection. What is on screen may be old.`,
     action: 'retry',
     retry: 'safe',
@@ -133,7 +133,7 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   TIMEOUT: {
     who: 'network',
     title: msg`No answer in time`,
-    body: msg`The payment desk took too long. Try again.`,
+    body: msg`The server took too long. Try again.`,
     action: 'retry',
     retry: 'safe',
   },

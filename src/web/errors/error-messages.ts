@@ -111,7 +111,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     action: 'wait',
     retry: 'look_first',
     title: msg`Checking whether it landed`,
-    body: msg`The time to land is nearly over. Nothing is prepared anew until the chain shows that it cannot land.`,
+    body: msg`The transaction expires soon. No new one is prepared until the chain shows that it cannot be executed.`,
   },
   rpc_down: {
     who: 'network',
@@ -176,7 +176,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     action: 'change',
     retry: 'after_change',
     title: msg`The payee has no account for this token`,
-    body: msg`Whoever pays the network for you opens no account for the payee. Tell the seller, or pay in another way. Nothing was sent.`,
+    body: msg`The fee payer does not open an account for the payee. Tell the seller, or pay in another way. Nothing was sent.`,
   },
   already_settled: {
     who: 'you',
@@ -194,7 +194,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     who: 'operator',
     action: 'change',
     retry: 'never',
-    title: msg`The desk answered with another payment`,
+    title: msg`The server answered with another payment`,
     body: msg`It is not what you entered. Nothing was signed and nothing was sent.`,
   },
   not_signed: { ...again, title: msg`Not signed`, body: msg`Nothing was sent.` },

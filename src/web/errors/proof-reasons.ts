@@ -42,7 +42,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   },
   recipient_mismatch: {
     ...bad,
-    title: msg`It pays somebody else`,
+    title: msg`It pays another account`,
     body: msg`The payee is not the wallet that was asked for.`,
   },
   resource_mismatch: {
@@ -52,8 +52,8 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   },
   payer_mismatch: {
     ...bad,
-    title: msg`It was paid by somebody else`,
-    body: msg`Who signed is not who paid, so it may be another person’s payment.`,
+    title: msg`It was paid by another account`,
+    body: msg`The signer is not the payer, so it may be a third party’s payment.`,
   },
   memo_mismatch: {
     ...bad,
@@ -83,7 +83,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   },
   fee_payer_mismatch: {
     ...bad,
-    title: msg`Somebody else would pay the network fee`,
+    title: msg`Another account would pay the network fee`,
     body: msg`The account that pays the fee is not the one that was agreed on.`,
   },
   too_many_signers: {

@@ -18,8 +18,8 @@ export const refusals = {
   link_other_terms: {
     ...link,
     who: 'operator',
-    title: msg`The link and the desk do not say the same`,
-    body: msg`What stands in the link is not what this desk asks for. Nothing was sent. Do not pay; tell the seller.`,
+    title: msg`The link does not match the merchant’s terms`,
+    body: msg`The link asks for something else than the merchant does. Nothing was sent. Do not pay; tell the merchant.`,
   },
   link_expired: {
     ...link,
@@ -50,36 +50,36 @@ export const refusals = {
   },
   link_network: {
     ...link,
-    title: msg`This desk no longer takes payments on that network`,
+    title: msg`Payments on this network are no longer accepted`,
     body: msg`Nothing was sent. Ask the seller for a new link.`,
   },
   link_unknown: {
     ...link,
-    title: msg`This desk does not know this payment link`,
+    title: msg`This payment link does not exist`,
     body: msg`Nothing was sent. Ask the seller for a new one.`,
   },
 
   hosted_off: {
     ...hosted,
     who: 'operator',
-    title: msg`This desk does not pay from managed wallets`,
-    body: msg`Nothing was sent. Whoever runs the desk can set it up.`,
+    title: msg`Payments from managed wallets are turned off`,
+    body: msg`Nothing was sent. The operator can turn them on.`,
   },
   hosted_wallet: {
     ...hosted,
-    title: msg`From this wallet, in this currency, this desk does not pay`,
+    title: msg`Payments from this wallet in this currency are not enabled`,
     body: msg`Nothing was sent. Choose another wallet or currency.`,
   },
   hosted_signer: {
     ...hosted,
     action: 'sign_in',
-    title: msg`The connected wallet does not run this desk`,
-    body: msg`Nothing was sent. Sign in with the wallet that does, and connect it.`,
+    title: msg`The connected wallet is not an operator`,
+    body: msg`Nothing was sent. Sign in with an operator wallet, and connect it.`,
   },
   hosted_over_payment: {
     ...hosted,
     title: msg`The amount is above what one payment may be`,
-    body: msg`Nothing was sent. Enter less, or ask whoever runs the desk.`,
+    body: msg`Nothing was sent. Enter less, or ask the operator.`,
   },
   hosted_over_day: {
     ...hosted,
@@ -105,7 +105,7 @@ export const refusals = {
     action: 'wait',
     retry: 'look_first',
     title: msg`This payment was signed before`,
-    body: msg`The first signature counts and was carried out; this one did nothing. Look at the payments before you pay again.`,
+    body: msg`The first signature was used; this one had no effect. Check the payments before you pay again.`,
   },
   hosted_signature: {
     ...hosted,
@@ -130,8 +130,8 @@ export const refusals = {
   approval_signer: {
     ...key,
     action: 'connect',
-    title: msg`This wallet does not run the desk`,
-    body: msg`No key was made. Connect the wallet that does, the one you signed in with.`,
+    title: msg`This wallet is not an operator`,
+    body: msg`No key was made. Connect the operator wallet that you signed in with.`,
   },
   approval_over: {
     ...key,
@@ -157,29 +157,29 @@ export const refusals = {
     who: 'operator',
     action: 'change',
     retry: 'after_change',
-    title: msg`The desk cannot give that`,
-    body: msg`No key was made. It would be allowed more than the desk’s own key is.`,
+    title: msg`The dashboard cannot grant these scopes`,
+    body: msg`No key was made. It would have more scopes than the dashboard’s own key.`,
   },
   own_key: {
     who: 'operator',
     action: 'none',
     retry: 'never',
-    title: msg`The desk itself works with this key`,
-    body: msg`Nothing was changed. Make another key, give it to the desk as SERVICE_API_KEY, and then end this one.`,
+    title: msg`The dashboard itself uses this key`,
+    body: msg`Nothing was changed. Create another key, set SERVICE_API_KEY to it, and then delete this one.`,
   },
   scope_missing: {
     who: 'operator',
     action: 'none',
     retry: 'after_change',
-    title: msg`The desk’s own key may not do that`,
-    body: msg`Nothing was changed. Whoever runs the desk has to give its key more scopes.`,
+    title: msg`The dashboard’s own key lacks a scope`,
+    body: msg`Nothing was changed. The operator has to give this key more scopes.`,
   },
   operator_required: {
     who: 'you',
     action: 'sign_in',
     retry: 'after_change',
-    title: msg`Only the wallets that run this desk may do that`,
-    body: msg`Nothing was changed. Sign in with one of them.`,
+    title: msg`Only operators can do this`,
+    body: msg`Nothing was changed. Sign in with an operator wallet.`,
   },
   payee_required: {
     who: 'you',

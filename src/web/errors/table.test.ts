@@ -74,7 +74,7 @@ test('within a part no two rows sound the same', () => {
   }
 })
 
-test('no other file has a table of its own', async () => {
+test('no other file has its own table', async () => {
   const web = new URL('../', import.meta.url)
   const files = (await readdir(web, { recursive: true })).filter(
     (file) =>

@@ -34,7 +34,7 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
     run.close()
   })
 
-  test('on EVM until another transaction has the nonce for good', async () => {
+  test('on EVM until another transaction with the nonce is finalized', async () => {
     const { outside, browser } = open('evm')
     const run = await browser.reviewed()
     void run.sign([])

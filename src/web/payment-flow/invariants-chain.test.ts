@@ -44,7 +44,7 @@ describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => 
     run.close()
   })
 
-  test('a block that is taken back is told as rolled back, and landing again as paid', async () => {
+  test('a reorganization makes the payment rolled back, and inclusion in a new block makes it paid again', async () => {
     const { outside, browser } = open('evm')
     const run = await browser.reviewed()
     void run.sign([])

@@ -56,7 +56,7 @@ test('bytes that show the payment by themselves stay in its receipt', async () =
   expect(provable(receipt)).toEqual(receipt)
 })
 
-test('the transaction of whoever carried out a proof is left out: a receipt never contradicts itself', async () => {
+test('a receipt omits the transaction of the account that executed the proof, and never contradicts itself', async () => {
   const receipt = await receiptWith(
     await facilitator.signTransaction({ ...fees, to: facilitator.address, data: '0xe3ee160e' }),
   )

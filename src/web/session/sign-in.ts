@@ -12,7 +12,7 @@ import type { ConnectedAccount } from '../wallet/state/accounts.ts'
 export async function signIn(account: ConnectedAccount): Promise<void> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = defaultNetwork(networks, account.family)
-  if (!network) throw new Error('This desk has no network for that wallet.')
+  if (!network) throw new Error('No network is configured for this wallet.')
   const challenge = await callProxy('sessionChallenge', {
     body: { walletAddress: account.address, network: network.network },
   })

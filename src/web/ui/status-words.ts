@@ -68,7 +68,7 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   },
   unknown: {
     label: msg({ message: 'Checking', context: 'payment status' }),
-    meaning: msg`It may have been sent. Nothing is built anew until the network answers.`,
+    meaning: msg`It may have been sent. No new transaction is built until the network answers.`,
     tone: 'warn',
     icon: 'question',
   },

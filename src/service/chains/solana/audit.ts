@@ -48,7 +48,7 @@ type Held = { slot: number; exact: boolean; balanceAtomic: bigint }
 
 /**
  * The balance at the end of a slot. A node that answers from the slot it is still filling, as an embedded one does, is asked until that slot is over and the
- * balance still the same: what lands in the rest of a slot would stand on no page of the books. Undefined when it does not come to rest.
+ * balance still the same: what lands in the rest of a slot would stand on no snapshot of the ledger. Undefined when it does not come to rest.
  */
 async function readHeld(
   connection: Connection,

@@ -27,7 +27,7 @@ export const limitLines: ConformanceLine[] = [
   }),
   {
     id: '7 RATE_LIMIT',
-    says: 'Too many requests are refused with 429 and a code of its own, and told when to come again',
+    says: 'Too many requests are refused with 429, a distinct code and the time to wait',
     endpoint: 'GET /payment/status/:paymentId',
     async run(probe) {
       const ask: ProbeRequest = { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` }

@@ -14,7 +14,7 @@ const rows: Unasked[] = [
     id: '2 hosted receive facilitatorUrl default',
     says: 'Hosted: without a facilitatorUrl a default one verifies',
     endpoint: 'POST /payment/receive',
-    why: 'the answer is the same whoever verified; verifiedBy of an answer tells it',
+    why: 'the response is the same for every facilitator; its verifiedBy names the one that verified',
   },
   {
     id: '2 hosted receive timeout default',
@@ -36,13 +36,13 @@ const rows: Unasked[] = [
   },
   {
     id: '7 PAYMENT_VERIFICATION_FAILED',
-    says: 'A facilitator that cannot verify has a code of its own',
+    says: 'A facilitator that cannot verify has a distinct code',
     endpoint: 'POST /payment/receive',
     why: 'it takes a facilitator or a chain that hangs or lies',
   },
   {
     id: '7 hosted INSUFFICIENT_BALANCE',
-    says: 'Hosted: too little for amount and fees has a code of its own',
+    says: 'Hosted: too little balance for amount and fees has a distinct code',
     endpoint: 'POST /payment/send',
     why: 'a wallet that does hold the 100 asked for would pay them; it is asked in local mode',
   },

@@ -66,7 +66,7 @@ export const paymentLines: ConformanceLine[] = [
       checkLine(
         ask,
         built,
-        succeeded('a fee of its own choice', ({ fee }) =>
+        succeeded('a fee that the service chose', ({ fee }) =>
           typeof fee === 'object' &&
           fee !== null &&
           'priorityFee' in fee &&

@@ -80,7 +80,7 @@ function commonLines(mode: Mode): ConformanceLine[] {
     },
     {
       name: 'proof invalid',
-      says: 'A proof that is not valid has a code of its own',
+      says: 'An invalid proof has a distinct code',
       body: receive,
       ...refused(400, 'INVALID_PAYMENT_PROOF'),
     },

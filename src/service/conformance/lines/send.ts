@@ -118,7 +118,7 @@ function commonLines(mode: Mode): ConformanceLine[] {
 function invalidRecipient(mode: Mode): ConformanceLine {
   return single({
     id: `2 ${mode} recipient invalid`,
-    says: 'A recipient that is no address has a code of its own',
+    says: 'An invalid recipient has a distinct code',
     endpoint: `POST ${PATHS[mode]}`,
     ask: ({ managedWallet }) => {
       if (mode === 'hosted' && managedWallet === undefined) return 'it takes --managed-wallet'
@@ -227,7 +227,7 @@ function localLines(): ConformanceLine[] {
     ...rows.map((row) => lineOf('local', row)),
     single({
       id: '7 local INSUFFICIENT_BALANCE',
-      says: 'Too little for amount and fees has a code of its own',
+      says: 'Too little balance for amount and fees has a distinct code',
       endpoint: 'POST /transaction/send',
       ask: (facts: LineFacts) =>
         facts.wallet === undefined

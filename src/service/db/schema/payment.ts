@@ -164,14 +164,14 @@ export const payment = service.table(
     index('payment_expired')
       .on(t.network, t.expiresAt)
       .where(sql`status = 'expired'`),
-    /** A lane: one sender on one network uses each nonce once. */
+    /** A nonce queue: one sender on one network uses each nonce once. */
     uniqueIndex('payment_nonce')
       .on(t.network, t.sender, t.nonce)
       .where(sql`mode = 'hosted' and nonce is not null`),
     index('payment_nonce_queue')
       .on(t.network, t.sender, t.blockHeight)
       .where(sql`mode = 'hosted'`),
-    /** Payments of others that wallets settle, by height: a lane pays their fees too. */
+    /** Payments of others that wallets settle, by height: a nonce queue pays their fees too. */
     index('payment_settled')
       .on(t.network, t.blockHeight)
       .where(sql`mode = 'received'`),

@@ -77,7 +77,7 @@ export const walletChallenge = service.table('wallet_challenge', {
 })
 
 /**
- * The books of a managed wallet on a network, as of the last finalized block in which they matched
+ * The ledger of a managed wallet on a network, as of the last finalized block in which they matched
  * the chain to the base unit: balance = everything received - everything the service signed. An
  * outflow that nobody signed for stops the wallet.
  */
@@ -88,13 +88,13 @@ export const walletLedger = service.table(
     address: text().notNull(),
     /**
      * Null before the first check, and after an operator has resumed the wallet: the next check
-     * opens the books again.
+     * opens the ledger again.
      */
     height: bigint({ mode: 'number' }),
     balance: atomic(),
     /** EVM: how many transactions the wallet had sent. */
     nonce: bigint({ mode: 'number' }),
-    /** Everything received since the books were opened, and the balance at that time. */
+    /** Everything received since the ledger was opened, and the balance at that time. */
     received: atomic().notNull(),
     checkedAt: at('checked_at').notNull(),
     stoppedAt: at('stopped_at'),

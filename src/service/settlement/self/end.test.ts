@@ -91,7 +91,7 @@ async function statusOf(paymentId: string): Promise<string> {
 const hideLogs = (asked: string, answer: string) =>
   asked.includes('"eth_getLogs"') ? JSON.stringify({ ...JSON.parse(answer), result: [] }) : answer
 
-test('one that was carried out is not over while the node does not show by what, however old it is', async () => {
+test('an executed payment stays open while the RPC endpoint does not show its transaction, at any age', async () => {
   const { all, proof, paymentId, transaction } = await built()
   const hash = await settle(all, transaction)
   gate.lie = hideLogs
@@ -134,7 +134,7 @@ test('one that is good for longer and was given up after a day is paid when it l
   )
 })
 
-test('one that was given up and has landed is found by whoever asks about its proof before any watcher looks', async () => {
+test('an expired payment that landed is found by a request about its proof before the next poll', async () => {
   const { all, proof, paymentId, transaction } = await built(DAY_S)
   later = DAY_MS + 10_000
   expect(await statusOf(paymentId)).toBe('expired')
@@ -143,7 +143,7 @@ test('one that was given up and has landed is found by whoever asks about its pr
   expect(await fixture.receive(all, proof)).toMatchObject({ paymentId, verified: true })
 })
 
-test('one that was given up is built anew as another payment, and what lands is that one', async () => {
+test('an expired payment is built again as another payment, and only that one lands', async () => {
   const { all, ask, paymentId } = await built(DAY_S)
   later = DAY_MS + 10_000
   expect(await statusOf(paymentId)).toBe('expired')

@@ -83,7 +83,7 @@ const dollars = (all: Parties) =>
   )
 
 describe('an authorization of EIP-3009', () => {
-  test('is carried out by the payee, found by the watcher, and used up with that at both doors', async () => {
+  test('is executed by the payee, found by the monitor, and consumed for both endpoints', async () => {
     const all = await parties()
     await registerPayee(fixture.context, fixture.actor.accountId, all.payee.address)
     const proof = await dollars(all)
@@ -150,7 +150,7 @@ describe('an authorization of EIP-3009', () => {
     )
   })
 
-  test('that the payee has carried out is found by the other door before any watcher looks', async () => {
+  test('that the payee has executed is found by the other endpoint before the next poll', async () => {
     const all = await parties()
     const proof = await dollars(all)
     const built = await fixture.build(all.payee, proof)
@@ -297,7 +297,7 @@ describe('an authorization of EIP-3009', () => {
     )
   })
 
-  test('to somebody else, with a signature of somebody else, or of tokens the payer does not have is refused', async () => {
+  test('to another recipient, with a signature of another account, or of tokens the payer does not have is refused', async () => {
     const [all, other] = [await parties(), await parties()]
     const proof = await dollars(all)
     expect(await refusal(fixture.build(other.payee, proof))).toEqual(

@@ -253,7 +253,7 @@ describe('a transfer of SOL whose fee the payee pays', () => {
     expect(['INSUFFICIENT_BALANCE', 'INVALID_PAYMENT_PROOF']).toContain(code.code)
   })
 
-  test('of another amount, to somebody else, with another memo, or of what the payee holds is refused', async () => {
+  test('of another amount, to another recipient, with another memo, or of the payee’s own tokens is refused', async () => {
     const [all, other] = [await parties(), await parties()]
     const less = await transfer(all, 'order-6', { lamports: LAMPORTS - 1n })
     expect(await refusal(build(all, prove(all, 'order-6', less), { memo: 'order-6' }))).toEqual(

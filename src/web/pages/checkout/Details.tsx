@@ -67,7 +67,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const network = networks.find((each) => each.network === networkId) ?? networks[0]
   if (!network)
     return (
-      <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+      <Banner tone="bad">{t`No network is configured for payments. The operator has to add one.`}</Banner>
     )
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))

@@ -108,7 +108,7 @@ function PageCode({
       </p>
       {wallet && page.protocol !== 'https:' && (
         <Banner role="note" tone="warn">
-          <Trans>Apps of wallets open only addresses with https. This desk runs without it.</Trans>
+          <Trans>Wallet apps open only HTTPS addresses. This page is served without HTTPS.</Trans>
         </Banner>
       )}
       <div className="flex flex-wrap justify-center gap-2">

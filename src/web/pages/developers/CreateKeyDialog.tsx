@@ -145,8 +145,8 @@ function ScopeChoice({
       {scopes.some((scope) => POWERFUL.has(scope)) && (
         <Banner tone="warn">
           <Trans>
-            Whoever gets hold of this key can move money or make keys. Keep it on a server, never in
-            a page or an app.
+            Anyone who gets this key can move money or create keys. Keep it on a server, never in a
+            page or an app.
           </Trans>
         </Banner>
       )}

@@ -36,8 +36,8 @@ function Content({ viewer }: { viewer: Viewer }) {
     return (
       <div className="grid gap-4">
         <Card>
-          <EmptyState icon="shield" title={<Trans>Keys belong to whoever runs this desk</Trans>}>
-            <Trans>Sign in with a wallet that the operator named. Your payments need no key.</Trans>
+          <EmptyState icon="shield" title={<Trans>Only operators can manage API keys</Trans>}>
+            <Trans>Sign in with an operator wallet. Your payments need no key.</Trans>
           </EmptyState>
         </Card>
         <SnippetsCard />

@@ -54,7 +54,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
                 <UntrustedText text={key.name} />
               </span>
               <span className={cx('block text-xs text-muted', key.hint && 'truncate font-mono')}>
-                {key.hint || <Trans>the desk’s own key</Trans>}
+                {key.hint || <Trans>the dashboard’s own key</Trans>}
               </span>
               <span className="mt-1 block text-xs text-muted sm:hidden">
                 {key.scopes.join(', ')}

@@ -119,7 +119,7 @@ function KeysProblem({
   if (!missing) return <QueryError busy={busy} error={error} onRetry={onRetry} />
   return (
     <div className="px-5 pb-5">
-      <Banner title={<Trans>This desk may not manage keys</Trans>} tone="warn">
+      <Banner title={<Trans>This dashboard may not manage keys</Trans>} tone="warn">
         <Trans>
           Its own key lacks the scope keys:manage. Make one that has it with the service’s admin
           command, set SERVICE_API_KEY to it, and start the proxy again.

@@ -23,7 +23,7 @@ export function QuotaCard() {
   return (
     <Card
       subtitle={<Trans>Shared by everybody who uses this dashboard.</Trans>}
-      title={<Trans>The desk’s quota</Trans>}
+      title={<Trans>API quota</Trans>}
     >
       {pause > 0 && (
         // The banner at the top announces the pause once; this one counts down, and is not read out

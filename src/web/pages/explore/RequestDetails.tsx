@@ -23,7 +23,7 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
     >
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>Headers, body and the way there</Trans>
+        <Trans>Headers, body and route</Trans>
       </summary>
       <div className="mt-3 space-y-4">
         <Field
@@ -53,7 +53,7 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
         {relay !== 'off' && (
           <div>
             <Segmented
-              label={t`The way there`}
+              label={t`Route`}
               onChange={(via) => onChange({ via })}
               options={[
                 { value: 'direct', label: t`From this browser` },
@@ -69,8 +69,8 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
                 </Trans>
               ) : (
                 <Trans>
-                  This desk’s proxy asks in your place, without cookies or keys. It sees what you
-                  send, a payment included.
+                  The relay sends the request for you, without cookies or keys. It sees everything
+                  you send, including the payment.
                 </Trans>
               )}
             </p>

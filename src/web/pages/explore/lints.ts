@@ -29,7 +29,7 @@ export function lintChallenge(
   const cache = headerOf(answer, 'cache-control') ?? ''
   if (!/no-store/i.test(cache))
     lints.push({
-      text: msg`A cache may keep it and hand it to somebody else.`,
+      text: msg`A cache may store the response and serve it to another client.`,
       fix: 'Cache-Control: no-store',
     })
   if (hasV2 && challenge.resource === null)

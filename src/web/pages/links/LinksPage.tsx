@@ -52,11 +52,11 @@ export function LinksPage() {
           <EmptyState
             action={<SignIn />}
             icon="link"
-            title={t`Links are made by whoever runs this desk`}
+            title={t`Only operators can create payment links`}
           >
             {session.session && session.session.wallets.length > 0
-              ? t`The wallet you are signed in with does not run it. Sign in with one that does.`
-              : t`Sign in with the wallet of its operator.`}
+              ? t`The wallet you are signed in with is not an operator. Sign in with one that is.`
+              : t`Sign in with an operator wallet.`}
           </EmptyState>
         </Card>
       )}

@@ -35,7 +35,7 @@ export function NewLinkDialog({
   if (!network) {
     return (
       <Dialog onClose={onClose} open title={t`New payment link`}>
-        <Banner tone="bad">{t`No network of this desk has a wallet of the seller. Its operator has to configure one.`}</Banner>
+        <Banner tone="bad">{t`The merchant has no payout wallet on any network. The operator has to configure one.`}</Banner>
       </Dialog>
     )
   }
@@ -58,7 +58,7 @@ export function NewLinkDialog({
 
   return (
     <Dialog
-      description={t`The buyer sees all of this locked, with your desk’s name beside it.`}
+      description={t`The customer sees these details beside your shop’s name and cannot change them.`}
       footer={
         <>
           <Button onClick={onClose}>

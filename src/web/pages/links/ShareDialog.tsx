@@ -86,9 +86,7 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
         </p>
         {way !== 'page' && local && (
           <Banner className="no-print" role="note" tone="warn">
-            <Trans>
-              Apps of wallets open only addresses with https. This desk runs without it.
-            </Trans>
+            <Trans>Wallet apps open only HTTPS addresses. This page is served without HTTPS.</Trans>
           </Banner>
         )}
         <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">

@@ -53,8 +53,8 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
                 <Trans>Paid</Trans>
                 <Tooltip label={t`What does this share say?`}>
                   <Trans>
-                    Of the payments that came to an end, how many arrived. The others expired
-                    unsigned, failed, or were taken back by the network.
+                    The share of closed payments that succeeded. The others expired unsigned,
+                    failed, or were dropped by a reorganization.
                   </Trans>
                 </Tooltip>
               </>

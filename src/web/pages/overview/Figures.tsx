@@ -69,7 +69,7 @@ function Lately({ viewer }: { viewer: Viewer }) {
         }
         subtitle={
           viewer.wallets === 'all' ? (
-            <Trans>All wallets of this desk</Trans>
+            <Trans>All wallets of the merchant</Trans>
           ) : (
             <Trans>Your wallets</Trans>
           )

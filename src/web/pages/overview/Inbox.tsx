@@ -52,8 +52,8 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="back"
             title={
               <Plural
-                one="# payment was taken back by the network"
-                other="# payments were taken back by the network"
+                one="# payment was dropped by a reorganization"
+                other="# payments were dropped by a reorganization"
                 value={back}
               />
             }
@@ -207,8 +207,8 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
         </Trans>
       ) : (
         <Trans>
-          {amount} that a payer signed for you. Go on with it here; settling it anew would cost a
-          second fee.
+          {amount} that a payer signed for you. Resume the settlement here; a second one would cost
+          a second fee.
         </Trans>
       )}
     </InboxItem>

@@ -21,7 +21,7 @@ const promises: readonly { icon: IconName; title: MessageDescriptor; body: Messa
   {
     icon: 'shield',
     title: msg`Keys stay with you`,
-    body: msg`Your wallet signs. This desk never holds a key and never holds your money.`,
+    body: msg`Your wallet signs. This dashboard never holds your keys or your money.`,
   },
   {
     icon: 'checkDouble',

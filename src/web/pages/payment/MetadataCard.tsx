@@ -21,7 +21,7 @@ export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }
   const { t } = useLingui()
   return (
     <Card
-      subtitle={<Trans>Written by whoever began the payment.</Trans>}
+      subtitle={<Trans>Written by the person who created the payment.</Trans>}
       title={<Trans>Details</Trans>}
     >
       <Facts>

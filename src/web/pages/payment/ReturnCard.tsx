@@ -34,7 +34,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
     <Card
-      subtitle={<Trans>A payment of its own, from the receiving wallet to the payer.</Trans>}
+      subtitle={<Trans>A separate payment from the receiving wallet to the payer.</Trans>}
       title={<Trans>Send back</Trans>}
     >
       {data ? (

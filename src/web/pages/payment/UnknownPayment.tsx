@@ -24,8 +24,7 @@ export function UnknownPayment({ id }: { id: string }) {
         <span className="mb-2 block font-mono text-[13px] [overflow-wrap:anywhere]">{id}</span>
         {all ? (
           <Trans>
-            This desk has no such payment. Compare the id with where you have it from: every
-            character counts.
+            This dashboard has no payment with this id. Compare every character with your source.
           </Trans>
         ) : (
           <Trans>

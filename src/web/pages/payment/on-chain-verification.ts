@@ -49,7 +49,7 @@ export async function verifyOnChain(
   if (!asset)
     return {
       kind: 'unavailable',
-      body: t`This desk does not know the asset of this payment, so its transaction cannot be judged here.`,
+      body: t`This dashboard does not list the asset of this payment, so it cannot check the transaction.`,
     }
   const intent = {
     paymentId: payment.paymentId,

@@ -8,7 +8,7 @@ const words = (
   blockHeight: number | null = null,
 ) => stateWords({ status, signature, blockHeight, confirmations: 0, requiredConfirmations: 3 })
 
-test('every status has a sentence of its own', () => {
+test('every status has a distinct sentence', () => {
   const sentences = PAYMENT_STATUSES.map((status) => words(status))
   expect(new Set(sentences).size).toBe(PAYMENT_STATUSES.length)
 })
@@ -27,6 +27,6 @@ test('a failure says whether a fee was paid for it', () => {
   expect(words('failed', '0xabc', 7)).toContain('only the network fee was paid')
 })
 
-test('a payment that was taken back says not to deliver', () => {
+test('a payment dropped by a reorganization says not to deliver', () => {
   expect(words('rolled_back', '0xabc')).toContain('Do not deliver')
 })

@@ -41,7 +41,7 @@ export function FirstRun() {
       title={<Trans>No payments yet</Trans>}
     >
       <Trans>
-        What you send or receive through this desk stands here, live, the moment it is made.
+        Payments that you send or receive through this dashboard appear here immediately.
       </Trans>
     </EmptyState>
   )

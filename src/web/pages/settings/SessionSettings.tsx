@@ -61,7 +61,7 @@ export function SessionSettings() {
             <Fact name={<Trans>Sees</Trans>}>
               {session.operator ? (
                 <Badge tone="info">
-                  <Trans>All payments of this desk</Trans>
+                  <Trans>All payments of the merchant</Trans>
                 </Badge>
               ) : (
                 <Trans>Payments of these wallets</Trans>

@@ -40,8 +40,7 @@ export function PaymentIdView({ id, onProof }: { id: string; onProof: (header: s
       <Card
         subtitle={
           <Trans>
-            It belongs to this desk. Those who paid it, those it was paid to, and the operator may
-            look at it.
+            It belongs to this merchant. The payer, the recipient and the operator can view it.
           </Trans>
         }
         title={<Trans>A payment id</Trans>}

@@ -230,8 +230,8 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
       </Facts>
       <Banner className="mt-4" icon="shield" tone="neutral">
         <Trans>
-          Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not
-          stored, and gone when you leave this page.
+          Keep an unused proof secret: anyone who has it may be able to use it. It is not stored,
+          and it is discarded when you leave this page.
         </Trans>
       </Banner>
     </Card>

@@ -53,7 +53,7 @@ export function TransactionView({ id, family }: { id: string; family: Family }) 
   if (networks.length === 0) {
     return (
       <Banner tone="warn">
-        <Trans>This desk is not set up for a network of this kind.</Trans>
+        <Trans>No network of this kind is configured.</Trans>
       </Banner>
     )
   }

@@ -93,7 +93,7 @@ async function look(
 const bad = ({ checks }: Awaited<ReturnType<typeof look>>) =>
   checks.filter(({ state }) => state === 'bad').map(({ name, got }) => [name, got])
 
-test('tokens that a facilitator brought are judged by what the token moved, whoever sent the transaction', async () => {
+test('tokens that a facilitator settled are checked by the token transfer, not by the sender of the transaction', async () => {
   const view = await look([transferred(payee, 1_000_000n)])
   expect(bad(view)).toEqual([])
   expect(view.settled).toBe(true)

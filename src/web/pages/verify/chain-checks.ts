@@ -286,7 +286,7 @@ async function lookForMessage(
     return {
       ...NOTHING,
       checks: [spent],
-      undecided: t`Your node shows that it was carried out or taken back, longer ago than it was asked to look. The transaction itself would tell.`,
+      undecided: t`Your RPC endpoint shows that the proof was executed or cancelled, earlier than the searched blocks. Only the transaction shows which.`,
     }
   }
   if (reading.kind !== 'landed')

@@ -30,7 +30,7 @@ const said = { amountAtomic: 1_500_000n, resource: null, memo: null, body: { kin
 const start = (facts: object, assets: Network['assets'] = network.assets) =>
   startFields({ ...said, ...facts } as ProofFacts, [{ ...network, assets }], [])
 
-test('a proof in a currency of this desk starts with its own amount', () => {
+test('a proof in a configured currency starts with its own amount', () => {
   expect(start({ network: network.network, asset: USDC.address })).toMatchObject({
     asset: USDC.address,
     amount: '1.5',

@@ -85,7 +85,10 @@ test.each([
     'a transaction that failed',
     { ...known, checks: without('transaction', check('transaction', 'bad')) },
   ],
-  ['money of somebody else', { ...known, checks: without('recipient', check('recipient', 'bad')) }],
+  [
+    'the money of another account',
+    { ...known, checks: without('recipient', check('recipient', 'bad')) },
+  ],
   ['a payer nobody knows', { ...known, payer: null }],
   ['nothing on the chain', { ...known, checks: [] }],
 ])('%s is not sent back', (_, of) => {

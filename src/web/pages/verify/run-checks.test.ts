@@ -61,7 +61,7 @@ function told({ chain, local = [], of }: { chain: ChainView; local?: Check[]; of
   return { verdict: verdictOf({ checks, ...weighed }), used, undecided: weighed.undecided }
 }
 
-describe('a proof that was carried out', () => {
+describe('an executed proof', () => {
   test.each([
     [
       'on the service’s record',
@@ -88,18 +88,21 @@ describe('a proof that was carried out', () => {
       { local: [check('window', 'bad', 'local')], of: undefined },
       false,
     ],
-  ])('%s: that it can be carried out no more is no fault of it', (_, seen, used) => {
-    expect(told({ chain: paid, ...(seen.of && { of: seen.of }), local: seen.local })).toMatchObject(
-      { verdict: 'settled', used },
-    )
-    // A reader who checks while the block is still shallow is told to wait, not that it is bad.
-    const early = told({ chain: shallow, ...(seen.of && { of: seen.of }), local: seen.local })
-    expect(early).toMatchObject({ verdict: 'unknown', used })
-    expect(early.undecided).toContain('not deep enough')
-    expect(
-      told({ chain: nowhere, ...(seen.of && { of: seen.of }), local: seen.local }).verdict,
-    ).toBe('invalid')
-  })
+  ])(
+    '%s: a proof that is paid on the chain is settled, though it can no longer be executed',
+    (_, seen, used) => {
+      expect(
+        told({ chain: paid, ...(seen.of && { of: seen.of }), local: seen.local }),
+      ).toMatchObject({ verdict: 'settled', used })
+      // A reader who checks while the block is still shallow is told to wait, not that it is bad.
+      const early = told({ chain: shallow, ...(seen.of && { of: seen.of }), local: seen.local })
+      expect(early).toMatchObject({ verdict: 'unknown', used })
+      expect(early.undecided).toContain('not deep enough')
+      expect(
+        told({ chain: nowhere, ...(seen.of && { of: seen.of }), local: seen.local }).verdict,
+      ).toBe('invalid')
+    },
+  )
 
   test.each(['amount', 'window', 'payer'])(
     'anything else the service objects to still decides: %s',
@@ -110,7 +113,7 @@ describe('a proof that was carried out', () => {
     },
   )
 
-  test('what failed on the chain was not carried out', () => {
+  test('a proof whose transaction failed on the chain was not executed', () => {
     const failed = {
       ...nowhere,
       checks: [check('transaction', 'bad'), check('confirmations')],

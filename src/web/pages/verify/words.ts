@@ -76,7 +76,7 @@ export const checkWords: Readonly<Record<string, MessageDescriptor>> = {
   chain_id: msg`Network that was signed`,
   chain: msg`Network that was signed`,
   transfer_to: msg`Payee in the transaction`,
-  spender: msg`Carried out by`,
+  spender: msg`Executed by`,
   valid_after: msg`Good from`,
   valid_before: msg`Good until`,
   nonce: msg`Number of the proof`,

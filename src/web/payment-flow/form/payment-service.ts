@@ -43,7 +43,7 @@ async function ask(
   if (!network)
     throw new ApiError({
       code: 'INVALID_PARAMETERS',
-      message: `This desk has no network ${order.network}.`,
+      message: `The network ${order.network} is not configured.`,
     })
   const own = {
     walletAddress: order.sender,

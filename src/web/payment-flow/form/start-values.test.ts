@@ -32,7 +32,7 @@ test('the seller’s one wallet is proposed, on each network its own', () => {
   expect(proposed(stranger, undefined)).toBe(stranger)
 })
 
-test('whoever pays from the seller’s wallet is not proposed it, and gets it back with another account', () => {
+test('the seller’s wallet is not proposed as recipient while it is the payer, and is proposed again with another payer', () => {
   expect(proposed('', onEthereum)).toBe('')
   expect(proposed(onEthereum, onEthereum)).toBe('')
   expect(proposed(stranger, onEthereum)).toBe(stranger)

@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<string, MessageDescriptor>> = {
   from: msg`from`,
   amount: msg`amount`,
   token: msg`token`,
-  spender: msg`carried out by`,
+  spender: msg`executed by`,
   text: msg`text`,
   price: msg`price`,
   account: msg`account`,
@@ -76,13 +76,10 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
           </Item>
         ))}
         {most !== undefined && (
-          <Item
-            icon="bars"
-            title={free ? t`Pay nothing to the network` : t`Pay the network for carrying it`}
-          >
+          <Item icon="bars" title={free ? t`Pay no network fee` : t`Pay the network fee`}>
             <p className="text-muted">
               {free ? (
-                <Trans>Somebody else pays its fee.</Trans>
+                <Trans>Another account pays the network fee.</Trans>
               ) : (
                 <Trans>
                   fee <span className="font-mono text-[13px] text-ink">{most}</span>

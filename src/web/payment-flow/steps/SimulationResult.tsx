@@ -32,7 +32,7 @@ export function SimulationResult({
     <section aria-labelledby="simulation-heading" className="mt-6">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h3 className="text-sm font-semibold" id="simulation-heading">
-          <Trans>Tried out on the network</Trans>
+          <Trans>Simulation</Trans>
         </h3>
         <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
           {t(label)}
@@ -40,7 +40,7 @@ export function SimulationResult({
       </div>
       {simulation.state === 'unavailable' && (
         <p className="mt-0.5 text-sm text-muted">
-          <Trans>Not tried out: {reason}</Trans>
+          <Trans>Not simulated: {reason}</Trans>
         </p>
       )}
       {simulation.state === 'running' && <Skeleton className="mt-3 h-16" />}

@@ -61,7 +61,7 @@ export function progressOf(state: OutgoingState): Progress {
       if (state.outcome === 'reverted')
         return {
           title: t`It did not go through`,
-          body: t`The network carried it out and it failed. Waiting until that is final.`,
+          body: t`The transaction was executed and failed. Waiting until that is final.`,
           tone: 'warn',
           icon: 'warning',
           working: true,
@@ -83,7 +83,7 @@ export function progressOf(state: OutgoingState): Progress {
       }
     case 'finalized':
       return {
-        title: t`Paid, for good`,
+        title: t`Paid and finalized`,
         body: t`The payment is final and cannot be undone.`,
         tone: 'good',
         icon: 'checkDouble',
@@ -91,8 +91,8 @@ export function progressOf(state: OutgoingState): Progress {
       }
     case 'rolled_back':
       return {
-        title: t`Taken back by the network`,
-        body: t`The block with this payment is gone. It may land again; nothing is prepared anew until that is certain.`,
+        title: t`Dropped by a reorganization`,
+        body: t`The block with this payment is no longer part of the chain. The payment may be included again. No new one is prepared until that is ruled out.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -108,7 +108,7 @@ export function progressOf(state: OutgoingState): Progress {
           }
         : {
             title: t`Checking whether it landed`,
-            body: t`It was sent, and the network does not show it yet. Nothing is prepared anew until it is certain that it cannot land. Do not pay a second time.`,
+            body: t`The transaction was sent, but the network does not show it yet. No new one is prepared while this one can still be executed. Do not pay a second time.`,
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -137,13 +137,13 @@ export function unconfirmedProgress(): Progress {
 function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
   const detail = state.detail ?? ''
-  const reason = detail || t`It was carried out and failed.`
+  const reason = detail || t`The transaction was executed and failed.`
   switch (state.reason) {
     case 'expired':
       return {
         ...base,
         title: t`It did not land in time`,
-        body: t`The chain proves that this transaction can no longer be carried out. Nothing was paid. You can pay again safely.`,
+        body: t`The chain proves that this transaction can no longer be executed. Nothing was paid. You can pay again safely.`,
       }
     case 'superseded':
       return {

@@ -13,7 +13,7 @@ export function OnPhone() {
     return (
       <p className="text-sm text-muted">
         <Trans>
-          Phones and apps of wallets open only addresses with https. This desk runs without it.
+          Phones and wallet apps open only HTTPS addresses. This page is served without HTTPS.
         </Trans>
       </p>
     )

@@ -22,7 +22,7 @@ export function createConfigOf(
   connectors: CreateConnectorFn[],
 ): Config {
   const [first, ...others] = networks.map(chainOf)
-  if (!first) throw new Error('This desk has no EVM network.')
+  if (!first) throw new Error('No EVM network is configured.')
   const transport = (network: Network) =>
     fallback(network.rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 })))
   return createConfig({

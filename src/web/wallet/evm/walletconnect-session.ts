@@ -118,7 +118,7 @@ export class WalletConnectSession {
     )
     if (granted === undefined) {
       await this.disconnect()
-      throw rpcError(4901, 'The wallet offers no network of this desk.')
+      throw rpcError(4901, 'The wallet offers none of the configured networks.')
     }
     this.#chainId = granted
     return this.accounts()

@@ -122,7 +122,7 @@ test('a network that the wallet offers is switched to, another one is unknown to
   ).rejects.toMatchObject({ code: 4902 })
 })
 
-test('a wallet without a network of this desk is not kept', async () => {
+test('a wallet without a configured network is disconnected', async () => {
   const { session } = await open({ chainIds: [1] })
   await expect(session.connect()).rejects.toMatchObject({ code: 4901 })
   expect(session.walletName).toBeUndefined()

@@ -104,7 +104,7 @@ function judgeToken(
     const owner = to.after.owner
     return {
       state: 'failed',
-      reason: t`the recipient’s token account belongs to somebody else: ${owner}.`,
+      reason: t`the recipient’s token account belongs to another account: ${owner}.`,
     }
   }
   const [left, arrived] = [

@@ -22,7 +22,7 @@ const QUIET_WITHIN_MS = 5_000
 /** Starts @solana/wallet-adapter-react for the configured networks. */
 export async function startSolana(networks: readonly Network[]): Promise<WalletAdapter> {
   const endpoint = networks[0]?.rpcUrls[0]
-  if (!endpoint) throw new Error('This desk has no Solana network.')
+  if (!endpoint) throw new Error('No Solana network is configured.')
   const root = await mountAdapterRoot(endpoint)
   const chosen = new ChosenAccount()
 

@@ -66,7 +66,7 @@ export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
   const asset = network && chosen && findAsset(network, chosen.asset)
   if (!chosen || !network || !asset)
     return (
-      <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+      <Banner tone="bad">{t`No network is configured for payments. The operator has to add one.`}</Banner>
     )
   const signer = accounts.find((each) => each.family === familyOf(network.network))
   const { errors } = formState

@@ -56,8 +56,8 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       )}
       <Banner className="mt-4" role="note" tone="warn">
         <Trans>
-          Your signature is the order to pay. The payment service makes the transaction and sends it
-          at once; it cannot be taken back.
+          Your signature authorizes the payment. The payment service builds and sends the
+          transaction at once; you cannot cancel it.
         </Trans>
       </Banner>
       <Facts className="mt-5 border-t border-line pt-4">

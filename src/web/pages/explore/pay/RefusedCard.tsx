@@ -100,8 +100,8 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
           </Trans>
         ) : (
           <Trans>
-            Your first signature could still be used. As soon as the chain proves that it has run
-            out, you can pay anew here.
+            Your first signature can still be used. You can pay again here as soon as the chain
+            proves that it has expired.
           </Trans>
         )}
       </Banner>

@@ -27,8 +27,8 @@ export function allowanceProgress(state: OutgoingState): Progress {
       }
     case 'rolled_back':
       return {
-        title: t`Taken back by the network`,
-        body: t`The block with your leave is gone. It may land again.`,
+        title: t`Dropped by a reorganization`,
+        body: t`The block with your approval is no longer part of the chain. The approval may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,

@@ -46,7 +46,7 @@ export function progressOf(state: OutgoingState, way: Way): Progress {
       }
     case 'finalized':
       return {
-        title: t`Paid, for good`,
+        title: t`Paid and finalized`,
         body: t`The payment is final and cannot be undone.`,
         tone: 'good',
         icon: 'checkDouble',
@@ -54,8 +54,8 @@ export function progressOf(state: OutgoingState, way: Way): Progress {
       }
     case 'rolled_back':
       return {
-        title: t`Taken back by the network`,
-        body: t`The block with this payment is gone. It may land again.`,
+        title: t`Dropped by a reorganization`,
+        body: t`The block with this payment is no longer part of the chain. The payment may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -67,7 +67,7 @@ export function progressOf(state: OutgoingState, way: Way): Progress {
           state.reason === 'wallet_lost'
             ? t`${walletName}’s answer got lost. If its window is still open, answer it there. Do not pay a second time.`
             : bySeller
-              ? t`The seller has your signature and has not used it. Until it runs out it can still be used, so nothing is paid anew before that.`
+              ? t`The seller has your signature and has not used it. The signature stays valid until it expires. No second payment is made before that.`
               : t`It was sent, and the network does not show it yet. Do not pay a second time.`,
         tone: 'warn',
         icon: 'question',
@@ -90,7 +90,7 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
     return {
       ...failed,
       title: t`The network refused it`,
-      body: t`It was carried out and failed. The seller got nothing.`,
+      body: t`The transaction was executed and failed. The seller got nothing.`,
     }
   return bySeller
     ? {
@@ -102,6 +102,6 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
     : {
         ...failed,
         title: t`It did not land`,
-        body: t`The chain proves that it can no longer be carried out. Nothing was paid. You can pay again safely.`,
+        body: t`The chain proves that this transaction can no longer be executed. Nothing was paid. You can pay again safely.`,
       }
 }

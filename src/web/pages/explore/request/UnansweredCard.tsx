@@ -107,7 +107,7 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
         title: <Trans>This page may not ask that server</Trans>,
         body: (
           <Trans>
-            The policy of this site does not list {host}. The relay can ask in your place.
+            The policy of this site does not list {host}. The relay can send the request for you.
           </Trans>
         ),
       }

@@ -32,8 +32,8 @@ export type Usable =
     }
 
 export const UNUSABLE = {
-  network: msg`This desk is not set up for this network.`,
-  asset: msg`This desk does not know this asset, so it could not tell you what you pay.`,
+  network: msg`This network is not configured here.`,
+  asset: msg`This asset is not configured here, so the price cannot be shown.`,
   method: msg`This page does not pay this way: your wallet could not, or could not show you what it signs.`,
   sponsor: msg`The seller wants to pay the network fee of a payment that you would send yourself, which cannot be.`,
   no_sponsor: msg`The seller does not say who pays the network fee, and tokens of this network are not paid without that.`,

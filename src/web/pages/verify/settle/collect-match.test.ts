@@ -57,9 +57,9 @@ describe('is not signed by the payee', () => {
     solanaPayer,
   )
   test.each<[string, Uint8Array, string[]]>([
-    ['a transaction that pays somebody else', elsewhere, ['recipient', 'instructions']],
+    ['a transaction that pays another account', elsewhere, ['recipient', 'instructions']],
     ['one that the payer has not signed', bare, ['signers']],
-    ['one that somebody else signed in the payer’s place', signed(bare, payee), ['signers']],
+    ['one that another account signed instead of the payer', signed(bare, payee), ['signers']],
     ['one that costs more than the cap', dear, ['fee', 'instructions']],
   ])('%s', (_, bytes, fields) => {
     expect(failing(match(bytes))).toEqual(fields)

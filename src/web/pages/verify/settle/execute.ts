@@ -28,7 +28,7 @@ export function executeProof(
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const { body } = facts
   if (body.kind !== 'authorization' && body.kind !== 'permit')
-    throw new TypeError('This proof carries no message to carry out.')
+    throw new TypeError('This proof contains no message to execute.')
   const authorization = authorizationOf(body, expected)
   return {
     wallet: stack.wallet,

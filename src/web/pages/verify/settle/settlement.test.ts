@@ -120,7 +120,7 @@ test('a receipt is told to the payer, moves nothing, and remembers what it is fo
   expect(settlementOf(order, [network])).toEqual({ header, facts, expected })
 })
 
-test('only what somebody else has signed wholly needs no wallet', () => {
+test('only a transaction that another account has fully signed needs no wallet', () => {
   expect(needsWallet(intentOf({ ...begin, kind: 'broadcast' }))).toBe(false)
   for (const kind of ['execute', 'co_sign', 'acknowledge'] as const)
     expect(needsWallet(intentOf({ ...begin, kind }))).toBe(true)

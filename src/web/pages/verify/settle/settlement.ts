@@ -63,7 +63,7 @@ export function settlementOf(order: WalletPaymentIntent, networks: readonly Netw
   const { operation } = order
   const network = networks.find((each) => each.network === order.network)
   if (!operation || !('proof' in operation) || !network)
-    throw new Error(`${order.id} is no settlement on a network of this desk.`)
+    throw new Error(`${order.id} is not a settlement on a configured network.`)
   const decoded = decodePayload(operation.proof)
   const asset = findAsset(network, operation.asset)
   if (!decoded.ok || !asset) throw new Error('The proof of this settlement is not kept any more.')

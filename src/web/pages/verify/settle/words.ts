@@ -47,15 +47,15 @@ function collectProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Collected`,
-        body: t`What the payer signed was carried out. The money is yours.`,
+        body: t`The payment that the payer signed was executed. You received the money.`,
         tone: 'good',
         icon: 'checkDouble',
         working: false,
       }
     case 'rolled_back':
       return {
-        title: t`Taken back by the network`,
-        body: t`The block with it is gone. It may land again.`,
+        title: t`Dropped by a reorganization`,
+        body: t`Its block is no longer part of the chain. The transaction may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -71,7 +71,7 @@ function collectProgress(state: OutgoingState): Progress {
           }
         : {
             title: t`It can no longer be collected`,
-            body: t`What the payer signed ran out, was taken back, or was refused by the network. The payer kept the money.`,
+            body: t`The payer’s signature expired or was cancelled, or the network rejected the transaction. The payer kept the money.`,
             tone: 'bad',
             icon: 'cross',
             working: false,
@@ -82,7 +82,7 @@ function collectProgress(state: OutgoingState): Progress {
         body:
           state.reason === 'wallet_lost'
             ? t`${walletName}’s answer got lost. If its window is still open, answer it there. Your node is watched meanwhile.`
-            : t`The network does not show it yet. Nothing is prepared anew until it is certain that it cannot land.`,
+            : t`The network does not show the transaction yet. No new one is prepared while this one can still be executed.`,
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -90,7 +90,7 @@ function collectProgress(state: OutgoingState): Progress {
     default:
       return {
         title: t`On its way`,
-        body: t`Your node is watched until what the payer signed is carried out.`,
+        body: t`This page polls your RPC endpoint until the payment is executed.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
