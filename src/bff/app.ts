@@ -1,22 +1,22 @@
+import { sql } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from './context/context.ts'
-import { mountEvents } from './routes/mount-events.ts'
-import { mountHealth } from './health.ts'
 import { mountMethodRefusals } from './http/allow.ts'
 import type { HonoEnv, HttpContext } from './http/env.ts'
 import { refusal } from './http/guard.ts'
 import { commonHeaders, preflightHeaders } from './http/headers.ts'
-import { mountEndpoint, mountOwnEndpoint } from './routes/mount-endpoint.ts'
 import { replyProblem } from './http/reply.ts'
+import { mountEndpoint, mountOwnEndpoint } from './routes/mount-endpoint.ts'
+import { mountEvents } from './routes/mount-events.ts'
 import { ownRoutes } from './routes/own-routes.ts'
-import type { OwnEndpointName } from './session/own-rule.ts'
 import { routes } from './routes/routes.ts'
-import type { BrowserEndpointName } from './session/rule.ts'
+import type { OwnEndpointName } from './session/own-rule.ts'
 import { createId } from './session/random.ts'
+import type { BrowserEndpointName } from './session/rule.ts'
 
 /** Everything a request passes, outermost first: its name and headers, its origin, its row of the table. */
 export function createApp(context: ProxyContext): Hono<HonoEnv> {
@@ -105,4 +105,41 @@ function logRequest(context: ProxyContext, c: HttpContext, startedAt: number): v
   }
   if (c.res.status >= 500) context.log.warn(line, 'request')
   else context.log.info(line, 'request')
+}
+
+const DATABASE_MS = 2000
+
+/**
+ * `live`: the process answers. `ready`: it can serve. A service that is away for a moment does not make the proxy unready: pulling it out
+ * would turn a clear error into none. A key that was never accepted does, because then nothing will ever work.
+ */
+function mountHealth(app: Hono<HonoEnv>, context: ProxyContext): void {
+  app.get('/health/live', (c) => {
+    c.set('route', 'live')
+    return c.json({ status: 'ok' })
+  })
+  app.get('/health/ready', async (c) => {
+    c.set('route', 'ready')
+    const database = await isDatabaseThere(context)
+    const service = context.hub.state
+    const ready = database && service !== 'key_refused' && service !== 'connecting'
+    return c.json(
+      {
+        status: ready ? 'ok' : 'unavailable',
+        checks: { database: database ? 'ok' : 'unreachable', service },
+      },
+      ready ? 200 : 503,
+    )
+  })
+}
+
+async function isDatabaseThere(context: ProxyContext): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) =>
+    setTimeout(() => resolve(false), DATABASE_MS).unref(),
+  )
+  const asked = context.db.execute(sql`select 1`).then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([asked, late])
 }

@@ -1,6 +1,5 @@
 import type { DestinationStream } from 'pino'
-import { PLANS } from '#contract/api-key.ts'
-import type { Plan } from '#contract/api-key.ts'
+import { PLANS, type Plan } from '#contract/api-key.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createApp } from './app.ts'

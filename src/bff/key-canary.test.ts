@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiKeyHint, createApiKey } from '#contract/api-key.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { apiKey } from '#service/db/schema/access.ts'
-import { revokeKey } from '#service/keys/revoke-key.ts'
+import { revokeKey } from '#service/keys/manage-keys.ts'
 import { Fixture, ORIGIN } from '#testing/fixture.ts'
 import { TestBrowser, evmWallet, type TestWallet } from '#testing/test-browser.ts'
 

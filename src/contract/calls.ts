@@ -3,7 +3,7 @@ import { ApiKeyRow, NewApiKeyBody } from './api-key-body.ts'
 import { dashboardEndpoints } from './dashboard-endpoints.ts'
 import type { Call } from './endpoint.ts'
 import { FacilitatorVerifyBody } from './facilitator.ts'
-import { timestamp } from './fields.ts'
+import { timestamp, atomic } from './fields.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
 import { keyApprovalEndpoints } from './key-approval.ts'
 import { linkEndpoints } from './link-endpoints.ts'
@@ -11,12 +11,65 @@ import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
 import { RelayReply } from './relay.ts'
-import { sessionEndpoints } from './session-endpoints.ts'
-import { tokenEndpoints } from './token-endpoints.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
 import { undeliveredEndpoints } from './undelivered-endpoints.ts'
 import { unmatchedEndpoints } from './unmatched-endpoints.ts'
 import { UsageBody } from './usage.ts'
+
+/**
+ * A browser where a wallet is signed in. The proxy does not know which machine it is, and does not
+ * ask.
+ */
+const SessionEntry = v.object({
+  /** Whether this session made the request. */
+  current: v.boolean(),
+  wallets: v.array(v.string()),
+  createdAt: timestamp,
+  /** Accurate to the minute. */
+  lastUsedAt: timestamp,
+  expiresAt: timestamp,
+})
+type SessionEntry = v.InferOutput<typeof SessionEntry>
+
+/** The sessions that share a wallet with the session that asks. */
+const sessionEndpoints = {
+  /** Most recently used first, including the session that asks. */
+  sessionList: {
+    method: 'GET',
+    path: '/sessions',
+    response: v.object({ sessions: v.array(SessionEntry) }),
+  },
+  /** Ends every other session that a wallet of this one opened, and their live streams. */
+  sessionEndOthers: {
+    method: 'POST',
+    path: '/sessions/end-others',
+    response: v.object({ ended: v.number() }),
+  },
+} as const satisfies Record<string, Call>
+
+/** Tokens (specification section 4, Other). */
+const tokenEndpoints = {
+  tokenInfo: {
+    method: 'GET',
+    path: '/token/info/:mintAddress',
+    response: v.object({
+      success: v.literal(true),
+      address: v.string(),
+      network: v.string(),
+      standard: v.picklist(['spl-token', 'token-2022', 'erc20', 'native']),
+      name: v.nullable(v.string()),
+      symbol: v.nullable(v.string()),
+      decimals: v.number(),
+      totalSupply: v.nullable(atomic),
+      mintAuthority: v.nullable(v.string()),
+      freezeAuthority: v.nullable(v.string()),
+      /** Whether the token takes EIP-3009 authorizations; false off EVM. */
+      eip3009: v.boolean(),
+      /** What `owner` lets the Permit2 contract take, read at the moment; null without an owner, for the native currency, and off EVM. */
+      permit2Allowance: v.nullable(atomic),
+    }),
+  },
+} as const satisfies Record<string, Call>
 
 /**
  * What browsers load of the API: where each endpoint is, and the schema of its answer. The rest of

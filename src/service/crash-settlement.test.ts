@@ -14,7 +14,7 @@ import { deployTokens, evmPayer, payInvoice, type EvmTokens } from '#testing/tok
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { payment } from './db/schema/payment.ts'
 import { createWallet } from './wallets/create-wallet.ts'
-import { openFileVault } from './wallets/file-vault.ts'
+import { openFileVault } from './wallets/vaults.ts'
 
 /** Real processes that die while they settle what a payer has signed. */
 

@@ -1,27 +1,37 @@
+import { and, eq, lt, sql } from 'drizzle-orm'
+import { familyOf, type Network, type NetworkId } from '#contract/network.ts'
+import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import { startHttpServer } from '#http/server.ts'
-import { openDatabase } from '#postgres/open.ts'
+import { openDatabase, type Database } from '#postgres/open.ts'
+import { EVENTS_PATH, startEventStream } from './api/events/stream.ts'
+import { routes } from './api/handlers.ts'
 import { createApp } from './app.ts'
-import { createChains } from './create-chains.ts'
+import type { Chain } from './chains/chain.ts'
+import { openEvmChain } from './chains/evm/chain.ts'
+import { openSolanaChain } from './chains/solana/chain.ts'
 import type { ServiceConfig } from './context/config.ts'
 import type { Context } from './context/context.ts'
-import { endPredecessor } from './db/end-predecessor.ts'
-import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
-import { EVENTS_PATH, startEventStream } from './api/events/stream.ts'
-import { startHousekeeping } from './housekeeping.ts'
-import { leaseTokens } from './limits/lease-tokens.ts'
-import { Limits } from './limits/limits.ts'
 import { createLog } from './context/log.ts'
 import { createMetrics } from './context/metrics.ts'
+import { createUsageLog } from './context/usage-log.ts'
+import { endPredecessor } from './db/end-predecessor.ts'
+import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
+import { removeOldIdentifiers } from './db/payment-identifiers.ts'
+import { eraseDraftTexts } from './db/payments.ts'
+import { removeEndedReservations } from './db/reservations.ts'
+import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
+import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
+import { RETENTION_DAYS } from './idempotency/claim.ts'
+import { leaseTokens } from './limits/lease-tokens.ts'
+import { Limits } from './limits/limits.ts'
+import { startWatchers } from './monitor/start.ts'
 import { startFolding } from './payments/list/history-folding.ts'
 import { readPaymentBody } from './payments/status.ts'
-import { describeSlowness } from './settlement/settle-within.ts'
-import { routes } from './api/handlers.ts'
-import { startFlushing } from './usage/start-flushing.ts'
-import { createUsageLog } from './context/usage-log.ts'
-import { openVault } from './wallets/open-vault.ts'
-import { registerConfiguredWallets } from './wallets/register-configured.ts'
 import { startReconciliation } from './reconciliation/schedule.ts'
-import { startWatchers } from './monitor/start.ts'
+import { describeSlowness } from './settlement/settle-within.ts'
+import { startFlushing } from './usage/start-flushing.ts'
+import { openVault } from './wallets/vaults.ts'
+import { registerConfiguredWallets } from './wallets/register-configured.ts'
 
 export type RunningService = {
   url: string
@@ -103,5 +113,70 @@ export async function createService(
     port: server.port,
     context,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+/** The chains of a configuration, by network. None is asked yet: a chain that is down does not stop the service from starting. */
+export function createChains(networks: readonly Network[]): Map<NetworkId, Chain> {
+  return new Map(
+    networks.map((network) => [
+      network.network,
+      familyOf(network.network) === 'evm' ? openEvmChain(network) : openSolanaChain(network),
+    ]),
+  )
+}
+
+const EVERY_MS = 3_600_000
+/** Callers from many addresses leave a row each, for two minutes at most. */
+const LIMITS_EVERY_MS = 60_000
+
+/** Removes what has no meaning any more: unused limits, old idempotency keys, leases of dead processes, expired challenges, fine usage figures of long ago, reservations of funds, the text of old drafts. */
+export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  await sweepLimits(db)
+  await db
+    .delete(idempotency)
+    .where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${RETENTION_DAYS})`))
+  for (const [period, { keptDays }] of Object.entries(USAGE_PERIODS) as [
+    UsagePeriod,
+    { keptDays: number },
+  ][]) {
+    await db
+      .delete(usage)
+      .where(
+        and(
+          eq(usage.period, period),
+          lt(usage.startsAt, sql`now() - make_interval(days => ${keptDays})`),
+        ),
+      )
+  }
+  await deleteExpiredWalletChallenges(db, now())
+  await removeEndedReservations(db)
+  await removeOldIdentifiers(db)
+  await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
+  while ((await eraseDraftTexts(db)) > 0);
+}
+
+async function sweepLimits(db: Database): Promise<void> {
+  await db.delete(tokenPool).where(lt(tokenPool.emptyAt, sql`now()`))
+}
+
+/** @returns stops it */
+function startHousekeeping(context: Context): () => void {
+  const run = () =>
+    void sweep(context).catch((error: unknown) =>
+      context.log.warn({ err: error }, 'housekeeping failed'),
+    )
+  run()
+  const timer = setInterval(run, EVERY_MS)
+  const limits = setInterval(
+    () =>
+      void sweepLimits(context.db).catch((error: unknown) =>
+        context.log.warn({ err: error }, 'housekeeping failed'),
+      ),
+    LIMITS_EVERY_MS,
+  )
+  return () => {
+    clearInterval(timer)
+    clearInterval(limits)
   }
 }

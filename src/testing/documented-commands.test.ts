@@ -5,7 +5,7 @@ import { openDatabase } from '#postgres/open.ts'
 import { parseCommandLine } from '#service/admin/command-line.ts'
 import { findCommand } from '#service/admin/run.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { createVault } from '#service/wallets/file-vault.ts'
+import { createVault } from '#service/wallets/vaults.ts'
 import { createTestDatabase } from './postgres.ts'
 
 /** Every admin command of docs/OPERATIONS.md, run in its order; `acc_…`, `key_…` and `0x…` mean what an earlier command made, and a wallet of that account. */

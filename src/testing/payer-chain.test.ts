@@ -9,7 +9,7 @@ import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-inten
 import { evmChain } from '#web/wallet/evm/chain.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
-import { solanaReader } from '#web/wallet/solana/reader.ts'
+import { solanaReader } from '#web/wallet/solana/start-solana.ts'
 import { startEvm, startGate, startSolana, type EvmFixture } from './local-chains.ts'
 
 /** What the browser's own view of a chain says, on real nodes. */

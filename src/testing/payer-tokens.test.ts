@@ -7,13 +7,14 @@ import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-intent/intent.ts'
-import { readBalances as readEvmBalances } from '#web/wallet/evm/balances.ts'
+import { readBalances as readEvmBalances, evmReader } from '#web/wallet/evm/start-evm.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
-import { evmReader } from '#web/wallet/evm/reader.ts'
-import { readBalances as readSolanaBalances } from '#web/wallet/solana/balances.ts'
+import {
+  readBalances as readSolanaBalances,
+  solanaReader,
+} from '#web/wallet/solana/start-solana.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
-import { solanaReader } from '#web/wallet/solana/reader.ts'
 import {
   signBuilt,
   startEvm,

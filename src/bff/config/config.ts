@@ -5,8 +5,7 @@ import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-option.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
-import { HostedRuleText, readRules } from './hosted-rules.ts'
-import type { HostedRule } from './hosted-rules.ts'
+import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import { parseAmount } from '#contract/amount.ts'
-import { familyOf, findAsset } from '#contract/network.ts'
-import type { Asset, Network } from '#contract/network.ts'
+import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 
 /** From which managed wallet operators may pay, in what, and how much. Amounts in atomic units. */
 export type HostedRule = {

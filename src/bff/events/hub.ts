@@ -1,8 +1,6 @@
 import type { Logger } from 'pino'
-import { openFeed } from '../upstream/socket.ts'
-import type { FeedEnd, FeedEvent } from '../upstream/socket.ts'
-import { Ring } from './ring.ts'
-import type { RingEvent } from './ring.ts'
+import { openFeed, type FeedEnd, type FeedEvent } from '../upstream/socket.ts'
+import { Ring, type RingEvent } from './ring.ts'
 
 const CAPACITY = 2000
 const BACKOFF_MIN_MS = 250

@@ -2,14 +2,12 @@ import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { setRefused, setSent } from '../db/hosted.ts'
-import type { HostedRow } from '../db/hosted.ts'
+import { setRefused, setSent, type HostedRow } from '../db/hosted.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { spender } from '../session/rule.ts'
 import { ForwardedError } from '../upstream/problem.ts'
 import { refuseHosted } from './refuse.ts'
-import { findRule } from '../config/hosted-rules.ts'
-import type { HostedRule } from '../config/hosted-rules.ts'
+import { findRule, type HostedRule } from '../config/hosted-rules.ts'
 
 export type SendOutcome = { state: 'sent' | 'unknown'; paymentId: string | null }
 type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }

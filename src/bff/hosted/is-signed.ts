@@ -1,7 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
-import { intentText, intentTypedData } from '#contract/hosted-intent.ts'
-import type { HostedIntent } from '#contract/hosted-intent.ts'
+import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
 import { familyOf } from '#contract/network.ts'
 import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
 import { isSignedBySolana } from '#chains/solana/verify-signature.ts'

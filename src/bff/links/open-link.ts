@@ -1,9 +1,7 @@
-import { readLink } from '#contract/payment-link.ts'
-import type { LinkState, LinkTerms } from '#contract/payment-link.ts'
+import { readLink, type LinkState, type LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { countPayments, findLink } from '../db/links.ts'
-import type { LinkCounts, LinkRow } from '../db/links.ts'
+import { countPayments, findLink, type LinkCounts, type LinkRow } from '../db/links.ts'
 import { isGenuine } from './keys.ts'
 
 /** Why a link takes no payment, worded for the person who has it. */

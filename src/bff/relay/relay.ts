@@ -1,11 +1,96 @@
-import type { RelayInput } from '#contract/relay.ts'
-import { MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { type RelayInput, MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { EgressError, exchange } from '#egress/exchange.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { requireWallet } from '../session/rule.ts'
-import { isWithheld, refuseHeader } from './own-headers.ts'
-import { ConcurrencyLimit } from './concurrency-limit.ts'
+
+/**
+ * Headers a relayed request never carries: those of the connection, those browsers set themselves,
+ * and those that identify a person.
+ */
+const REFUSED = new Set([
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-length',
+  'cookie',
+  'expect',
+  'forwarded',
+  'host',
+  'keep-alive',
+  'origin',
+  'proxy-authorization',
+  'proxy-connection',
+  'referer',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+])
+
+/** Why a header is not relayed; undefined when it is. */
+function refuseHeader(name: string): string | undefined {
+  const lower = name.toLowerCase()
+  const refused =
+    REFUSED.has(lower) ||
+    lower.startsWith('sec-') ||
+    lower.startsWith('proxy-') ||
+    lower.startsWith('x-forwarded-')
+  return refused
+    ? `The relay does not carry ${name}. Ask the address directly to send it.`
+    : undefined
+}
+
+/** Response headers that belong to the connection, or would set something in a browser. */
+const WITHHELD = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'set-cookie',
+  'set-cookie2',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'clear-site-data',
+])
+
+function isWithheld(name: string): boolean {
+  return WITHHELD.has(name)
+}
+
+/** How many relayed requests one host and the whole proxy have under way: a relay must be no lever against either. */
+class ConcurrencyLimit {
+  readonly #perHost: number
+  readonly #total: number
+  readonly #open = new Map<string, number>()
+  #sum = 0
+
+  constructor(limits: { perHost: number; total: number }) {
+    this.#perHost = limits.perHost
+    this.#total = limits.total
+  }
+
+  /** Runs `work` at once, or not at all: false when as many are under way as may be. */
+  async pass<T>(
+    host: string,
+    work: () => Promise<T>,
+  ): Promise<{ passed: true; value: T } | { passed: false }> {
+    const here = this.#open.get(host) ?? 0
+    if (here >= this.#perHost || this.#sum >= this.#total) return { passed: false }
+    this.#open.set(host, here + 1)
+    this.#sum++
+    try {
+      return { passed: true, value: await work() }
+    } finally {
+      this.#sum--
+      const left = (this.#open.get(host) ?? 1) - 1
+      if (left > 0) this.#open.set(host, left)
+      else this.#open.delete(host)
+    }
+  }
+}
 
 /** A seller may settle a payment before it answers, so an answer may take a while. */
 const WITHIN_MS = 60_000

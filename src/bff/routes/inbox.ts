@@ -1,7 +1,6 @@
 import { ProblemError } from '#contract/problem.ts'
 import { fieldsOf } from './own-fields.ts'
-import { onward, requireOperator, spender } from '../session/rule.ts'
-import type { ProxyCall, Rule } from '../session/rule.ts'
+import { onward, requireOperator, spender, type ProxyCall, type Rule } from '../session/rule.ts'
 
 /** Money that arrived and that no order has evidence for: the operator's to see and to assign. */
 export const unmatchedList: Rule<'unmatchedList'> = async (call) => {

@@ -5,10 +5,15 @@ import { findAsset } from '#contract/network.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { fillLinkUse, findLinkUse, releaseLinkUse, allocateLinkUse } from '../db/links.ts'
-import type { LinkPaymentRow, NewLinkUse } from '../db/links.ts'
-import { countsOf, openLink, refuseLink, stateOf } from '../links/open-link.ts'
-import type { OpenedLink } from '../links/open-link.ts'
+import {
+  fillLinkUse,
+  findLinkUse,
+  releaseLinkUse,
+  allocateLinkUse,
+  type LinkPaymentRow,
+  type NewLinkUse,
+} from '../db/links.ts'
+import { countsOf, openLink, refuseLink, stateOf, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { buildPayment } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'

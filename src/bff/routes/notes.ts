@@ -1,6 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
-import { changeNotes, countLabels, findNotes } from '../db/notes.ts'
-import type { NoteRow } from '../db/notes.ts'
+import { changeNotes, countLabels, findNotes, type NoteRow } from '../db/notes.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { readPayment } from './read-payment.ts'

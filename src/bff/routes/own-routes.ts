@@ -1,26 +1,167 @@
 import { ProblemError } from '#contract/problem.ts'
-import { deleteSession } from '../db/sessions.ts'
-import type { Visitor } from '../session/visitor.ts'
+import { findRule } from '../config/hosted-rules.ts'
+import type { ProxyContext } from '../context/context.ts'
+import { outflowToday, findIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
+import { setWithdrawn, countPayments, listLinks } from '../db/links.ts'
+import { deleteSession, insertSessionPayment, type OpenSession } from '../db/sessions.ts'
+import { carryOut, reconcile, type SendOutcome } from '../hosted/execute.ts'
+import { intentOf } from '../hosted/intent-of.ts'
+import { isIntentSigned } from '../hosted/is-signed.ts'
+import { refuseHosted } from '../hosted/refuse.ts'
+import { createLink } from '../links/create-link.ts'
+import { describeLink } from '../links/describe-link.ts'
+import { countsOf, openLink, stateOf } from '../links/open-link.ts'
+import { refreshPayments } from '../links/refresh.ts'
 import { relay } from '../relay/relay.ts'
-import { issueChallenge, proveWallet } from '../session/challenge.ts'
-import type { Asking } from '../session/challenge.ts'
+import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
 import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
+import { issueKeyApproval } from '../session/key-approval.ts'
 import { sessionBody } from '../session/open-session.ts'
+import type { OwnEndpointName, OwnRule, OwnCall } from '../session/own-rule.ts'
 import { hashCookieValue } from '../session/random.ts'
+import { requireOperator, notFound } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
+import type { Visitor } from '../session/visitor.ts'
 import { hostedIntent } from './hosted-intent.ts'
-import { hostedSend } from './hosted-send.ts'
-import { hostedWallets } from './hosted-wallets.ts'
-import { keyApproval } from './key-approval.ts'
-import { linkCreate } from './link-create.ts'
-import { linkList } from './link-list.ts'
 import { linkPay } from './link-pay.ts'
-import { linkRead } from './link-read.ts'
-import { linkRestore, linkWithdraw } from './link-withdraw.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
-import type { OwnEndpointName, OwnRule } from '../session/own-rule.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
+
+/**
+ * Pays from a managed wallet: an operator's session, and a fresh signature over exactly this payment. It is taken once; the same request
+ * again is answered with what became of it, and any other signature for it is refused.
+ */
+const hostedSend: OwnRule<'hostedSend'> = async (call) => {
+  const { context, visitor, body } = call
+  const session = requireOperator(visitor)
+  context.budgets.spendSignIn(visitor.address)
+  if (context.config.hosted.length === 0) throw refuseHosted('hosted_off')
+  const row = await findIntent(context.db, body.nonce)
+  if (!row || row.sessionId !== session.id) throw refuseHosted('hosted_intent')
+  const signatureHash = hashCookieValue(body.signature)
+  const outcome =
+    row.state === 'open'
+      ? await take(call, session, { row, signatureHash })
+      : await repeat(call, row, signatureHash)
+  if (outcome.paymentId !== null)
+    await insertSessionPayment(context.db, { sessionId: session.id, paymentId: outcome.paymentId })
+  return { value: outcome }
+}
+
+type SendCall = OwnCall<'hostedSend'>
+
+async function take(
+  call: SendCall,
+  session: OpenSession,
+  { row, signatureHash }: { row: HostedRow; signatureHash: string },
+): Promise<SendOutcome> {
+  const { context, body } = call
+  const now = context.now()
+  if (row.expiresAt <= now) throw refuseHosted('hosted_expired')
+  // What was allowed when it was prepared may not be any more.
+  const rule = findRule(context.config.hosted, row)
+  if (!rule) throw refuseHosted('hosted_wallet')
+  if (!mayOperate(context, session, row.signer)) throw refuseHosted('hosted_signer')
+  if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
+    throw refuseHosted('hosted_signature')
+  if (row.amount > rule.maxPerPayment) throw refuseHosted('hosted_over_payment')
+  const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay: rule.maxPerDay, now })
+  if (taken.kind === 'over_day') throw refuseHosted('hosted_over_day')
+  if (taken.kind === 'taken') return carryOut(call, taken.row, rule)
+  const again = await findIntent(context.db, row.id)
+  if (!again) throw refuseHosted('hosted_intent')
+  return repeat(call, again, signatureHash)
+}
+
+async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Promise<SendOutcome> {
+  if (row.signatureHash !== signatureHash) throw refuseHosted('hosted_used')
+  if (row.state === 'sent') return { state: 'sent', paymentId: row.paymentId }
+  if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
+  return reconcile(call, row)
+}
+
+function mayOperate({ config }: ProxyContext, { wallets }: OpenSession, signer: string): boolean {
+  return wallets.includes(signer) && config.operatorWallets.includes(signer)
+}
+
+const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor }) => {
+  requireOperator(visitor)
+  const wallets = await Promise.all(
+    context.config.hosted.map(
+      async ({ name, wallet, network, asset, maxPerPayment, maxPerDay }) => ({
+        name,
+        wallet,
+        network: network.network,
+        asset: asset.address,
+        maxPerPaymentAtomic: maxPerPayment.toString(),
+        maxPerDayAtomic: maxPerDay.toString(),
+        spentAtomic: (
+          await outflowToday(
+            context.db,
+            { sender: wallet, network: network.network, asset: asset.address },
+            context.now(),
+          )
+        ).toString(),
+      }),
+    ),
+  )
+  return { value: { wallets } }
+}
+
+const MOST = 500
+
+const linkList: OwnRule<'linkList'> = async ({ context, visitor, requestId }) => {
+  requireOperator(visitor)
+  const rows = await listLinks(context.db, MOST)
+  const ids = rows.map(({ id }) => id)
+  await refreshPayments(context, ids, { visitor, requestId })
+  const counts = await countPayments(context.db, ids)
+  return {
+    value: {
+      links: rows.map((row) =>
+        describeLink(row, counts.get(row.id) ?? { paid: 0, pending: 0, taken: 0 }, context.now()),
+      ),
+    },
+  }
+}
+
+const linkWithdraw: OwnRule<'linkWithdraw'> = (call) => withdraw(call, call.context.now())
+
+const linkRestore: OwnRule<'linkRestore'> = (call) => withdraw(call, null)
+
+async function withdraw(
+  { context, visitor, body }: OwnCall<'linkWithdraw' | 'linkRestore'>,
+  at: Date | null,
+) {
+  requireOperator(visitor)
+  const row = await setWithdrawn(context.db, body.id, at)
+  if (!row) throw notFound()
+  return { value: { link: describeLink(row, await countsOf(context, row.id), context.now()) } }
+}
+
+const linkCreate: OwnRule<'linkCreate'> = async ({ context, visitor, body }) => {
+  const operator = requireOperator(visitor)
+  const row = await createLink(
+    context,
+    body,
+    operator.wallets.find((wallet) => context.config.operatorWallets.includes(wallet)) ?? '',
+  )
+  return { value: { link: describeLink(row, { paid: 0, pending: 0, taken: 0 }, context.now()) } }
+}
+
+/** For anybody who holds the link. */
+const linkRead: OwnRule<'linkRead'> = async ({ context, visitor, body, requestId }) => {
+  const { row, terms } = await openLink(context, body.link)
+  if (row.maxPayments !== null) await refreshPayments(context, [row.id], { visitor, requestId })
+  return { value: { terms, state: stateOf(row, await countsOf(context, row.id), context.now()) } }
+}
+
+/** The text to be signed before a key is made or replaced. */
+const keyApproval: OwnRule<'keyApproval'> = async ({ context, visitor, body }) => {
+  context.budgets.spendSignIn(visitor.address)
+  return { value: await issueKeyApproval(context, visitor, body) }
+}
 
 const config: OwnRule<'config'> = ({ context }) => {
   const {

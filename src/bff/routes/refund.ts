@@ -6,8 +6,7 @@ import { isPaid, isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 import { readPayment } from './read-payment.ts'
-import { requireWallet } from '../session/rule.ts'
-import type { ProxyCall } from '../session/rule.ts'
+import { requireWallet, type ProxyCall } from '../session/rule.ts'
 
 type Original = EndpointResponse<'paymentStatus'>
 

@@ -1,18 +1,23 @@
-import { apiKeyCreate } from './api-key-create.ts'
-import { apiKeyDelete } from './api-key-delete.ts'
-import { apiKeyList } from './api-key-list.ts'
-import { apiKeyRotate } from './api-key-rotate.ts'
-import { facilitatorVerify } from './facilitator-verify.ts'
-import { paymentHistory } from './payment-history.ts'
-import { paymentList } from './payment-list.ts'
-import { paymentReceive } from './payment-receive.ts'
-import { paymentStatus } from './payment-status.ts'
-import { paymentSummary } from './payment-summary.ts'
-import type { BrowserEndpointName, Rule } from '../session/rule.ts'
-import { tokenInfo } from './token-info.ts'
-import { transactionReceive } from './transaction-receive.ts'
-import { transactionSend } from './transaction-send.ts'
-import { transactionSubmitted } from './transaction-submitted.ts'
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
+import type { EndpointName } from '#contract/endpoints.ts'
+import { rotationOf } from '#contract/key-approval.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { OpenSession } from '../db/sessions.ts'
+import { requireKeyApproval } from '../session/key-approval.ts'
+import {
+  type BrowserEndpointName,
+  type Rule,
+  onward,
+  spender,
+  requireOperator,
+  requirePayee,
+  notFound,
+  requireWallet,
+  requireSession,
+  type ProxyCall,
+} from '../session/rule.ts'
+import { verifiedScope } from './build-payment.ts'
 import {
   undeliveredClose,
   undeliveredList,
@@ -21,7 +26,168 @@ import {
   unmatchedList,
   unmatchedUnassign,
 } from './inbox.ts'
-import { usage } from './usage.ts'
+import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
+import { readPayment } from './read-payment.ts'
+import { transactionSend } from './transaction-send.ts'
+import { awaitsVerification, verifySender } from './verify-orders.ts'
+
+/**
+ * Only who made a payment or is part of it reports it: a report of a stranger would send the service looking for a wrong transaction.
+ * A session that has proven the sender verifies the order with its report.
+ */
+const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) => {
+  const { context, visitor, input, raw } = call
+  const session = requireSession(visitor)
+  refuseSenderVerified(input.body)
+  const { parsed } = await readPayment({ ...call, paymentId: input.body.paymentId, session })
+  const senderVerified = session.wallets.includes(parsed.sender)
+  const request = {
+    ...onward(call),
+    body: { ...fieldsOf(raw.body), senderVerified },
+    keyScope: verifiedScope(session.id, senderVerified),
+  }
+  return context.upstream.write('transactionSubmitted', request, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+/** The new key passes through once: answers are kept by nobody, logged by nobody, and a repetition gets none. */
+const apiKeyCreate: Rule<'apiKeyCreate'> = async (call) => {
+  const { context, visitor, input, approval } = call
+  requireOperator(visitor)
+  requireConfirmation(call.confirmation, input.body.name)
+  await requireKeyApproval(context, visitor, {
+    approval,
+    operation: { kind: 'create', terms: input.body },
+  })
+  return context.upstream.write('apiKeyCreate', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+/** A session that has proven the sender of a payment it made since is the evidence that a transfer may wait for: the service is told, and asked again. */
+const paymentStatus: Rule<'paymentStatus'> = async (call) => {
+  const session = requireSession(call.visitor)
+  const wanted = { ...call, paymentId: call.input.params.paymentId, session }
+  const reply = await readPayment(wanted)
+  if (!(await awaitsVerification(call, session, reply.parsed))) return reply
+  return verifySender(call, session, reply.parsed).then(
+    () => readPayment(wanted),
+    // What the service refuses changes nothing about what was read.
+    () => reply,
+  )
+}
+
+const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
+  const { context, visitor, input, approval } = call
+  const key = await readConfirmedKey(call, input.params.id)
+  await requireKeyApproval(context, visitor, {
+    approval,
+    operation: rotationOf(key, input.body.graceSeconds),
+  })
+  return context.upstream.write('apiKeyRotate', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+/** The service looks at the chain before it builds. */
+const WITHIN_MS = 45_000
+
+/** The transaction by which a payee settles a proof alone: for the payee, or the operator. What comes is unsigned, of use to the payee's key only. */
+const transactionReceive: Rule<'transactionReceive'> = async (call) => {
+  const { context, visitor, input } = call
+  requirePayee(visitor, input.body.walletAddress)
+  return context.upstream.write(
+    'transactionReceive',
+    { ...onward(call), timeoutMs: WITHIN_MS },
+    () => context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+/** Time for the round trip, on top of the time the caller gives the service. */
+const ROUND_TRIP_MS = 5_000
+
+/** Accepts a proof, which consumes it and records it in the account: for operators only. */
+const paymentReceive: Rule<'paymentReceive'> = async (call) => {
+  const { context, visitor, input } = call
+  requireOperator(visitor)
+  const timeoutMs = input.body.timeout * 1000 + ROUND_TRIP_MS
+  return context.upstream.write('paymentReceive', { ...onward(call), timeoutMs }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+const paymentSummary: Rule<'paymentSummary'> = async (call) => {
+  const { context, visitor, input } = call
+  const wallets = walletsOf(requireWallet(visitor), input.query.wallets)
+  const request = onward(call)
+  const query = { ...request.query, ...(wallets && { wallets: wallets.join(',') }) }
+  return context.upstream.read('paymentSummary', { ...request, query }, () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
+}
+
+const paymentList: Rule<'paymentList'> = async (call) => {
+  const { context, visitor, input } = call
+  const wallets = walletsOf(requireWallet(visitor), input.query.wallets)
+  const request = onward(call)
+  const query = { ...request.query, ...(wallets && { wallets: wallets.join(',') }) }
+  return context.upstream.read('paymentList', { ...request, query }, () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
+}
+
+/** Of a wallet the session proved; the operator's, of any. */
+const paymentHistory: Rule<'paymentHistory'> = async (call) => {
+  const { context, visitor, input } = call
+  const session = requireWallet(visitor)
+  if (!session.operator && !session.wallets.includes(input.params.walletAddress)) throw notFound()
+  return context.upstream.read('paymentHistory', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
+}
+
+/** Whether a proof is good now: for its payee, or the operator. It only reads, so asking often uses nothing up but the budget. */
+const facilitatorVerify: Rule<'facilitatorVerify'> = async (call) => {
+  const { context, visitor, input } = call
+  const { payTo } = input.body.paymentRequirements
+  requirePayee(visitor, typeof payTo === 'string' ? payTo : '')
+  return context.upstream.write('facilitatorVerify', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+/** How the account's keys are used: the operator's. */
+const usage: Rule<'usage'> = async (call) => {
+  const { context, visitor } = call
+  requireOperator(visitor)
+  return context.upstream.read('usage', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
+}
+
+/** The operator's. This program's own key is in the list without its hint. */
+const apiKeyList: Rule<'apiKeyList'> = async (call) => {
+  const { context, visitor } = call
+  requireOperator(visitor)
+  return context.upstream.read('apiKeyList', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'sync'),
+  )
+}
+
+const apiKeyDelete: Rule<'apiKeyDelete'> = async (call) => {
+  const { context, visitor, input } = call
+  await readConfirmedKey(call, input.params.id)
+  return context.upstream.write('apiKeyDelete', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+/** For anybody: it says what every node of the chain says. */
+const tokenInfo: Rule<'tokenInfo'> = (call) =>
+  call.context.upstream.read('tokenInfo', onward(call), () =>
+    call.context.budgets.spend(spender(call.visitor), 'sync'),
+  )
 
 /** One rule for every endpoint that browsers are offered, and for no other: a missing or a superfluous one does not compile. */
 export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
@@ -46,4 +212,54 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   apiKeyRotate,
   apiKeyDelete,
   usage,
+}
+
+/**
+ * The wallets a list is about. Without naming any: the operator's is the whole account, anyone else's are the wallets of the session.
+ * @throws ProblemError `NOT_FOUND` for a wallet that is not the session's
+ */
+function walletsOf(
+  session: OpenSession,
+  wanted: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (session.operator) return wanted
+  if (!wanted) return session.wallets
+  if (wanted.some((wallet) => !session.wallets.includes(wallet))) throw notFound()
+  return wanted
+}
+
+/** @throws ProblemError `INVALID_PARAMETERS` unless the typed name matches exactly */
+function requireConfirmation(typed: string | undefined, name: string): void {
+  if (typed === name) return
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: 'Type the name of the key to confirm.',
+    details: { [CONFIRM_HEADER]: 'Expected the name of the key.' },
+  })
+}
+
+/**
+ * Reads the key again before it is ended or replaced: the page's list may be old, and a click may
+ * have hit another row.
+ * @throws ProblemError `NOT_FOUND`, `INVALID_PARAMETERS`, `FORBIDDEN` for the proxy's own key,
+ * which it needs to run
+ */
+async function readConfirmedKey<K extends EndpointName>(
+  call: ProxyCall<K>,
+  id: string,
+): Promise<ApiKeyRow> {
+  const { context, visitor } = call
+  requireOperator(visitor)
+  const { requestId } = onward(call)
+  const { parsed } = await context.upstream.read('apiKeyList', { requestId }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+  const key = parsed.keys.find((each) => each.id === id)
+  if (!key) throw notFound()
+  if (key.hint === '') {
+    const message =
+      'The dashboard itself uses this key. Create another one, set SERVICE_API_KEY to it, and then delete this one.'
+    throw new ProblemError('FORBIDDEN', { message, details: { reason: 'own_key' } })
+  }
+  requireConfirmation(call.confirmation, key.name)
+  return key
 }

@@ -1,8 +1,13 @@
 import { isPaymentId } from '#contract/payment.ts'
 import type { Session } from '#contract/dashboard-endpoints.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { extendSession, findSession, hasSessionPayment } from '../db/sessions.ts'
-import type { OpenSession, SessionRow } from '../db/sessions.ts'
+import {
+  extendSession,
+  findSession,
+  hasSessionPayment,
+  type OpenSession,
+  type SessionRow,
+} from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE } from './cookie.ts'
 import { hashCookieValue } from './random.ts'
 

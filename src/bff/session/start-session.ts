@@ -1,9 +1,13 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { findSession, insertSession, replaceSession } from '../db/sessions.ts'
-import type { OpenSession, SessionRow } from '../db/sessions.ts'
-import { readCookie, SESSION_COOKIE, setCookie } from './cookie.ts'
-import type { CookieSite } from './cookie.ts'
+import {
+  findSession,
+  insertSession,
+  replaceSession,
+  type OpenSession,
+  type SessionRow,
+} from '../db/sessions.ts'
+import { readCookie, SESSION_COOKIE, setCookie, type CookieSite } from './cookie.ts'
 import { ABSOLUTE_MS, IDLE_MS, toOpenSession } from './open-session.ts'
 import { createCookieValue, createId, hashCookieValue } from './random.ts'
 

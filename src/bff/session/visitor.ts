@@ -1,7 +1,6 @@
 import { clientAddress } from '#http/client-address.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { cookieSite } from './cookie.ts'
-import type { CookieSite } from './cookie.ts'
+import { cookieSite, type CookieSite } from './cookie.ts'
 import { openSession } from './open-session.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import type { HttpContext } from '../http/env.ts'

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
 import type { ProblemCode } from '#contract/problem-codes.ts'
-import { ProblemError, problems } from '#contract/problem.ts'
-import type { ProblemFacts } from '#contract/problem.ts'
+import { ProblemError, problems, type ProblemFacts } from '#contract/problem.ts'
 
 /** A problem the service reported, with the headers that go on to the browser. */
 export class ForwardedError extends ProblemError {

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto'
-import { Hono, type Context } from 'hono'
-import type { Network } from '#contract/network.ts'
-import { encodeSettlement } from '#x402/settlement.ts'
+import { Hono, type Context, type MiddlewareHandler } from 'hono'
+import { type Network, familyOf } from '#contract/network.ts'
+import { TXID_METHOD } from '#x402/methods.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
+import { encodeSettlement } from '#x402/settlement.ts'
+import { ORDER, Quotes, type QuotedOption } from './quote.ts'
+import { readPayment } from './read-payment.ts'
 import {
   receivePayment,
   type ReceivedPayment,
   type Service,
   type ReceiveVerdict,
 } from './service-client.ts'
-import { applyCors } from './cors.ts'
-import { raise, readDemo, type Demo } from './demo.ts'
-import { ORDER, Quotes, type QuotedOption } from './quote.ts'
-import { readPayment } from './read-payment.ts'
-import { versionOne } from './version-one.ts'
 
 export type Product = {
   path: `/${string}`
@@ -191,4 +189,58 @@ async function isReady({ url }: Service): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Whether a payment by these terms can be told in version 1: there, a Solana transaction that was sent already names no terms. */
+function versionOne({ network, extra }: Requirements): boolean {
+  return !(familyOf(network) === 'solana' && extra.assetTransferMethod === TXID_METHOD)
+}
+
+/** The official client sends the last one as a header of its request. */
+const ASKED =
+  'x-payment, payment-signature, idempotency-key, content-type, access-control-expose-headers'
+const TOLD = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Retry-After'
+
+/** Any page may pay here: nothing depends on who asks, only on what was paid. */
+const applyCors: MiddlewareHandler = async (c, next) => {
+  c.header('Access-Control-Allow-Origin', '*')
+  c.header('Cache-Control', 'no-store')
+  c.header('X-Content-Type-Options', 'nosniff')
+  if (!readDemo(c.req.query('demo')).has('hidden-headers'))
+    c.header('Access-Control-Expose-Headers', TOLD)
+  if (c.req.method !== 'OPTIONS') return next()
+  return c.body(null, 204, {
+    'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
+    'Access-Control-Allow-Headers': ASKED,
+    'Access-Control-Max-Age': '600',
+  })
+}
+
+/**
+ * What a visitor may ask this shop to get wrong, in the query parameter `demo`, several with commas: to see what a client does then.
+ *
+ * error-after-payment  the page fails once after it was paid; the same payment gets it at the next try
+ * price-rises          the price has doubled by the time the payment comes
+ * hidden-headers       the 402 keeps its headers from pages of other origins, and says nothing in its body
+ */
+const DEMOS = ['error-after-payment', 'price-rises', 'hidden-headers'] as const
+type Demo = ReadonlySet<(typeof DEMOS)[number]>
+
+function readDemo(text: string | undefined): Demo {
+  const asked = text?.split(',') ?? []
+  return new Set(DEMOS.filter((demo) => asked.includes(demo)))
+}
+
+function raise(offers: readonly QuotedOption[]): QuotedOption[] {
+  return offers.map((offer) => ({ ...offer, amount: double(offer.amount) }))
+}
+
+/** Twice a decimal, digit by digit. */
+function double(text: string): string {
+  const [whole = '0', fraction = ''] = text.split('.')
+  const digits = (BigInt(whole + fraction) * 2n).toString().padStart(fraction.length + 1, '0')
+  const point = digits.length - fraction.length
+  return fraction === ''
+    ? digits
+    : `${digits.slice(0, point)}.${digits.slice(point)}`.replace(/\.?0+$/, '')
 }

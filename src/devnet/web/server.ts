@@ -2,12 +2,10 @@ import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join, normalize, sep } from 'node:path'
-import type { Network } from '#contract/network.ts'
-import { chainIdOf, familyOf } from '#contract/network.ts'
+import { type Network, chainIdOf, familyOf } from '#contract/network.ts'
 import { CACHE, siteHeaders } from '#contract/site-headers.ts'
 import type { Wallets } from '../nodes/wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
-import { connectOrigins } from './policy.ts'
 
 export type WebOptions = {
   port: number
@@ -152,4 +150,17 @@ function walletConfig({ networks, wallets: { buyer, seller } }: WebOptions): unk
     evm: evm && { chainId: chainIdOf(evm.network), rpcUrl: evm.rpcUrls[0] },
     solana: solana && { rpcUrl: solana.rpcUrls[0] },
   }
+}
+
+/** `shops`: origins that a person pays by x402 straight from the page; others go through the proxy. */
+type Reached = { proxyUrl: string; shops: readonly string[]; networks: readonly Network[] }
+
+/** What the page asks beside its own host: its proxy, the shop of this devnet, and the nodes it checks the chains with. */
+function connectOrigins({ proxyUrl, shops, networks }: Reached): string[] {
+  const urls = networks.flatMap(({ rpcUrls, wsUrl }) => [
+    ...rpcUrls,
+    ...rpcUrls.map((url) => url.replace(/^http/, 'ws')),
+    ...(wsUrl ? [wsUrl] : []),
+  ])
+  return [...new Set([proxyUrl, ...shops, ...urls.map((url) => new URL(url).origin)])]
 }

@@ -1,8 +1,5 @@
 import { PLANS, type Plan } from '#contract/api-key.ts'
-import { changePlan } from '../keys/change-plan.ts'
-import { chooseFacilitators } from '../keys/choose-facilitators.ts'
-import { createAccount } from '../keys/create-account.ts'
-import { listAccounts } from '../keys/list-accounts.ts'
+import { changePlan, chooseFacilitators, createAccount, listAccounts } from '../keys/accounts.ts'
 import {
   readAccount,
   readFacilitators,

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
 import { readStopped, resumeWallet, type LedgerRecord } from '../db/wallet-ledger.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { listWallets } from '../wallets/list-wallets.ts'
+import { listWallets } from '../wallets/own-wallets.ts'
 import { readSecret } from '../wallets/read-secret.ts'
 import {
   read,

@@ -3,8 +3,8 @@ import { PLANS } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { clientAddress } from '#http/client-address.ts'
 import type { Context } from '../context/context.ts'
-import { authenticate } from '../keys/authenticate.ts'
-import { limitsOf } from './limits-of.ts'
+import { authenticate, type Authenticated } from '../keys/authenticate.ts'
+import type { Limit } from '../limits/limits.ts'
 import type { HttpEnv } from './env.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
@@ -38,4 +38,20 @@ export function identify(context: Context): MiddlewareHandler<HttpEnv> {
     }
     await next()
   }
+}
+
+/**
+ * What bounds the requests of a key: its account's plan, which all keys of the account share, and its own limit where that is lower.
+ * A key whose limit is as high as the account's is bounded by the account's already.
+ */
+export function limitsOf({
+  accountId,
+  keyId,
+  accountPerMinute,
+  requestsPerMinute,
+}: Authenticated): Limit[] {
+  const account = { pool: accountId, perMinute: accountPerMinute }
+  return requestsPerMinute < accountPerMinute
+    ? [account, { pool: keyId, perMinute: requestsPerMinute }]
+    : [account]
 }

@@ -7,24 +7,105 @@ import {
   type EndpointName,
   type EndpointReply,
 } from '#contract/endpoints.ts'
-import { stringifyJson } from '#contract/json.ts'
+import {
+  stringifyJson,
+  isForbiddenKey,
+  JsonError,
+  MAX_JSON_BYTES,
+  parseJson,
+} from '#contract/json.ts'
 import { RETRYABLE } from '#contract/problem-codes.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
-import type { Context } from '../context/context.ts'
+import type { Context, Caller } from '../context/context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
 import { checkIdempotencyKey, runOnce, type StoredOutcome } from '../idempotency/run-once.ts'
 import type { Authenticated } from '../keys/authenticate.ts'
-import { missingScope } from '../keys/missing-scope.ts'
-import type { Routes } from './handler.ts'
+import { missingScope } from '../keys/scopes.ts'
 import type { HttpEnv } from './env.ts'
 import { toProblem } from './envelope.ts'
+import type { Routes } from './handler.ts'
 import { actKeyless, KEYLESS, keylessAddress } from './keyless.ts'
 import { parseInput } from './parse-input.ts'
-import { readBody } from './read-body.ts'
-import { readWaitMs } from './read-prefer.ts'
-import { readQuery } from './read-query.ts'
 import { problemHeaders, problemText, respondJson } from './respond.ts'
-import { watchCaller } from './watch-caller.ts'
+
+const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i
+
+/**
+ * Reads a request's body as JSON: exact media type, at most 64 KiB, valid UTF-8, then the strict parser.
+ * @throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_PARAMETERS`, also where the client left before the end of the body
+ */
+async function readBody(request: Request): Promise<unknown> {
+  const type = request.headers.get('content-type')
+  if (!JSON_MEDIA_TYPE.test(type ?? '')) {
+    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
+      details: {
+        'Content-Type': `Expected application/json, received ${type ? JSON.stringify(type.slice(0, 100)) : 'nothing'}.`,
+      },
+    })
+  }
+  const encoding = request.headers.get('content-encoding')
+  if (encoding && encoding.toLowerCase() !== 'identity') {
+    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
+      details: { 'Content-Encoding': 'Expected an encoding of identity.' },
+    })
+  }
+  const bytes = await readBytes(request).catch((error: unknown) => {
+    // Reading fails only when the connection ends or its deadline passes: that is the client's doing, not an error of ours.
+    throw error instanceof ProblemError
+      ? error
+      : invalidBody('Expected all of it, received a part.', error)
+  })
+  if (bytes.byteLength === 0) throw invalidBody('Expected a JSON object, received nothing.')
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw invalidBody('Expected valid UTF-8.', error)
+  }
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonError) throw invalidBody(error.message, error)
+    throw error
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null) {
+    if (Number(declared) > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+    return new Uint8Array(await request.arrayBuffer())
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength
+    if (length > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function invalidBody(message: string, cause?: unknown): ProblemError {
+  return new ProblemError(
+    'INVALID_PARAMETERS',
+    { message: `The body is not valid: ${message}`, details: { body: message } },
+    { cause },
+  )
+}
+
+const LONGEST_WAIT_S = 60
+const USUAL_WAIT_S = 15
+
+/** How long an answer may wait, from the header `Prefer` (RFC 7240): `respond-async` or `wait=<seconds>`. What is not understood is ignored, as it says there. */
+function readWaitMs(prefer: string | undefined): number {
+  const preferences = (prefer ?? '').split(',').map((preference) => preference.trim().toLowerCase())
+  const wait = preferences
+    .flatMap((preference) => /^wait *= *"?([0-9]{1,6})"?$/.exec(preference)?.[1] ?? [])
+    .at(0)
+  if (wait !== undefined) return Math.min(Number(wait), LONGEST_WAIT_S) * 1000
+  return preferences.includes('respond-async') ? 0 : USUAL_WAIT_S * 1000
+}
 
 /** Where an endpoint has no parameters, one that is sent is a mistake as anywhere else. */
 const NO_QUERY = v.strictObject({})
@@ -145,4 +226,59 @@ function parsedInput<K extends EndpointName>(
   input: Record<'params' | 'query' | 'body', unknown>,
 ): EndpointInput<K> {
   return input as EndpointInput<K>
+}
+
+/** Watches the connection that an answer goes to. Undefined where the request came over none. */
+function watchCaller(c: HttpContext<HttpEnv>): Caller | undefined {
+  const outgoing = c.env?.outgoing
+  if (!outgoing || !('writableFinished' in outgoing)) return undefined
+  const unanswered = () => outgoing.destroyed && !outgoing.writableFinished
+  const run = (undo: () => Promise<void>) =>
+    void undo().catch((error: unknown) =>
+      c
+        .get('log')
+        .error({ err: error }, 'a grant whose answer was not written could not be revoked'),
+    )
+  return {
+    get gone() {
+      return unanswered()
+    },
+    ifUnanswered(undo) {
+      if (unanswered()) return run(undo)
+      outgoing.once('close', () => {
+        if (!outgoing.writableFinished) run(undo)
+      })
+    },
+  }
+}
+
+/**
+ * A query string as an object. A parameter that stands twice is refused: two readers could each believe another one of them.
+ * A name that reaches a prototype is too: no schema would see it.
+ * @throws `INVALID_PARAMETERS`
+ */
+function readQuery(url: string): Record<string, string> {
+  const start = url.indexOf('?')
+  if (start === -1) return {}
+  const query: Record<string, string> = Object.create(null)
+  const several = new Set<string>()
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
+    if (isForbiddenKey(name)) throw refuse({ query: `The name "${name}" is not allowed.` })
+    if (name in query) several.add(name)
+    query[name] = value
+  }
+  if (several.size > 0)
+    throw refuse(
+      Object.fromEntries(
+        [...several].map((name) => [name.slice(0, 100), 'Expected one value, received several.']),
+      ),
+    )
+  return query
+}
+
+function refuse(details: Record<string, string>): ProblemError {
+  const message = Object.entries(details)
+    .map(([name, problem]) => `${name}: ${problem}`)
+    .join(' ')
+  return new ProblemError('INVALID_PARAMETERS', { message, details })
 }

@@ -12,7 +12,7 @@ import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { startWatchers } from '../monitor/start.ts'
-import { createChains } from '../create-chains.ts'
+import { createChains } from '../service.ts'
 
 let evm: EvmFixture
 let solana: SolanaFixture

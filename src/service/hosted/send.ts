@@ -1,22 +1,27 @@
+import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { nativeAsset } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Chain } from '../chains/chain.ts'
-import type { Actor, Context } from '../context/context.ts'
-import { findPayment, type PaymentRecord } from '../db/payments.ts'
-import { unseal } from '../wallets/seal.ts'
+import type { Chain, SenderFunds } from '../chains/chain.ts'
 import { notifyMonitor } from '../chains/notify.ts'
+import type { Actor, Context } from '../context/context.ts'
+import { chainOf, refuseParameters } from '../context/network.ts'
+import { findPayment, type PaymentRecord, findByIdempotencyKey } from '../db/payments.ts'
+import { isUniqueViolation } from '../db/unique-violation.ts'
+import { findWallet } from '../db/wallets.ts'
 import { checkRecipient } from '../payments/check-recipient.ts'
 import { estimateConfirmation } from '../payments/estimate.ts'
-import { findEarlier, isSecondOfKey, persist } from './persist.ts'
-import { readSenderFunds } from './nonce-queue.ts'
-import { chainOf } from '../context/network.ts'
-import { broadcast, recordPending } from './broadcast.ts'
-import { readSend } from './read-send.ts'
-import type { Refund } from '../payments/reserve-refund.ts'
+import { readIntent, type IntentReading } from '../payments/read-intent.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
-import type { PersistedPayment } from './recover-commit.ts'
+import type { Refund } from '../payments/reserve-refund.ts'
 import { describePayment, readPaymentBody } from '../payments/status.ts'
+import { unseal } from '../wallets/seal.ts'
+import { broadcast, recordPending } from './broadcast.ts'
+import { readSenderFunds } from './nonce-queue.ts'
+import { type PersistedPayment, recoverCommit } from './recover-commit.ts'
+import { reserve, type TransferOrder } from './reserve.ts'
+import { runInQueue } from './serialize.ts'
 
 export type SendRequest = {
   body: EndpointInput<'paymentSend'>['body']
@@ -185,4 +190,128 @@ async function untilDecided(context: Context, id: string, waitMs: number): Promi
     if ((row?.status !== 'created' && row?.status !== 'pending') || left <= 0) return
     await new Promise((resolve) => setTimeout(resolve, Math.min(POLL_MS, left)))
   }
+}
+
+/** How often a wallet is looked at before a payment is refused that would fit beside fewer others. */
+const LOOKS = 5
+const MAX_PAUSE_MS = 1_000
+
+/**
+ * Keeps a payment once its wallet bears it. What other payments of the nonce queue have left of the balance is certain a moment after they landed, so a refusal
+ * that depends on it is looked at again.
+ * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way; `SERVICE_UNAVAILABLE` when it is not known whether it was kept
+ */
+async function persist(
+  context: Context,
+  chain: Chain,
+  { order, funds, secret }: { order: TransferOrder; funds: SenderFunds; secret: Uint8Array },
+): Promise<PersistedPayment> {
+  const { paymentId, network, sender, recipient } = order.intent
+  let seen = funds
+  for (let look = 1; ; look++) {
+    const funded = { funds: seen, secret }
+    const outcome = await runInQueue(context, { network, sender }, () =>
+      reserve(context, order, funded),
+    ).catch(async (error: unknown) => {
+      const kept = await recoverCommit(context, {
+        paymentId,
+        nonceQueue: { network, sender },
+        error,
+      })
+      return { ok: true as const, ...kept }
+    })
+    if (outcome.ok) return outcome
+    if (!outcome.uncertain || look === LOOKS) throw refuseBuilt(outcome.shortage, recipient)
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)),
+    )
+    seen = await readSenderFunds(context, chain, sender)
+  }
+}
+
+type Idempotency = { key: string; fingerprint: string }
+
+/**
+ * The payment that a request under this key has made already, if any.
+ * @throws `IDEMPOTENCY_CONFLICT` when that was another request
+ */
+async function findEarlier(
+  context: Context,
+  accountId: string,
+  idempotency: Idempotency | undefined,
+): Promise<PaymentRecord | undefined> {
+  const earlier =
+    idempotency && (await findByIdempotencyKey(context.db, accountId, idempotency.key))
+  if (earlier && earlier.idempotencyFingerprint !== idempotency?.fingerprint)
+    throw new ProblemError('IDEMPOTENCY_CONFLICT')
+  return earlier
+}
+
+/** Whether a payment was refused because another request under its key had just been kept. */
+function isSecondOfKey(error: unknown): boolean {
+  return isUniqueViolation(error, 'payment_idempotency')
+}
+
+type Body = EndpointInput<'paymentSend'>['body']
+
+/** In the native currency, both ends included: specification, section 8. */
+const BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
+
+/**
+ * What a hosted payment asks for, and the wallet that pays it. `bounded`: its amount is; a refund is bounded by what arrived.
+ * @throws `INVALID_PARAMETERS` with all that is wrong, in one answer
+ */
+async function readSend(
+  context: Context,
+  actor: Actor,
+  { body, bounded }: { body: Body; bounded: boolean },
+) {
+  const wish = readIntent(context.config.networks, body)
+  const wallet = await findWallet(context.db, {
+    accountId: actor.accountId,
+    address: body.walletAddress,
+  })
+  const details = {
+    ...(wish.ok ? {} : wish.details),
+    ...outOfBounds(wish, bounded ? body : { priorityFee: body.priorityFee }),
+  }
+  if (wish.ok && !wish.asset.native)
+    details.asset = `Expected the native currency: managed wallets do not pay tokens, received ${wish.asset.symbol}. Have the transaction built with /transaction/send.`
+  if (!wallet)
+    details.walletAddress ??=
+      'Expected a wallet that the service manages for this account; GET /wallets lists them.'
+  if (!wish.ok || !wallet || Object.keys(details).length > 0) throw refuseParameters(details)
+  return { wish, wallet }
+}
+
+function outOfBounds(
+  wish: IntentReading,
+  body: { amount?: string | undefined; priorityFee?: string | undefined },
+): Record<string, string> {
+  const decimals = wish.ok ? nativeAsset(wish.network).decimals : 18
+  const details: Record<string, string> = {}
+  for (const field of ['amount', 'priorityFee'] as const) {
+    const text = body[field]
+    const problem = text === undefined ? undefined : boundProblem(text, decimals, BOUNDS[field])
+    if (problem !== undefined) details[field] = problem
+  }
+  return details
+}
+
+function boundProblem(
+  text: string,
+  decimals: number,
+  [least, most]: readonly [string, string],
+): string | undefined {
+  const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
+  if (!value || !min?.ok || !max?.ok) return undefined
+  if (!value.ok)
+    return value.problem === 'not_positive'
+      ? `Expected at least ${least}, received ${text}.`
+      : describeAmountProblem(value.problem, text, decimals)
+  if (value.atomic < min.atomic)
+    return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
+  if (value.atomic > max.atomic)
+    return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
+  return undefined
 }

@@ -4,7 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, exampleRoutes, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { claim } from './claim.ts'
-import { release, store } from './finish.ts'
+import { release, store } from './run-once.ts'
 import { fingerprint } from './fingerprint.ts'
 
 const BODY = {

@@ -4,7 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Actor } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
-import { lowerPlan } from './compare-plans.ts'
+import { lowerPlan } from './accounts.ts'
 
 /** An actor, the limits of its key and its account, and the scopes that the key has but the account's plan does not include. */
 export type Authenticated = Actor & {

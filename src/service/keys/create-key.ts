@@ -7,7 +7,7 @@ import type { Database } from '#postgres/open.ts'
 import { lockAccount } from '../db/lock-account.ts'
 import { apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
-import { isAbove } from './compare-plans.ts'
+import { isAbove } from './accounts.ts'
 
 export type NewKey = {
   accountId: string

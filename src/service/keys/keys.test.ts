@@ -5,7 +5,7 @@ import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgre
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { routes } from '../api/handlers.ts'
-import { rotateKey } from './rotate-key.ts'
+import { rotateKey } from './manage-keys.ts'
 
 const START = new Date('2026-01-01T00:00:00Z').getTime()
 const { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete } = routes

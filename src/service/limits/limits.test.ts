@@ -4,11 +4,11 @@ import { SCOPES } from '#contract/api-key.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { account, tokenPool } from '../db/schema/access.ts'
-import { sweep } from '../housekeeping.ts'
+import { sweep } from '../service.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { createKey } from '../keys/create-key.ts'
 import { CHARGED_MS, leaseTokens } from './lease-tokens.ts'
-import { limitsOf } from '../api/limits-of.ts'
+import { limitsOf } from '../api/identify.ts'
 import { Limits } from './limits.ts'
 
 describe.each(ENGINES)('limits on %s', (engine) => {

@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
-import { createChains } from '../create-chains.ts'
+import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Chain } from '../chains/chain.ts'
-import { createChains } from '../create-chains.ts'
+import { createChains } from '../service.ts'
 import {
   signBuilt,
   startEvm,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { sweep } from '../housekeeping.ts'
+import { sweep } from '../service.ts'
 import { routes } from '../api/handlers.ts'
 
 const START = Date.UTC(2026, 0, 31, 23, 58)

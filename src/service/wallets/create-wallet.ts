@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { eq } from 'drizzle-orm'
+import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import type { Family } from '#contract/address.ts'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import bs58 from 'bs58'
+import { eq } from 'drizzle-orm'
+import { type Family, checksumAddress } from '#contract/address.ts'
+import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_WALLETS } from '#contract/wallet.ts'
-import { createId } from '#contract/id.ts'
 import type { Database } from '#postgres/open.ts'
-import { account } from '../db/schema/access.ts'
+import type { KeyVault } from '../context/vault.ts'
 import { lockAccount } from '../db/lock-account.ts'
+import { account } from '../db/schema/access.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { insertWallet } from '../db/wallets.ts'
-import { addressOf } from './address-of.ts'
 import { registerWallet } from './ownership.ts'
 import { seal } from './seal.ts'
-import type { KeyVault } from '../context/vault.ts'
 
 export type NewWallet = {
   accountId: string
@@ -91,4 +94,11 @@ async function requireRoom(db: Database, accountId: string): Promise<void> {
 
 function createSecret(family: Family): Uint8Array {
   return family === 'evm' ? secp256k1.utils.randomSecretKey() : randomBytes(32)
+}
+
+/** The address a secret of 32 bytes signs for. */
+export function addressOf(family: Family, secret: Uint8Array): string {
+  if (family === 'solana') return bs58.encode(ed25519.getPublicKey(secret))
+  const point = secp256k1.getPublicKey(secret, false)
+  return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
 }

@@ -1,8 +1,9 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readStopped, type LedgerRecord } from '../db/wallet-ledger.ts'
+import { readWallets } from '../db/wallets.ts'
 import { createWallet, type WalletFacts } from './create-wallet.ts'
-import { listWallets } from './list-wallets.ts'
 
 /** Makes a wallet for the caller's account. */
 export async function createOwnWallet(
@@ -48,4 +49,20 @@ function describeWallet(
     timestamp: createdAt.getTime(),
     stopped,
   }
+}
+
+/** The managed wallets of an account, or of all, the oldest first; of their keys nothing. */
+export async function listWallets(
+  db: Database,
+  accountId?: string,
+): Promise<(WalletFacts & { accountId: string })[]> {
+  const rows = await readWallets(db, accountId)
+  return rows.map(({ id, address, family, name, createdAt, accountId: owner }) => ({
+    id,
+    accountId: owner,
+    address,
+    family,
+    name,
+    createdAt,
+  }))
 }

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { createId } from '#contract/id.ts'
+import { hashMessage, isHex } from 'viem'
+import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { createId } from '#contract/id.ts'
 import { familyOf, type NetworkId } from '#contract/network.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { chooseNetwork, refuseParameters, chainOf } from '../context/network.ts'
 import { insertWalletChallenge, takeWalletChallenge } from '../db/wallet-challenges.ts'
 import { isFamilyScope, readOwners, type WalletOwnerRecord } from '../db/wallet-owners.ts'
-import { chooseNetwork, refuseParameters } from '../context/network.ts'
 import { familyOfAddress, registerWallet, releaseWallet } from './ownership.ts'
-import { verifyOwnership } from './verify-ownership.ts'
 
 const CHALLENGE_MS = 5 * 60_000
 const NONCE_BYTES = 16
@@ -127,4 +129,29 @@ function networkOf(scope: string): NetworkId | null {
  */
 function originOf({ config }: Context): string {
   return config.publicUrl ?? `http://${config.host}:${config.port}`
+}
+
+type SignedText = {
+  address: string
+  network: NetworkId | null
+  message: string
+  signature: string
+}
+
+/**
+ * Who signed a text: the key of the address, which is one owner's on every chain of its family, or a contract at the address, on the chain named. Null where
+ * neither did.
+ * @throws `CHAIN_UNAVAILABLE`
+ */
+async function verifyOwnership(
+  context: Context,
+  { address, network, message, signature }: SignedText,
+): Promise<'key' | 'contract' | null> {
+  if (familyOfAddress(address) === 'solana')
+    return isSignedBySolana(address, message, signature) ? 'key' : null
+  if (isSignedByEvm(address, message, signature)) return 'key'
+  if (network === null || !isHex(signature) || signature.length % 2 !== 0) return null
+  const { contracts } = chainOf(context, network)
+  const accepted = await contracts?.accepts({ address, hash: hashMessage(message), signature })
+  return accepted === true ? 'contract' : null
 }

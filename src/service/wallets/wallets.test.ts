@@ -9,9 +9,8 @@ import { createTestKey, startTestApp } from '#testing/service-app.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { findWallet, readWallets } from '../db/wallets.ts'
 import { routes } from '../api/handlers.ts'
-import { addressOf } from './address-of.ts'
-import { createWallet } from './create-wallet.ts'
-import { createVault, openFileVault } from './file-vault.ts'
+import { addressOf, createWallet } from './create-wallet.ts'
+import { createVault, openFileVault } from './vaults.ts'
 import { unseal } from './seal.ts'
 
 async function open() {

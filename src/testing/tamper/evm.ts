@@ -6,12 +6,10 @@ import {
   parseTransaction,
   recoverTransactionAddress,
   serializeTransaction,
-} from 'viem'
-import type {
-  Hex,
-  TransactionSerializable,
-  TransactionSerializableEIP1559,
-  TransactionSerialized,
+  type Hex,
+  type TransactionSerializable,
+  type TransactionSerializableEIP1559,
+  type TransactionSerialized,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'

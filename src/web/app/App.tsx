@@ -1,19 +1,64 @@
+import { useLingui, Trans } from '@lingui/react/macro'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, lazy, Suspense, useRef, type ReactNode, Component } from 'react'
+import { setServerTime } from '../api/clock.ts'
+import { useLiveEvents } from '../api/events.ts'
 import { configQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
-import { useLiveEvents } from '../api/events.ts'
 import { useSession } from '../api/session.ts'
-import { setServerTime } from '../api/clock.ts'
-import type { WebConfig } from './config.ts'
-import { Outlet } from './Outlet.tsx'
-import { preloadPage } from './pages.ts'
-import { PreloadContext } from '../router/preload.ts'
-import { RouterProvider } from '../router/RouterProvider.tsx'
 import { ConfigContext } from '../api/use-config.ts'
+import { RouterProvider } from '../router/RouterProvider.tsx'
+import { routes, type RouteMatch, type RouteName } from '../router/paths.ts'
+import { PreloadContext } from '../router/preload.ts'
 import { PageSkeleton } from '../shell/PageSkeleton.tsx'
 import { QueryError } from '../shell/QueryError.tsx'
 import { Shell } from '../shell/Shell.tsx'
+import { Button } from '../ui/Button.tsx'
+import { ErrorState } from '../ui/ErrorState.tsx'
+import type { WebConfig } from './config.ts'
+import { preloadPage, pageOf, forgetPage } from './pages.ts'
+
+type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
+
+/** A page that breaks, or whose code cannot be fetched, takes nothing else down. */
+class PageBoundary extends Component<Props, { error: Error | null }> {
+  override state: { error: Error | null } = { error: null }
+
+  static getDerivedStateFromError(error: Error): { error: Error } {
+    return { error }
+  }
+
+  retry = (): void => {
+    if (this.props.name) forgetPage(this.props.name)
+    this.setState({ error: null })
+  }
+
+  override render(): ReactNode {
+    if (!this.state.error) return this.props.children
+    return (
+      <ErrorState
+        action={
+          <>
+            <Button onClick={this.retry}>
+              <Trans>Try again</Trans>
+            </Button>
+            <Button onClick={() => location.reload()}>
+              <Trans>Reload</Trans>
+            </Button>
+          </>
+        }
+        body={
+          <Trans>
+            Your payments are not touched by this. If it stays after a reload, tell the operator
+            what you did.
+          </Trans>
+        }
+        detail={this.state.error.message}
+        title={<Trans>This page could not be shown</Trans>}
+      />
+    )
+  }
+}
 
 export function App({ config }: { config: WebConfig }) {
   return (
@@ -51,4 +96,45 @@ function Fixture({ title }: { title: string | undefined }) {
       )}
     </RouterProvider>
   )
+}
+
+const NotFoundPage = lazy(async () => ({
+  default: (await import('../shell/NotFoundPage.tsx')).NotFoundPage,
+}))
+
+type OutletProps = {
+  match: RouteMatch | undefined
+  /** The page's place in the history: a new one is a new page. */
+  pageKey: string
+  siteTitle: string
+  /** While a page's code is on its way. */
+  fallback: ReactNode
+  onShown: () => void
+}
+
+/** Shows the page of the address; title and focus move with it. */
+function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletProps) {
+  const { t } = useLingui()
+  const title = match ? t(routes[match.name].title) : t`Not found`
+  useEffect(() => {
+    document.title = `${title} · ${siteTitle}`
+  }, [title, siteTitle, pageKey])
+
+  const Page = match ? pageOf(match.name) : NotFoundPage
+  return (
+    <PageBoundary key={pageKey} name={match?.name}>
+      <Suspense fallback={fallback}>
+        <Arrival onShown={onShown}>
+          <Page />
+        </Arrival>
+      </Suspense>
+    </PageBoundary>
+  )
+}
+
+/** Tells once a page stands. */
+function Arrival({ onShown, children }: { onShown: () => void; children: ReactNode }) {
+  const shown = useRef(onShown)
+  useEffect(() => shown.current(), [])
+  return children
 }

@@ -1,14 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { i18n } from '../locales/i18n.ts'
-import { assetReasons } from './asset-reasons.ts'
-import { balanceReasons } from './balance-reasons.ts'
+import { assetReasons, balanceReasons, senderReasons } from './payment-reasons.ts'
 import { codes } from './codes.ts'
 import { proofReasons } from './proof-reasons.ts'
 import { recipientReasons } from './recipient-reasons.ts'
 import { refusals } from './refusals.ts'
 import type { ErrorRow } from './row.ts'
-import { senderReasons } from './sender-reasons.ts'
 import { errorMessages } from './error-messages.ts'
 
 const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {

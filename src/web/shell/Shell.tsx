@@ -1,17 +1,25 @@
-import { Trans } from '@lingui/react/macro'
-import { useRef, type ReactNode } from 'react'
-import { pathTo } from '../router/paths.ts'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useRef, type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { useLiveState } from '../api/events.ts'
+import { configQuery } from '../api/queries.ts'
+import { usePauseSeconds } from '../api/rate-limit-pause.ts'
+import { setPreferences, usePreferences, type Preferences } from '../local-data/preferences.ts'
+import { formatList } from '../locales/formats.ts'
 import { Link } from '../router/Link.tsx'
-import { LiveRegion } from '../ui/announce.tsx'
+import { pathTo } from '../router/paths.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { Icon, type IconName } from '../ui/Icon.tsx'
 import { Mark } from '../ui/Mark.tsx'
+import { Menu } from '../ui/Menu.tsx'
+import { Time } from '../ui/Time.tsx'
 import { Toaster } from '../ui/Toast.tsx'
-import { WalletButton } from './WalletButton.tsx'
-import { LiveIndicator } from './LiveIndicator.tsx'
+import { LiveRegion, announce } from '../ui/announce.tsx'
+import { cx } from '../ui/cx.ts'
 import { Navigation } from './Navigation.tsx'
-import { NetworkBadge } from './NetworkBadge.tsx'
-import { OfflineBanner } from './OfflineBanner.tsx'
-import { PauseBanner } from './PauseBanner.tsx'
-import { ThemeMenu } from './ThemeMenu.tsx'
+import { WalletButton } from './WalletButton.tsx'
 
 /** The frame of every page: navigation at the side on a desktop, at the bottom on a phone. */
 export function Shell({ title, children }: { title: string; children: ReactNode }) {
@@ -75,5 +83,152 @@ function Brand({ title, compact }: { title: string; compact?: boolean }) {
       <Mark />
       <span className={compact ? 'truncate max-sm:sr-only' : 'truncate'}>{title}</span>
     </Link>
+  )
+}
+
+/** While the device has no connection: what is shown is old, and nothing that moves money is queued. */
+function OfflineBanner() {
+  if (useOnline()) return null
+  return (
+    <HeaderNotice icon="offline">
+      <Trans>You are offline. What you see may be old; payments wait until you are back.</Trans>
+    </HeaderNotice>
+  )
+}
+
+/** Says in words when the money here is not real. */
+function NetworkBadge() {
+  const { data } = useQuery(configQuery)
+  const { t } = useLingui()
+  const tests = data?.networks.filter((network) => network.testnet) ?? []
+  if (!data || tests.length === 0) return null
+  const names = formatList(tests.map((network) => network.name))
+  return (
+    <Badge title={t`${names}: coins here have no value.`} tone="warn">
+      {tests.length === data.networks.length ? t`Test network` : t`Some test networks`}
+    </Badge>
+  )
+}
+
+/** After a refusal for asking too often: why nothing moves, and when it goes on. The countdown is not read out. */
+function PauseBanner() {
+  const seconds = usePauseSeconds()
+  if (seconds === 0) return null
+  return (
+    <HeaderNotice icon="hourglass">
+      <span className="sr-only">
+        <Trans>
+          Paused for a moment: the service limits how often it is asked. It goes on by itself.
+        </Trans>
+      </span>
+      <span aria-hidden className="figures">
+        <Trans>
+          Paused for a moment: the service limits how often it is asked. It goes on by itself in{' '}
+          {seconds} s.
+        </Trans>
+      </span>
+    </HeaderNotice>
+  )
+}
+
+const themes: readonly { theme: Preferences['theme']; label: MessageDescriptor; icon: IconName }[] =
+  [
+    { theme: 'light', label: msg`Light`, icon: 'sun' },
+    { theme: 'dark', label: msg`Dark`, icon: 'moon' },
+    { theme: 'system', label: msg`Like the system`, icon: 'system' },
+  ]
+
+function ThemeMenu() {
+  const { theme } = usePreferences()
+  const { t } = useLingui()
+  return (
+    <Menu
+      items={themes.map((each) => ({
+        id: each.theme,
+        label: t(each.label),
+        icon: <Icon name={each.theme === theme ? 'check' : each.icon} />,
+        checked: each.theme === theme,
+        onSelect: () => setPreferences({ theme: each.theme }),
+      }))}
+      label={t`Theme`}
+      trigger={
+        <Icon name={themes.find((each) => each.theme === theme)?.icon ?? 'system'} size={20} />
+      }
+      triggerClassName="touch-target inline-flex size-10 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
+    />
+  )
+}
+
+/** Whether what is on screen follows by itself. Nothing while nobody is signed in. `compact`: where there is little room, and what the other one announces. */
+function LiveIndicator({ compact }: { compact?: boolean }) {
+  const state = useLiveState()
+  const online = useOnline()
+  const before = useRef(state.kind)
+
+  useEffect(() => {
+    if (compact) return
+    if (state.kind === 'stale')
+      announce(t`Live updates have stopped. Figures are read again every few seconds.`)
+    if (state.kind === 'live' && before.current === 'stale') announce(t`Live updates are back.`)
+    if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
+  }, [state.kind, compact])
+
+  // The banner says it, and a stream that has not noticed yet is not live.
+  if (state.kind === 'off' || !online) return null
+  const live = state.kind === 'live'
+  return (
+    <p
+      className={cx(
+        'flex items-center gap-2 text-xs text-muted',
+        compact && 'leading-tight lg:hidden',
+      )}
+      data-live={state.kind}
+    >
+      <span
+        className={cx(
+          'forced-fill size-2 shrink-0 rounded-full',
+          live ? 'bg-accent' : 'border-2 border-warn-edge',
+        )}
+      />
+      {live && <Trans>Live</Trans>}
+      {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
+      {state.kind === 'reconnecting' && <Trans>Reconnecting…</Trans>}
+      {state.kind === 'stale' && (
+        <span>
+          <Trans>
+            Not live since <Time at={state.since} />
+          </Trans>
+        </span>
+      )}
+    </p>
+  )
+}
+
+/** Whether the device has a connection. */
+function useOnline(): boolean {
+  return useSyncExternalStore(subscribe, () => navigator.onLine)
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener('online', listener)
+  window.addEventListener('offline', listener)
+  return () => {
+    window.removeEventListener('online', listener)
+    window.removeEventListener('offline', listener)
+  }
+}
+
+/** A notice across the top of the page that applies to everything below it. */
+function HeaderNotice({ icon, children }: { icon: IconName; children: ReactNode }) {
+  return (
+    <div className="bg-warn-soft text-sm text-warn-ink forced-edge">
+      <p
+        className="mx-auto flex max-w-[1160px] items-start gap-2 px-4 py-2 sm:px-6 lg:px-10"
+        role="status"
+      >
+        <Icon className="mt-0.5 shrink-0" name={icon} />
+        <span>{children}</span>
+      </p>
+    </div>
   )
 }

@@ -1,9 +1,35 @@
+import { ComputeBudgetProgram, VersionedMessage } from '@solana/web3.js'
 import bs58 from 'bs58'
 import * as v from 'valibot'
 import type { SolanaHistory } from './history.ts'
-import { priorityFee } from './fee.ts'
 import type { LandedTransaction } from './journal.ts'
 import { epochInfo, rpc, type RpcResponse, type Surfnet } from './surfnet.ts'
+
+const DEFAULT_UNITS = 200_000
+const BUILTIN_UNITS = 3_000
+const MAX_UNITS = 1_400_000
+const BUILTINS = new Set([
+  ComputeBudgetProgram.programId.toBase58(),
+  '11111111111111111111111111111111',
+])
+
+/** What a message adds to the base fee through its compute budget, in lamports: unit price times unit limit, rounded up. */
+function priorityFee(messageBase64: string): number {
+  const message = VersionedMessage.deserialize(Buffer.from(messageBase64, 'base64'))
+  let limit: number | undefined
+  let microLamports = 0n
+  let defaultLimit = 0
+  for (const { programIdIndex, data } of message.compiledInstructions) {
+    const program = message.staticAccountKeys[programIdIndex]?.toBase58() ?? ''
+    defaultLimit += BUILTINS.has(program) ? BUILTIN_UNITS : DEFAULT_UNITS
+    if (program !== ComputeBudgetProgram.programId.toBase58()) continue
+    const bytes = Buffer.from(data)
+    if (bytes[0] === 2 && bytes.length === 5) limit = bytes.readUInt32LE(1)
+    if (bytes[0] === 3 && bytes.length === 9) microLamports = bytes.readBigUInt64LE(1)
+  }
+  const units = BigInt(Math.min(limit ?? defaultLimit, MAX_UNITS))
+  return Number((units * microLamports + 999_999n) / 1_000_000n)
+}
 
 /** The first 32 characters of a genesis hash are the CAIP-2 name: with this one the local chain bears the name it is configured under. */
 export const GENESIS_HASH = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'

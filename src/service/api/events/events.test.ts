@@ -14,7 +14,7 @@ import {
 } from '#testing/service-app.ts'
 import { SocketClient } from '#testing/socket-client.ts'
 import { event, payment } from '../../db/schema/payment.ts'
-import { revokeKey } from '../../keys/revoke-key.ts'
+import { revokeKey } from '../../keys/manage-keys.ts'
 import { examples } from '../../openapi/examples.ts'
 import { readEvents } from './read.ts'
 import { recordEvent } from '../../db/record-event.ts'

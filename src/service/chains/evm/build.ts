@@ -1,4 +1,11 @@
-import type { Hex, PublicClient } from 'viem'
+import {
+  type Hex,
+  type PublicClient,
+  bytesToHex,
+  decodeFunctionResult,
+  encodeFunctionData,
+  parseAbi,
+} from 'viem'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'
 import { addFingerprint, randomBelow } from '#chains/evm/fee-fingerprint.ts'
 import { maxFeeAtomic, MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
@@ -7,12 +14,11 @@ import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { RecipientReason } from '#contract/reasons.ts'
 import type { BuildOptions, BuiltTransaction } from '../chain.ts'
-import type { EvmEndpoints } from './client.ts'
-import { readDataFee } from './data-fee.ts'
 import type { GasPrice } from '../contracts.ts'
-import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
 import { nativeShortage } from '../shortage.ts'
-import { simulate } from './simulate.ts'
+import type { EvmEndpoints } from './client.ts'
+import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
+import { simulate, refusal } from './simulate.ts'
 import { tryToken, type Tried } from './try-token.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
@@ -165,4 +171,31 @@ function refuseRecipient({ assets }: Network, recipient: string): Refused | unde
     token &&
     refuse({ code: 'token_contract', params: { token: token.address, symbol: token.symbol } })
   )
+}
+
+/** Where every rollup of the OP stack (Base, OP Mainnet) prices the data of a transaction; other networks have nothing there. */
+const ORACLE: Hex = '0x420000000000000000000000000000000000000F'
+const abi = parseAbi(['function getL1Fee(bytes transaction) view returns (uint256)'])
+/** The price follows the blocks of the chain below: an eighth at most from one to the next. */
+const MARGIN_PERCENT = 25n
+
+/** Clients of networks that have shown to have no such charge. */
+const without = new WeakSet<PublicClient>()
+
+/** What the network charges for a transaction's data beside its gas, with room for a rise, wei; 0 where there is no such charge. */
+async function readDataFee(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
+  if (without.has(client)) return 0n
+  const data = encodeFunctionData({ abi, functionName: 'getL1Fee', args: [bytesToHex(unsigned)] })
+  try {
+    const answer = (await client.call({ to: ORACLE, data })).data
+    if (answer?.length !== 66) {
+      without.add(client)
+      return 0n
+    }
+    const fee = decodeFunctionResult({ abi, functionName: 'getL1Fee', data: answer })
+    return fee + (fee * MARGIN_PERCENT) / 100n
+  } catch (error) {
+    if (refusal(error) === undefined) throw error
+    return 0n
+  }
 }

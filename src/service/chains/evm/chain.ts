@@ -1,15 +1,14 @@
+import type { Hex } from 'viem'
 import type { Network } from '#contract/network.ts'
-import type { Chain } from '../chain.ts'
+import type { Chain, Audit, SenderFunds } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
-import { audit } from './audit.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
-import { build } from './build.ts'
 import { buildNote } from './build-call.ts'
-import { openEndpoints } from './client.ts'
+import { build } from './build.ts'
+import { openEndpoints, type EvmEndpoints } from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
-import { readFunds } from './funds.ts'
 import { readClock, readHead } from './head.ts'
 import { canNeverLand } from './never-land.ts'
 import { isGone, observe } from './observe.ts'
@@ -53,4 +52,37 @@ export function openEvmChain(network: Network): Chain {
     check: async () => void (await head.fresh()),
     close: async () => {},
   }
+}
+
+/** Balance and nonce of the finalized block. */
+function audit(endpoints: EvmEndpoints, wallet: string): Promise<Audit> {
+  return endpoints.ask(async (client): Promise<Audit> => {
+    const { number: blockNumber } = await client.getBlock({ blockTag: 'finalized' })
+    const address = wallet as Hex
+    const [balanceAtomic, nonce] = await Promise.all([
+      client.getBalance({ address, blockNumber }),
+      client.getTransactionCount({ address, blockNumber }),
+    ])
+    return { height: Number(blockNumber), exact: true, balanceAtomic, nonce, signed: [] }
+  })
+}
+
+/** Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. */
+function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<SenderFunds> {
+  return endpoints.ask(async (client): Promise<SenderFunds> => {
+    const address = wallet as Hex
+    const blockNumber = await client.getBlockNumber()
+    const [balanceAtomic, nonce] = await Promise.all([
+      client.getBalance({ address, blockNumber }),
+      client.getTransactionCount({ address, blockNumber }),
+    ])
+    return {
+      height: Number(blockNumber),
+      balanceAtomic,
+      nonce,
+      landed: new Set(),
+      unproven: new Set(),
+      minimumAtomic: 0n,
+    }
+  })
 }

@@ -1,7 +1,7 @@
 import { SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { startSolana } from '#testing/local-chains.ts'
-import { createChains } from '../../create-chains.ts'
+import { createChains } from '../../service.ts'
 
 const SOL = 10n ** 9n
 

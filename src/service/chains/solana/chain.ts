@@ -1,18 +1,29 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import {
+  SYSVAR_CLOCK_PUBKEY,
+  type Commitment,
+  type Connection,
+  PublicKey,
+  ComputeBudgetProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
+import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
-import type { Chain } from '../chain.ts'
+import type { Chain, ChainClock, Head, SenderFunds, OpenPayment, Ready } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { audit } from './audit.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
-import { buildNote } from './build-note.ts'
-import { openEndpoints } from './client.ts'
-import { find } from './find.ts'
-import { findByMessage } from './find-by-message.ts'
-import { readFunds } from './funds.ts'
-import { readClock, readHead } from './head.ts'
+import { openEndpoints, type SolanaEndpoints } from './client.ts'
+import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
+import { find, signaturesOf } from './find.ts'
 import { canNeverLand } from './never-land.ts'
-import { isGone, observe } from './observe.ts'
+import { isGone, observe, readStatuses } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -49,4 +60,171 @@ export function openSolanaChain(network: Network): Chain {
     check: async () => void (await head.fresh()),
     close: async () => {},
   }
+}
+
+type Query = { sender: string; builtHeight: number | null; messageHash: string }
+
+/** Looks through what its sender has done since for the transaction with this message that succeeded. The cluster runs one message once. */
+function findByMessage(
+  endpoints: SolanaEndpoints,
+  { sender, builtHeight, messageHash }: Query,
+): Promise<string | undefined> {
+  return endpoints.ask(async (connection) => {
+    for (const { signature, err } of await signaturesOf(connection, sender, {
+      from: builtHeight ?? 0,
+    })) {
+      if (err !== null) continue
+      const landed = await connection.getTransaction(signature, {
+        commitment: 'confirmed',
+        maxSupportedTransactionVersion: 0,
+      })
+      if (landed && bytesToHex(sha256(landed.transaction.message.serialize())) === messageHash)
+        return signature
+    }
+    return undefined
+  })
+}
+
+/** Slots, and beside them block heights: a skipped slot has no block. */
+function readHead(endpoints: SolanaEndpoints): Promise<Head> {
+  return endpoints.ask(async (connection) => {
+    const [height, finalizedHeight, blockHeight, finalizedBlockHeight] = await Promise.all([
+      connection.getSlot('confirmed'),
+      connection.getSlot('finalized'),
+      connection.getBlockHeight('confirmed'),
+      connection.getBlockHeight('finalized'),
+    ])
+    return { height, finalizedHeight, blockHeight, finalizedBlockHeight }
+  })
+}
+
+/** The times of the newest confirmed and of the newest final slot, as the cluster's own clock tells them. */
+function readClock(endpoints: SolanaEndpoints): Promise<ChainClock> {
+  return endpoints.ask(async (connection) => {
+    const [head, finalized] = await Promise.all([
+      readTime(connection, 'confirmed'),
+      readTime(connection, 'finalized'),
+    ])
+    return { head, finalized }
+  })
+}
+
+/** The clock account: slot, start of the epoch, epoch, next epoch, then Unix seconds, of 8 bytes each. */
+const TIME_OFFSET = 32
+
+async function readTime(connection: Connection, commitment: Commitment): Promise<Date> {
+  const account = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, commitment)
+  if (!account) throw new Error('The node does not show the clock of the cluster.')
+  const bytes = new DataView(account.data.buffer, account.data.byteOffset, account.data.byteLength)
+  return new Date(Number(bytes.getBigInt64(TIME_OFFSET, true)) * 1000)
+}
+
+/**
+ * What a wallet holds, and which of its open payments that balance certainly includes: those
+ * confirmed before the balance was requested, in a slot before the balance's own. Neither condition
+ * is enough alone: one endpoint may have several nodes at different heights, and a node may label a
+ * balance with a slot that it reached after reading the balance. Payments that are not certain
+ * count as still to be paid.
+ */
+function readFunds(
+  endpoints: SolanaEndpoints,
+  wallet: string,
+  openPayments: (since: number) => Promise<readonly OpenPayment[]>,
+): Promise<SenderFunds> {
+  return endpoints.ask(async (connection): Promise<SenderFunds> => {
+    const since = await connection.getSlot('confirmed')
+    const open = await openPayments(since)
+    const slots = await readSlots(
+      connection,
+      open.flatMap(({ signatures }) => signatures),
+    )
+    // A node that is behind refuses to answer.
+    const [{ context, value }, rent] = await Promise.all([
+      connection.getBalanceAndContext(new PublicKey(wallet), {
+        commitment: 'confirmed',
+        minContextSlot: since,
+      }),
+      connection.getMinimumBalanceForRentExemption(0),
+    ])
+    const isIn = ({ signatures }: OpenPayment) =>
+      signatures.some((signature) => (slots.get(signature) ?? Infinity) < context.slot)
+    const [landed, unproven] = [open.filter(isIn), open.filter((payment) => !isIn(payment))]
+    return {
+      height: since,
+      balanceAtomic: BigInt(value),
+      nonce: null,
+      landed: new Set(landed.map(({ id }) => id)),
+      unproven: new Set(unproven.map(({ id }) => id)),
+      minimumAtomic: BigInt(rent),
+    }
+  })
+}
+
+/** The slots of the confirmed ones. */
+async function readSlots(
+  connection: Connection,
+  signatures: readonly string[],
+): Promise<Map<string, number>> {
+  const { statuses } = await readStatuses(connection, signatures)
+  return new Map(
+    signatures.flatMap((signature, index): [string, number][] => {
+      const status = statuses[index]
+      return status && status.confirmationStatus !== 'processed' ? [[signature, status.slot]] : []
+    }),
+  )
+}
+
+/** Builds the transaction in which a payee writes that it was paid: a memo, signed and paid for by the payee. It moves nothing. */
+function buildNote(
+  endpoints: SolanaEndpoints,
+  {
+    payee,
+    text,
+    priorityFeeAtomic,
+  }: { payee: string; text: string; priorityFeeAtomic: bigint | undefined },
+): Promise<Ready> {
+  return endpoints.ask(async (connection): Promise<Ready> => {
+    const payer = new PublicKey(payee)
+    const [price, latest] = await Promise.all([
+      readUnitPrice(connection, [payee], { priorityFeeAtomic }),
+      connection.getLatestBlockhashAndContext('confirmed'),
+    ])
+    const instructions = [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: UNIT_LIMIT }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: price }),
+      // Naming the signer has the memo program check its signature.
+      new TransactionInstruction({
+        programId: new PublicKey(MEMO_PROGRAM),
+        keys: [{ pubkey: payer, isSigner: true, isWritable: false }],
+        data: Buffer.from(text),
+      }),
+    ]
+    const { blockhash, lastValidBlockHeight } = latest.value
+    const message = new TransactionMessage({
+      payerKey: payer,
+      recentBlockhash: blockhash,
+      instructions,
+    }).compileToV0Message()
+    return {
+      ok: true,
+      bytes: new VersionedTransaction(message).serialize(),
+      encoding: 'solana-wire-v0',
+      builtHeight: latest.context.slot,
+      lastValidBlockHeight,
+      feeAtomic: feeBoundAtomic({
+        signatures: 1,
+        instructions: instructions.length,
+        unitLimit: UNIT_LIMIT,
+        unitPriceMicroLamports: price,
+      }),
+      priorityFeeAtomic: priorityFeeOfPrice(price, BigInt(UNIT_LIMIT)),
+      decoded: {
+        feePayer: payee,
+        blockhash,
+        unitLimit: UNIT_LIMIT,
+        unitPriceMicroLamports: price.toString(),
+        memo: text,
+      },
+    }
+  })
 }

@@ -1,28 +1,31 @@
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { nativeAsset } from '#contract/network.ts'
+import type { ProofCheck } from '#contract/proof.ts'
 import type { SettlementInput } from '#contract/settlement.ts'
 import type { Actor, Context } from '../../context/context.ts'
-import { findClaim } from '../../db/claims.ts'
-import { claimantOf } from '../../payments/claimant.ts'
 import { chainOf, refuseParameters } from '../../context/network.ts'
+import { findClaim } from '../../db/claims.ts'
+import type { PaymentRecord } from '../../db/payments.ts'
+import { claimantOf } from '../../payments/claimant.ts'
 import { readPriorityFee } from '../../payments/read-intent.ts'
+import { Deadline } from '../../verification/deadline.ts'
+import type { ExpectedTerms } from '../../verification/terms.ts'
 import {
   VerificationReport,
   ProofRefusedError,
   undecided,
 } from '../../verification/verification-report.ts'
-import { Deadline } from '../../verification/deadline.ts'
 import { verifyProof } from '../../verification/verify-proof.ts'
+import { monitorQuestion } from '../monitor-self.ts'
 import type { Job } from '../outcome.ts'
 import { withOwnFacilitators } from '../own-facilitators.ts'
 import { chooseFacilitator, fingerprintOf, readProof, readTerms } from '../receive.ts'
 import { openRemote } from '../remote.ts'
 import { settle } from '../settle.ts'
 import { isCertain } from '../watch.ts'
-import { acknowledge } from './acknowledge.ts'
-import { monitorQuestion } from '../monitor-self.ts'
 import { order } from './order.ts'
 import { prepare, type Prepared } from './prepare.ts'
+import { reply } from './reply.ts'
 
 /** How long the chain is checked before the answer is that nothing is decided. */
 const WITHIN_MS = 20_000
@@ -128,4 +131,51 @@ async function isSettled(
     return true
   // Anybody who holds a fully signed transaction may have broadcast it.
   return signature !== null && isCertain(await chainOf(context, network).observe(signature))
+}
+
+type Paid = {
+  payment: PaymentRecord
+  terms: ExpectedTerms
+  checks: readonly ProofCheck[]
+  alreadyProcessed: boolean
+  priorityFeeAtomic: bigint | undefined
+}
+
+/**
+ * What a payee writes on the chain for a payment it received: on Solana as a memo; on EVM its
+ * Keccak-256, as the data of a call without value.
+ */
+function receiptText(paymentId: string): string {
+  return `x402-receipt:${paymentId}`
+}
+
+/**
+ * Nothing is left to settle: the returned transaction only acknowledges the payment, for a caller
+ * that wants that on the chain.
+ */
+async function acknowledge(
+  context: Context,
+  { payment, terms, checks, alreadyProcessed, priorityFeeAtomic }: Paid,
+): Promise<EndpointReply<'transactionReceive'>> {
+  const note = {
+    payee: terms.payTo,
+    payer: payment.sender,
+    text: receiptText(payment.id),
+    priorityFeeAtomic,
+  }
+  const built = await chainOf(context, payment.network).note(note)
+  const { bytes, encoding, lastValidBlockHeight, builtHeight, decoded } = built
+  const prepared = {
+    settlement: 'already_settled',
+    kind: 'receipt',
+    bytes,
+    encoding,
+    signer: terms.payTo,
+    lastValidBlockHeight,
+    builtHeight,
+    decoded,
+    fee: built,
+    goodUntil: null,
+  } as const
+  return reply(context, { payment, prepared, checks, alreadyProcessed })
 }

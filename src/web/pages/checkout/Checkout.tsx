@@ -1,19 +1,36 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
-import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import type { OpenLink } from '../../payment-flow/form/open-link.ts'
+import {
+  beginRun,
+  resumeRun,
+  unfinishedPayments,
+  unconfirmedPayments,
+} from '../../payment-flow/form/runs.ts'
+import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
+import type { JournalEntry } from '../../payment-flow/journal.ts'
+import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
+import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
+import { Steps, type StepName } from '../../payment-flow/steps/Steps.tsx'
+import { useRunState } from '../../payment-flow/steps/use-run.ts'
+import { useStepFocus } from '../../payment-flow/steps/use-step-focus.ts'
+import { describeState } from '../../payment-flow/steps/words.ts'
+import { untilLetGo } from '../../payment-flow/tab-runs.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import type { PaymentRun } from '../../payment-flow/run.ts'
-import { untilLetGo } from '../../payment-flow/tab-runs.ts'
+import { announce } from '../../ui/announce.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { Details } from './Details.tsx'
-import { Flow, type StartOver } from './Flow.tsx'
-import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import { beginRun, resumeRun, unfinishedPayments } from '../../payment-flow/form/runs.ts'
-import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
-import { Unfinished } from './Unfinished.tsx'
+import { ProgressStep } from './ProgressStep.tsx'
 
 type View =
   | { name: 'opening' }
@@ -150,4 +167,105 @@ async function openView(wanted: string | undefined): Promise<View> {
       notice: t`The payment could not be opened: ${reason}. Reload to try again.`,
     }
   }
+}
+
+/** Payments of this browser that are under way, or that their payer still has to confirm: nobody should pay them a second time by accident. */
+function Unfinished() {
+  const { t } = useLingui()
+  const [entries, setEntries] = useState<readonly JournalEntry[]>([])
+  const [unconfirmed, setUnconfirmed] = useState<readonly JournalEntry[]>([])
+  useEffect(() => {
+    unfinishedPayments().then(setEntries, () => setEntries([]))
+    unconfirmedPayments().then(setUnconfirmed, () => setUnconfirmed([]))
+  }, [])
+
+  return [...entries, ...unconfirmed].map(({ id, state }) => (
+    <Banner
+      action={
+        <Link
+          className={buttonClass({ size: 'sm' })}
+          replace
+          to={pathTo('checkout', { search: { payment: id } })}
+        >
+          <Trans>Go on</Trans>
+        </Link>
+      }
+      className="mb-4"
+      key={id}
+      title={
+        isPaid(state)
+          ? t`A payment from this browser is not confirmed to be yours`
+          : t`A payment from this browser is not settled yet`
+      }
+      tone="warn"
+    >
+      <Trans>
+        <Amount
+          atomic={state.order.amountAtomic}
+          decimals={state.order.asset.decimals}
+          exact
+          symbol={state.order.asset.symbol}
+        />{' '}
+        to <Address value={state.order.recipient} />
+      </Trans>
+    </Banner>
+  ))
+}
+
+/** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
+type StartOver =
+  | { change: WalletPaymentIntent }
+  | { again: WalletPaymentIntent }
+  | { after: WalletPaymentIntent }
+
+type FlowProps = {
+  run: PaymentRun
+  onStartOver: (from: StartOver) => void
+  /** The same payment from another account. */
+  onStart: (order: WalletPaymentIntent) => Promise<void>
+}
+
+/** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
+function Flow({ run, onStartOver, onStart }: FlowProps) {
+  const state = useRunState(run)
+  const stage = stageOf(state)
+  const container = useStepFocus(screenOf(state))
+
+  // What was sent is told by its own screen, which knows more than the state.
+  const words = 'sent' in state ? undefined : describeState(state)
+  useEffect(() => {
+    if (words !== undefined) announce(words)
+  }, [words])
+
+  return (
+    <div ref={container}>
+      <Steps current={stage} />
+      <RunSteps
+        onLeave={() => onStartOver({ change: state.order })}
+        onOther={(order) => void onStart(order)}
+        run={run}
+        state={state}
+      >
+        {'sent' in state && <ProgressStep onStartOver={onStartOver} run={run} state={state} />}
+      </RunSteps>
+    </div>
+  )
+}
+
+function stageOf({ step }: Pick<PaymentState, 'step'>): StepName {
+  if (step === 'draft' || step === 'cancelled') return 'details'
+  if (
+    step === 'building' ||
+    step === 'review' ||
+    step === 'rejected' ||
+    step === 'expired_unsigned'
+  )
+    return 'review'
+  return step === 'awaiting_wallet' ? 'wallet' : 'done'
+}
+
+/** States that share a heading. */
+function screenOf({ step }: PaymentState): string {
+  if (step === 'rejected') return 'review'
+  return stageOf({ step }) === 'done' ? 'done' : step
 }

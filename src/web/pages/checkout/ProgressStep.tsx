@@ -1,34 +1,36 @@
+import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
+import { stringifyJson } from '#contract/json.ts'
 import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
-import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment-flow/machine.ts'
-import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
-import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import type { PaymentRun } from '../../payment-flow/run.ts'
-import { formatNumber } from '../../locales/formats.ts'
-import { pathTo } from '../../router/paths.ts'
-import { Link } from '../../router/Link.tsx'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
+import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment-flow/machine.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
+import { StepHeading } from '../../payment-flow/steps/StepHeading.tsx'
+import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/steps/words.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
-import { announce } from '../../ui/announce.tsx'
 import { toneClass } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
-import { cx } from '../../ui/cx.ts'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Mark } from '../../ui/Mark.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
-import { Confirmations } from './Confirmations.tsx'
-import { ReceiptButtons } from './ReceiptButtons.tsx'
-import { StepHeading } from '../../payment-flow/steps/StepHeading.tsx'
+import { announce } from '../../ui/announce.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { cx } from '../../ui/cx.ts'
 import { useOpenEvidence } from './use-open-evidence.ts'
-import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/steps/words.ts'
 
 export type ProgressStepProps = {
   run: PaymentRun
@@ -202,4 +204,88 @@ function Actions({
       )}
     </div>
   )
+}
+
+/** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
+function ReceiptButtons({ state }: { state: PaymentState }) {
+  const network = useNetwork(state.order.network)
+  const [busy, setBusy] = useState(false)
+  if (!receiptOf(state) || !network) return null
+
+  async function download() {
+    if (!network) return
+    setBusy(true)
+    const receipt = await fullReceiptOf(state, network).finally(() => setBusy(false))
+    if (!receipt) return
+    const url = URL.createObjectURL(
+      new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }),
+    )
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `receipt-${receipt.paymentId}.json`
+    link.click()
+    URL.revokeObjectURL(url)
+  }
+
+  return (
+    <>
+      <Button icon={<Icon name="print" />} onClick={() => window.print()}>
+        <Trans>Print receipt</Trans>
+      </Button>
+      <Button busy={busy} icon={<Icon name="download" />} onClick={() => void download()}>
+        <Trans>Receipt as JSON</Trans>
+      </Button>
+    </>
+  )
+}
+
+/** The way of a signed payment, with what is reached and what is still ahead. */
+function Confirmations({ state }: { state: Extract<PaymentState, { sent: unknown }> }) {
+  const { t } = useLingui()
+  if (state.step === 'failed') return null
+  const { walletName } = state.order
+  const reached = {
+    signed: 0,
+    broadcast: 1,
+    unknown: 1,
+    submitted: 2,
+    rolled_back: 1,
+    confirmed: 3,
+    finalized: 4,
+  }[state.step]
+  const landed = standingOf(state)
+  const count =
+    landed && reached < 4
+      ? confirmationWords(landed.confirmations, landed.requiredConfirmations)
+      : undefined
+  const steps: { id: string; title: string; detail?: string }[] = [
+    { id: 'signed', title: t`Signed in ${walletName}` },
+    { id: 'sent', title: t`Sent to the network` },
+    {
+      id: 'seen',
+      title: landed ? t`In a block` : t`Seen by the network`,
+      detail: landed ? heightWords(state.order.network, landed.height) : undefined,
+    },
+    { id: 'confirmed', title: t`Confirmed`, detail: count },
+    { id: 'final', title: t`Final` },
+  ]
+  const entries = steps.map(({ id, title, detail }, index): TimelineEntry => {
+    const ahead = index > reached
+    return { id, title, detail, ahead, tone: 'good', icon: ahead ? undefined : 'check' }
+  })
+  return (
+    <div className="mx-auto mt-6 max-w-80">
+      <Timeline entries={entries} label={t`Progress`} />
+    </div>
+  )
+}
+
+function confirmationWords(count: number, required: number): string {
+  const [seen, needed] = [formatNumber(count), formatNumber(required)]
+  return words`${seen} of ${needed} confirmations`
+}
+
+function heightWords(network: string, height: number): string {
+  const figure = formatNumber(height)
+  return network.startsWith('eip155:') ? words`Block ${figure}` : words`Slot ${figure}`
 }

@@ -1,12 +1,13 @@
-import { plural } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { plural, msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
 import type { KeyOperation } from '#contract/key-approval.ts'
 import { call } from '../../api/client.ts'
+import { serverNow } from '../../api/clock.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { serverNow } from '../../api/clock.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -19,9 +20,26 @@ import { Select } from '../../ui/Select.tsx'
 import { ApproveStep } from './ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 import type { ShownKey } from './NewKeyDialog.tsx'
-import { POWERFUL, scopeWords } from './scope-words.ts'
 import { SignerNote, useSigner } from './SignerNote.tsx'
 import { useApproval } from './use-approval.ts'
+
+/** What a key may do with each scope, in a sentence. */
+const scopeWords: Readonly<Record<Scope, MessageDescriptor>> = {
+  'payment:read': msg`Read payments and their figures.`,
+  'transaction:build': msg`Build payments for another account to sign.`,
+  'token:read': msg`Look up tokens.`,
+  'payment:receive': msg`Verify and settle payment proofs.`,
+  'payment:send': msg`Pay from managed wallets. Anyone who has such a key can move money.`,
+  'keys:manage': msg`Make and end API keys, and read their usage.`,
+  'wallets:manage': msg`Make managed wallets.`,
+}
+
+/** Scopes that let their holder move money or make more keys. */
+const POWERFUL: ReadonlySet<Scope> = new Set<Scope>([
+  'payment:send',
+  'keys:manage',
+  'wallets:manage',
+])
 
 const DAY_MS = 86_400_000
 type KeyTerms = { environment: 'live' | 'test'; plan: Plan; /** 0 for no end. */ days: number }

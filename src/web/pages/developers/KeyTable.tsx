@@ -1,14 +1,18 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState } from 'react'
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { serverNow } from '../../api/clock.ts'
+import { apiKeysQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Badge } from '../../ui/Badge.tsx'
-import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { Countdown } from './Countdown.tsx'
+import { cx } from '../../ui/cx.ts'
+import { formatDuration } from '../../ui/format-time.ts'
 
 export type KeyTableProps = {
   keys: readonly ApiKeyRow[]
@@ -154,5 +158,26 @@ function Actions({
       trigger={<Icon name="more" />}
       triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
     />
+  )
+}
+
+/** Until a rotated key ends, by the second; then the list is read again. */
+function Countdown({ until }: { until: number }) {
+  const [left, setLeft] = useState(() => until - serverNow())
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const next = until - serverNow()
+      setLeft(next)
+      if (next > 0) return
+      clearInterval(timer)
+      void queryClient.invalidateQueries(apiKeysQuery)
+    }, 1000)
+    return () => clearInterval(timer)
+  }, [until])
+  const time = formatDuration(Math.max(0, Math.ceil(left / 1000) * 1000))
+  return (
+    <span className="figures">
+      <Trans>ends in {time}</Trans>
+    </span>
   )
 }

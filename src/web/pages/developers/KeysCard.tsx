@@ -1,21 +1,34 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { Plural, Trans } from '@lingui/react/macro'
-import { useState } from 'react'
-import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { useState, type FormEvent } from 'react'
+import { type ApiKeyRow, GRACE_SECONDS } from '#contract/api-key-body.ts'
+import { rotationOf } from '#contract/key-approval.ts'
+import { call } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { ApproveStep } from './ApproveStep.tsx'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
-import { DeleteKeyDialog } from './DeleteKeyDialog.tsx'
+import { KeyProblem } from './KeyProblem.tsx'
 import { KeyTable } from './KeyTable.tsx'
 import { NewKeyDialog, type ShownKey } from './NewKeyDialog.tsx'
-import { RotateKeyDialog } from './RotateKeyDialog.tsx'
+import { SignerNote, useSigner } from './SignerNote.tsx'
+import { useApproval } from './use-approval.ts'
 
 type Open =
   | { kind: 'create' }
@@ -126,5 +139,161 @@ function KeysProblem({
         </Trans>
       </Banner>
     </div>
+  )
+}
+
+/** Deletes a key permanently, after its name was typed. The proxy compares the name again. */
+function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () => void }) {
+  const { t } = useLingui()
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+  const { id, name, lastUsedAt } = keyRow
+  const same = typed.trim() === name
+
+  async function remove(event: FormEvent) {
+    event.preventDefault()
+    if (!same || busy) return
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await call('apiKeyDelete', { params: { id } }, { confirmation: typed.trim() })
+      toast(t`Key “${name}” deleted`)
+      onClose()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setBusy(false)
+      void queryClient.invalidateQueries(apiKeysQuery)
+    }
+  }
+
+  const time = lastUsedAt !== null && <Time at={lastUsedAt} look="relative" />
+  return (
+    <Dialog onClose={onClose} open size="sm" title={<Trans>Delete “{name}”</Trans>}>
+      <form className="grid gap-4" onSubmit={(event) => void remove(event)}>
+        <Banner tone={lastUsedAt === null ? 'info' : 'bad'}>
+          {time ? (
+            <Trans>
+              It was last used {time}. Servers that use it are refused from this moment, and it
+              cannot be brought back.
+            </Trans>
+          ) : (
+            <Trans>It was never used. It cannot be brought back.</Trans>
+          )}
+        </Banner>
+        <Field
+          label={
+            <Trans>
+              Type <span className="font-mono text-[13px] font-semibold">{name}</span> to confirm
+            </Trans>
+          }
+        >
+          <Input onChange={(event) => setTyped(event.target.value)} value={typed} />
+        </Field>
+        {problem !== undefined && <KeyProblem problem={problem} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose} variant="quiet">
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button busy={busy} disabled={!same} type="submit" variant="danger">
+            <Trans>Delete key</Trans>
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+type Grace = (typeof GRACE_SECONDS)[number]
+
+const graceWords: Readonly<Record<Grace, MessageDescriptor>> = {
+  0: msg`It ends at once`,
+  60: msg`1 minute`,
+  900: msg`15 minutes`,
+  3600: msg`1 hour`,
+  21600: msg`6 hours`,
+  86400: msg`1 day`,
+}
+
+/** Makes a successor of the same name and scopes. Both work until the grace ends. */
+function RotateKeyDialog({
+  keyRow,
+  onClose,
+  onMade,
+}: {
+  keyRow: ApiKeyRow
+  onClose: () => void
+  onMade: (made: ShownKey) => void
+}) {
+  const { t } = useLingui()
+  const [grace, setGrace] = useState<Grace>(3600)
+  const { id, name } = keyRow
+  const signer = useSigner()
+  const approving = useApproval(rotate)
+
+  function ask(event: FormEvent) {
+    event.preventDefault()
+    if (signer && !approving.busy) void approving.ask(rotationOf(keyRow, grace), signer)
+  }
+
+  async function rotate(approval: string) {
+    try {
+      const options = { idempotencyKey: crypto.randomUUID(), confirmation: name, approval }
+      const made = await call(
+        'apiKeyRotate',
+        { params: { id }, body: { graceSeconds: grace } },
+        options,
+      )
+      onMade({ name: made.name, key: made.key })
+    } finally {
+      void queryClient.invalidateQueries(apiKeysQuery)
+    }
+  }
+
+  return (
+    <Dialog
+      description={<Trans>A new key takes its place, with the same name, scopes and end.</Trans>}
+      onClose={onClose}
+      open
+      size="sm"
+      title={<Trans>Rotate “{name}”</Trans>}
+    >
+      {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
+      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
+        <Field
+          hint={<Trans>Time to bring the new key to your servers.</Trans>}
+          label={<Trans>The old key works on for</Trans>}
+        >
+          <Select
+            onChange={(event) =>
+              setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)
+            }
+            value={grace}
+          >
+            {GRACE_SECONDS.map((each) => (
+              <option key={each} value={each}>
+                {t(graceWords[each])}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        {grace === 0 && (
+          <Banner tone="warn">
+            <Trans>Servers with the old key are refused from this moment.</Trans>
+          </Banner>
+        )}
+        <SignerNote signer={signer} />
+        {approving.problem !== undefined && <KeyProblem problem={approving.problem} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose} variant="quiet">
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button busy={approving.busy} disabled={!signer} type="submit" variant="primary">
+            <Trans>Rotate key</Trans>
+          </Button>
+        </div>
+      </form>
+    </Dialog>
   )
 }

@@ -1,18 +1,24 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useConfig } from '../../api/use-config.ts'
-import { Banner } from '../../ui/Banner.tsx'
 import { Badge } from '../../ui/Badge.tsx'
+import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
-import type { ResourceResponse } from './request/send-request.ts'
-import { HeaderList } from './request/ResponseCard.tsx'
-import type { PaymentChallenge, PaymentOption, Version } from './request/challenge.ts'
-import { JsonTree } from './request/JsonTree.tsx'
-import { lintChallenge } from './lints.ts'
 import { PaymentOptionCard, type PaymentOptionCardProps } from './PaymentOptionCard.tsx'
+import { JsonTree } from './request/JsonTree.tsx'
+import { HeaderList } from './request/ResponseCard.tsx'
+import {
+  type PaymentChallenge,
+  type PaymentOption,
+  type Version,
+  headerOf,
+} from './request/challenge.ts'
+import type { ResourceResponse } from './request/send-request.ts'
 import { validateTerms } from './request/usable.ts'
 
 export type ChallengeCardProps = {
@@ -186,4 +192,47 @@ function Lints({
       </ul>
     </details>
   )
+}
+
+/** What a seller's 402 could do better, with the line that would do it. */
+type Lint = { text: MessageDescriptor; fix: string }
+
+/** Looks at a challenge the way another client would. `direct`: this browser read it across origins. */
+export function lintChallenge(
+  challenge: PaymentChallenge,
+  answer: ResourceResponse,
+  direct: boolean,
+): Lint[] {
+  const lints: Lint[] = []
+  const hasV2 = challenge.versions.includes(2)
+  if (!hasV2 && !direct)
+    lints.push({
+      text: msg`There is no version 2 of it: current clients read the header first.`,
+      fix: 'PAYMENT-REQUIRED: <base64 of {"x402Version": 2, …}>',
+    })
+  if (!hasV2 && direct && headerOf(answer, 'payment-required') === undefined) {
+    lints.push({
+      text: msg`Pages of other origins cannot read its header, if it has one.`,
+      fix: 'Access-Control-Expose-Headers: PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE',
+    })
+  }
+  // Across origins a page sees this header without being told to.
+  const cache = headerOf(answer, 'cache-control') ?? ''
+  if (!/no-store/i.test(cache))
+    lints.push({
+      text: msg`A cache may store the response and serve it to another client.`,
+      fix: 'Cache-Control: no-store',
+    })
+  if (hasV2 && challenge.resource === null)
+    lints.push({
+      text: msg`It does not name its resource: a payment for one page would buy another.`,
+      fix: '"resource": {"url": "https://…"}',
+    })
+  const many = challenge.offers.filter(({ terms }) => terms.maxTimeoutSeconds < 30).length
+  if (many > 0)
+    lints.push({
+      text: msg`It leaves a person less than half a minute to pay.`,
+      fix: '"maxTimeoutSeconds": 300',
+    })
+  return lints
 }

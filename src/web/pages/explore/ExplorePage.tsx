@@ -1,20 +1,29 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useState } from 'react'
-import { pathTo } from '../../router/paths.ts'
+import { useCallback, useState, useEffect } from 'react'
+import { useConfig } from '../../api/use-config.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Stepper } from '../../ui/Stepper.tsx'
-import { ResponseView } from './ResponseView.tsx'
-import { repeatedChoice } from './open-purchase.ts'
-import { isServed } from './pay/purchase.ts'
-import { PurchaseFlow } from './pay/PurchaseFlow.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { ChallengeCard } from './ChallengeCard.tsx'
 import { RequestForm } from './RequestForm.tsx'
-import { RequestLine } from './RequestLine.tsx'
+import { repeatedChoice, type PaymentChoice } from './open-purchase.ts'
+import { PurchaseFlow } from './pay/PurchaseFlow.tsx'
+import { isServed, type Purchase } from './pay/purchase.ts'
+import { listPurchases } from './pay/purchases.ts'
+import { mayHavePaid } from './pay/runs.ts'
+import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
+import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
+import { isChallenge, readChallenge, type NoChallenge } from './request/challenge.ts'
 import type { ResourceRequest } from './request/request.ts'
-import { Unfinished } from './Unfinished.tsx'
+import type { ResourceResult, ResourceResponse } from './request/send-request.ts'
 import { useExplorer, type ExplorerView } from './use-explorer.ts'
 
 /** Asks for a resource that costs something, and shows each step of paying for it. */
@@ -114,4 +123,159 @@ function stepOf(view: ExplorerView, servedId: string | undefined): string {
 function payerOf(run: PaymentRun): { address: string; walletName: string } {
   const { sender, walletName } = run.state().order
   return { address: sender, walletName }
+}
+
+/** The request that is being paid for, out of the way. */
+function RequestLine({ request, onChange }: { request: ResourceRequest; onChange: () => void }) {
+  return (
+    <div className="flex items-center gap-3 rounded-xl border border-line bg-surface px-5 py-3">
+      <p className="min-w-0 flex-1 font-mono text-[13px]">
+        <span className="me-2 text-muted">{request.method}</span>
+        <UntrustedText className="break-all" text={request.url} />
+      </p>
+      <Button onClick={onChange} size="sm">
+        <Trans>New request</Trans>
+      </Button>
+    </div>
+  )
+}
+
+/** Requests that were paid here and not answered yet. */
+function Unfinished({ onOpen }: { onOpen: (id: string) => void }) {
+  const [open, setOpen] = useState<readonly Purchase[]>([])
+  useEffect(() => {
+    let current = true
+    void findUnfinished().then(
+      (found) => current && setOpen(found),
+      // A browser that keeps nothing has nothing unfinished.
+      () => undefined,
+    )
+    return () => {
+      current = false
+    }
+  }, [])
+  return open.map((visit) => (
+    <Banner
+      action={
+        <Button onClick={() => onOpen(visit.id)} size="sm">
+          <Trans>Go on</Trans>
+        </Button>
+      }
+      className="mb-4"
+      key={visit.id}
+      role="note"
+      title={<Trans>A request you paid for is not finished</Trans>}
+      tone="warn"
+    >
+      <UntrustedText className="break-all" text={visit.request.url} />
+    </Banner>
+  ))
+}
+
+async function findUnfinished(): Promise<Purchase[]> {
+  const visits = (await listPurchases()).filter((visit) => !isServed(visit)).slice(0, 5)
+  const paid = await Promise.all(visits.map(({ id }) => mayHavePaid(id)))
+  return visits.filter((_, index) => paid[index])
+}
+
+type ResponseViewProps = {
+  view: { request: ResourceRequest; asked: ResourceResult; at: number }
+  busy: boolean
+  onPay: (choice: PaymentChoice) => void
+  onRetry: () => void
+  onRelay: () => void
+}
+
+/** What came of a request without a payment. */
+function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps) {
+  const { asked, request, at } = view
+  if (asked.kind === 'unanswered')
+    return (
+      <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={asked} />
+    )
+  const { answer } = asked
+  if (answer.status !== 402)
+    return (
+      <ResponseCard
+        answer={answer}
+        url={request.url}
+        title={
+          answer.status < 400 ? (
+            <Trans>This costs nothing</Trans>
+          ) : (
+            <Trans>The server’s answer</Trans>
+          )
+        }
+      />
+    )
+  const read = readChallenge(answer)
+  if (!isChallenge(read))
+    return <NoChallengeCard answer={answer} none={read} onRelay={onRelay} request={request} />
+  return (
+    <ChallengeCard
+      answer={answer}
+      busy={busy}
+      challenge={read}
+      direct={request.via === 'direct'}
+      key={at}
+      onPay={(offer, { account, way, version }) =>
+        onPay({
+          offer,
+          version,
+          way,
+          payer: { address: account.address, walletName: account.walletName },
+        })
+      }
+    />
+  )
+}
+
+type NoChallengeCardProps = {
+  none: NoChallenge
+  answer: ResourceResponse
+  request: ResourceRequest
+  onRelay: () => void
+}
+
+/** A 402 that does not say what it wants; or one whose words the browser keeps from this page. */
+function NoChallengeCard({ none, answer, request, onRelay }: NoChallengeCardProps) {
+  const { relay } = useConfig()
+  const broken = none.problems.find(({ problem }) => problem === 'unreadable')
+  const hidden = request.via === 'direct' && !broken
+  return (
+    <Card
+      title={
+        hidden ? (
+          <Trans>It costs something, but its terms are hidden</Trans>
+        ) : (
+          <Trans>It costs something, but does not say what</Trans>
+        )
+      }
+    >
+      <p className="text-sm text-muted">
+        {broken ? (
+          <Trans>
+            The server answered 402, and its terms (version {broken.version}) cannot be read:{' '}
+            {broken.detail}.
+          </Trans>
+        ) : hidden ? (
+          <Trans>
+            The server answered 402 and lets this page see the status, but not the header with the
+            terms: it does not name the header to other sites (CORS). The relay can read it for you.
+          </Trans>
+        ) : (
+          <Trans>
+            The server answered 402 without terms of x402, neither in its header nor in its body.
+          </Trans>
+        )}
+      </p>
+      {hidden && relay !== 'off' && (
+        <Button className="mt-4" icon={<Icon name="refresh" />} onClick={onRelay} variant="primary">
+          <Trans>Ask through the relay</Trans>
+        </Button>
+      )}
+      {hidden && <CorsHelp />}
+      <HeaderList answer={answer} />
+    </Card>
+  )
 }

@@ -1,17 +1,22 @@
 import { useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { pathTo } from '../../router/paths.ts'
-import { navigate } from '../../router/location.ts'
-import { useSearch } from '../../router/use-route.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { untilLetGo } from '../../payment-flow/tab-runs.ts'
+import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
+import { useSearch } from '../../router/use-route.ts'
 import { announce } from '../../ui/announce.tsx'
-import { sendRequest, type ResourceResult } from './request/send-request.ts'
-import { isChallenge, readChallenge } from './request/challenge.ts'
 import { openPurchase, startPurchase, type PaymentChoice } from './open-purchase.ts'
 import type { Purchase } from './pay/purchase.ts'
-import { findSame, FRESH_MS, hasRisen } from './price.ts'
+import {
+  isChallenge,
+  readChallenge,
+  isSameWay,
+  type PaymentChallenge,
+  type PaymentOption,
+} from './request/challenge.ts'
 import type { RequestFields, ResourceRequest } from './request/request.ts'
+import { sendRequest, type ResourceResult } from './request/send-request.ts'
 
 export type ExplorerView =
   | { name: 'idle'; notice?: string }
@@ -126,4 +131,21 @@ export function useExplorer() {
   }, [fields.url])
 
   return { fields, setFields, view, busy, send, begin, pay, startOver }
+}
+
+/** Terms that were read longer ago than this are read again before anything is built on them. */
+const FRESH_MS = 30_000
+
+/** The same way to pay among the terms of now. */
+function findSame(
+  challenge: PaymentChallenge,
+  { offer, version }: Pick<PaymentChoice, 'offer' | 'version'>,
+): PaymentOption | undefined {
+  return challenge.offers.find(
+    (each) => version in each.entries && isSameWay(each.terms, offer.terms),
+  )
+}
+
+function hasRisen(before: PaymentOption, now: PaymentOption): boolean {
+  return now.terms.amountAtomic > before.terms.amountAtomic
 }

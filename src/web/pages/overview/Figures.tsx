@@ -1,26 +1,89 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, type ReactNode, useEffect } from 'react'
 import type { EndpointResponse } from '#contract/endpoints.ts'
-import { summaryQuery, type Viewer } from '../../api/queries.ts'
-import { pathTo } from '../../router/paths.ts'
+import { serverNow } from '../../api/clock.ts'
+import { newArrivals } from '../../api/merge-payment.ts'
+import { useNewPayments } from '../../api/new-payments.ts'
+import { summaryQuery, type Viewer, newestQuery } from '../../api/queries.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
+import { Address } from '../../ui/Address.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { StatusMix } from '../../ui/chart/StatusMix.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { StatusMix } from '../../ui/chart/StatusMix.tsx'
 import { AssetCard } from './AssetCard.tsx'
-import { Ranking } from './Ranking.tsx'
-import { RecentPayments } from './RecentPayments.tsx'
+
+const SHOWN = 6
+
+/** The newest payments. Short enough that a new one may take its place at the top by itself. */
+function RecentPayments({ viewer }: { viewer: Viewer }) {
+  const { t } = useLingui()
+  const { data, error, refetch, isFetching } = useQuery(newestQuery(viewer, {}, SHOWN))
+  const rows = data?.payments ?? []
+  const [newest] = newArrivals(useNewPayments(), rows, {
+    viewer,
+    filter: {},
+    zone: 'utc',
+    now: serverNow(),
+  })
+  const newestId = data && newest?.paymentId
+
+  useEffect(() => {
+    if (newestId) void refetch()
+  }, [newestId, refetch])
+
+  return (
+    <Card
+      action={
+        <Link
+          className={buttonClass({ variant: 'quiet', size: 'sm' }, '-my-1 -me-2.5')}
+          to={pathTo('payments', {})}
+        >
+          <Trans>All payments</Trans>
+        </Link>
+      }
+      flush
+      title={<Trans>Latest payments</Trans>}
+    >
+      {data ? (
+        <ul className="divide-y divide-line border-t border-line">
+          {rows.map((row) => (
+            <li key={row.paymentId}>
+              <PaymentCard row={row} />
+            </li>
+          ))}
+        </ul>
+      ) : error ? (
+        <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div
+          aria-busy="true"
+          aria-label={t`Loading payments`}
+          className="space-y-2 px-5 pb-5"
+          role="status"
+        >
+          {Array.from({ length: SHOWN }, (_, index) => (
+            <Skeleton className="h-14" key={index} />
+          ))}
+        </div>
+      )}
+    </Card>
+  )
+}
 
 // They read the browser's store and the service before they show anything.
 const Inbox = lazy(() => import('./Inbox.tsx').then((module) => ({ default: module.Inbox })))
@@ -186,5 +249,49 @@ function SummarySkeleton() {
         <Skeleton className="h-52 rounded-xl" />
       </div>
     </div>
+  )
+}
+
+type RankingProps = {
+  title: ReactNode
+  empty: ReactNode
+  entries: readonly { kind: 'address' | 'resource'; name: string; count: number }[]
+}
+
+/** The first five by number of payments; each leads to its payments. */
+function Ranking({ title, empty, entries }: RankingProps) {
+  const top = entries.slice(0, 5)
+  const max = Math.max(1, ...top.map(({ count }) => count))
+  return (
+    <Card title={title}>
+      {top.length === 0 && <p className="text-sm text-muted">{empty}</p>}
+      <ul className="space-y-3 pointer-coarse:space-y-4">
+        {top.map(({ kind, name, count }) => (
+          <li key={name}>
+            <Link
+              className="group touch-target block rounded-sm text-sm"
+              to={pathTo('payments', { search: { q: name } })}
+            >
+              <span className="flex items-baseline justify-between gap-3">
+                <span className="min-w-0 truncate group-hover:underline" title={name}>
+                  {kind === 'address' ? (
+                    <Address value={name} />
+                  ) : (
+                    <UntrustedText text={name.replace(/^https?:\/\//, '')} />
+                  )}
+                </span>
+                <span className="figures shrink-0 text-muted">{formatNumber(count)}</span>
+              </span>
+              <span aria-hidden className="mt-1 block h-1 rounded-full bg-neutral-soft">
+                <span
+                  className="forced-fill block h-1 rounded-full bg-edge"
+                  style={{ width: `${(count / max) * 100}%` }}
+                />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Card>
   )
 }

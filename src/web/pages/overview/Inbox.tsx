@@ -1,19 +1,23 @@
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { Plural, Trans } from '@lingui/react/macro'
-import { newestQuery, type Viewer } from '../../api/queries.ts'
-import { undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
+import { useEffect } from 'react'
+import { findAsset } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import { pathTo, type SearchOf } from '../../router/paths.ts'
-import { Link } from '../../router/Link.tsx'
-import { Amount } from '../../ui/Amount.tsx'
-import { Address } from '../../ui/Address.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
-import { Card } from '../../ui/Card.tsx'
+import { undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
+import { newestQuery, type Viewer } from '../../api/queries.ts'
+import { useNetwork } from '../../api/use-config.ts'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
-import { InboxItem } from './InboxItem.tsx'
-import { MispaidItem } from './MispaidItem.tsx'
-import { useOwnMispaid } from './use-own-mispaid.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
+import { forgetMispaid, useMispaid, type Mispaid, refundPath } from '../../payment-view/mispaid.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo, type SearchOf } from '../../router/paths.ts'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { InboxItem } from './InboxItem.tsx'
 
 /** A payment that is pending for longer than this needs attention. */
 const LATE_AFTER_MS = 10 * 60_000
@@ -228,5 +232,86 @@ function Open({ search }: { search: SearchOf<'payments'> }) {
     <Link className={buttonClass({ size: 'sm' })} to={pathTo('payments', { search })}>
       <Trans>Show</Trans>
     </Link>
+  )
+}
+
+/** What came to the viewer's wallets in another amount than was asked for, and has not gone back from this browser. */
+function useOwnMispaid({ wallets }: Viewer): readonly Mispaid[] {
+  const all = useMispaid()
+  useEffect(() => {
+    if (all.length > 0) void forgetReturned(all).catch(() => undefined)
+  }, [all])
+  return all.filter(({ wallet }) => wallets === 'all' || wallets.includes(wallet))
+}
+
+/** A payment of this browser that names the transaction and arrived has dealt with it. */
+async function forgetReturned(all: readonly Mispaid[]): Promise<void> {
+  const [{ openJournal }, { isPaid }] = await Promise.all([
+    import('../../payment-flow/journal.ts'),
+    import('../../payment-flow/machine.ts'),
+  ])
+  const paid = (await openJournal().list()).filter(({ state }) => isPaid(state))
+  for (const mispaid of all) {
+    const back = paid.some(
+      ({ state: { order } }) =>
+        order.reference === mispaid.transaction &&
+        order.network === mispaid.network &&
+        order.recipient === mispaid.payer,
+    )
+    if (back) forgetMispaid(mispaid)
+  }
+}
+
+/**
+ * Money received in another amount than requested. Nothing on a network that is no longer
+ * configured.
+ */
+function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
+  const { t } = useLingui()
+  const network = useNetwork(mispaid.network)
+  const asset = network && findAsset(network, mispaid.asset)
+  if (!asset) return null
+  const { decimals, symbol } = asset
+  const came = <Amount atomic={mispaid.cameAtomic} decimals={decimals} symbol={symbol} />
+  const expected = <Amount atomic={mispaid.expectedAtomic} decimals={decimals} symbol={symbol} />
+  const payer = <Address value={mispaid.payer} />
+
+  function putAside() {
+    const undo = forgetMispaid(mispaid)
+    toast(t`Taken off your list.`, { undo })
+  }
+
+  return (
+    <InboxItem
+      action={
+        <>
+          <Link
+            className={buttonClass({ size: 'sm' })}
+            to={refundPath(mispaid, {
+              decimals,
+              description: t`Sent back: another amount than was asked for`,
+            })}
+          >
+            <Trans>Send back</Trans>
+          </Link>
+          <Button onClick={putAside} size="sm" variant="quiet">
+            <Trans>Dealt with</Trans>
+          </Button>
+        </>
+      }
+      icon="warning"
+      title={
+        BigInt(mispaid.cameAtomic) > BigInt(mispaid.expectedAtomic) ? (
+          <Trans>More arrived than was asked for</Trans>
+        ) : (
+          <Trans>Less arrived than was asked for</Trans>
+        )
+      }
+      tone="warn"
+    >
+      <Trans>
+        {came} from {payer}; {expected} was asked for, so its proof was not accepted.
+      </Trans>
+    </InboxItem>
   )
 }

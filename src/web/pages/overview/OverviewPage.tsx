@@ -1,8 +1,122 @@
-import { lazy, Suspense } from 'react'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { lazy, Suspense, type ReactNode } from 'react'
 import { useSession } from '../../api/session.ts'
-import { QueryError } from '../../shell/QueryError.tsx'
+import { useConfig } from '../../api/use-config.ts'
+import { formatList } from '../../locales/formats.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
+import { SessionEnded } from '../../session/SessionEnded.tsx'
+import { PageHeading } from '../../shell/PageHeading.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
-import { Welcome } from './Welcome.tsx'
+import { QueryError } from '../../shell/QueryError.tsx'
+import { SignIn } from '../../shell/SignIn.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+
+const promises: readonly { icon: IconName; title: MessageDescriptor; body: MessageDescriptor }[] = [
+  {
+    icon: 'search',
+    title: msg`Read before you sign`,
+    body: msg`The transaction is taken apart in your browser and compared with what you asked for. If one field differs, it stops.`,
+  },
+  {
+    icon: 'shield',
+    title: msg`Keys stay with you`,
+    body: msg`Your wallet signs. This dashboard never holds your keys or your money.`,
+  },
+  {
+    icon: 'checkDouble',
+    title: msg`Proven by the chain`,
+    body: msg`A payment counts once the network says so, and your browser can check that itself.`,
+  },
+]
+
+/** For someone who has not proved a wallet: what this is, and the two ways on. */
+function Welcome() {
+  const { t } = useLingui()
+  const { networks } = useConfig()
+  const assets = [
+    ...new Set(
+      networks.flatMap((network) =>
+        network.assets.filter((asset) => asset.native).map((asset) => asset.symbol),
+      ),
+    ),
+  ]
+  const names = formatList(assets)
+  return (
+    <div className="mx-auto max-w-220 pt-4 sm:pt-10">
+      <SessionEnded className="mb-8" />
+      <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">
+        <Trans>Pay and get paid in {names}, wallet to wallet.</Trans>
+      </PageHeading>
+      <p className="mt-4 max-w-140 text-base text-muted">
+        <Trans>You see exactly what you sign. The seller sees it arrive.</Trans>
+      </p>
+
+      <div className="mt-10 grid gap-4 sm:grid-cols-2">
+        <Way
+          icon="pay"
+          title={<Trans>Make a payment</Trans>}
+          body={
+            <Trans>
+              Enter an amount and a recipient, review every field, confirm in your wallet.
+            </Trans>
+          }
+        >
+          <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
+            <Trans>Pay someone</Trans>
+          </Link>
+        </Way>
+        <Way
+          icon="payments"
+          title={<Trans>See your payments</Trans>}
+          body={
+            <Trans>
+              Sign in with the wallet that pays or gets paid. It costs nothing and moves no money.
+            </Trans>
+          }
+        >
+          <SignIn look="secondary" />
+        </Way>
+      </div>
+
+      <ul className="mt-14 grid gap-x-10 gap-y-8 border-t border-line pt-8 sm:grid-cols-3">
+        {promises.map(({ icon, title, body }) => (
+          <li key={icon}>
+            <Icon className="text-accent" name={icon} size={20} />
+            <h2 className="mt-3 text-sm font-semibold">{t(title)}</h2>
+            <p className="mt-1 text-sm text-muted">{t(body)}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Way({
+  icon,
+  title,
+  body,
+  children,
+}: {
+  icon: IconName
+  title: ReactNode
+  body: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <section className="flex flex-col rounded-xl border border-line bg-surface p-6">
+      <span className="inline-flex size-10 items-center justify-center rounded-lg bg-accent-soft text-accent-ink">
+        <Icon name={icon} size={20} />
+      </span>
+      <h2 className="mt-4 text-lg font-semibold">{title}</h2>
+      <p className="mt-1 mb-6 text-sm text-muted">{body}</p>
+      <div className="mt-auto flex">{children}</div>
+    </section>
+  )
+}
 
 // A visitor who is not signed in never needs the figures and their charts.
 const Figures = lazy(() => import('./Figures.tsx').then((module) => ({ default: module.Figures })))

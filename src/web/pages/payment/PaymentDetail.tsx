@@ -1,26 +1,36 @@
-import { Trans } from '@lingui/react/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
+import { type NetworkId, familyOf, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { PageHeading } from '../../shell/PageHeading.tsx'
+import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
-import { announce } from '../../ui/announce.tsx'
+import { joinMessage } from '../../errors/join-message.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
+import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import { PageHeading } from '../../shell/PageHeading.tsx'
 import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { formatAmountText } from '../../ui/format-amount.ts'
+import { CopyButton } from '../../ui/CopyButton.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { Confirmations } from './Confirmations.tsx'
-import { EvidenceBanner } from './EvidenceBanner.tsx'
-import { History } from './History.tsx'
+import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
+import { Tooltip } from '../../ui/Tooltip.tsx'
+import { announce } from '../../ui/announce.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
+import { statusWords } from '../../ui/status-words.ts'
 import { MetadataCard } from './MetadataCard.tsx'
 import { NoteCard } from './NoteCard.tsx'
+import { OnChainCard } from './OnChainCard.tsx'
 import { PaymentFacts } from './PaymentFacts.tsx'
 import { ReceiptCard } from './ReceiptCard.tsx'
 import { ReturnCard } from './ReturnCard.tsx'
 import { StateBanner } from './StateBanner.tsx'
-import { joinMessage } from '../../errors/join-message.ts'
 import { stateWords, titleWords } from './state-words.ts'
-import { OnChainCard } from './OnChainCard.tsx'
 
 export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   const network = useNetwork(payment.network)
@@ -84,5 +94,177 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         </div>
       </div>
     </>
+  )
+}
+
+/** A transfer that fits this order came, and nothing ties it to its payer: the payer can sign for it, the payee can ask them to. */
+function EvidenceBanner({
+  payment,
+  networkId,
+}: {
+  payment: PaymentStatusBody
+  networkId: NetworkId
+}) {
+  const { t } = useLingui()
+  const state = useSession()
+  const evidence = openEvidence(payment, networkId)
+  if (!evidence || state.kind !== 'known') return null
+  const { session } = state
+  const payee =
+    session !== null &&
+    !session.wallets.includes(payment.sender) &&
+    (session.operator || session.wallets.includes(payment.recipient))
+  if (!payee) return <LazyEvidenceCard asset={payment} evidence={evidence} heading="h2" />
+  return (
+    <Banner
+      action={<CopyButton label={t`Copy the link for the payer`} text value={location.href} />}
+      className="mt-4"
+      icon="question"
+      role="note"
+      title={<Trans>A payment like this arrived, and nothing shows whose it is</Trans>}
+      tone="warn"
+    >
+      <Trans>
+        Do not deliver on it yet. Send the payer the link to this page: they sign there that the
+        payment is theirs. It costs them nothing.
+      </Trans>
+    </Banner>
+  )
+}
+
+/** What the payer of a payment could sign, by what its page shows; null where nothing is missing. */
+function openEvidence(
+  { attribution, ...payment }: PaymentStatusBody,
+  network: NetworkId,
+): OpenEvidence | null {
+  const { missing, transfer, request } = attribution
+  if (!missing.includes('payer_signature') || transfer === null || request === null) return null
+  const { paymentId, sender, recipient, asset, amountAtomic } = payment
+  const intent = {
+    paymentId,
+    network,
+    sender,
+    nonce: Number(request.message.nonce),
+    recipient,
+    asset,
+    amountAtomic: BigInt(amountAtomic),
+  }
+  return { gap: 'unrecognised', transaction: transfer, intent, request }
+}
+
+/** How far the network is with a payment that has landed; nothing for one that has not or no longer counts. */
+function Confirmations({
+  payment: { status, confirmations, requiredConfirmations },
+}: {
+  payment: PaymentStatusBody
+}) {
+  const { t } = useLingui()
+  if (status !== 'pending' && status !== 'confirmed' && status !== 'finalized') return null
+  const shown = Math.min(confirmations, requiredConfirmations)
+  const [counted, needed] = [formatNumber(confirmations), formatNumber(requiredConfirmations)]
+  const words =
+    confirmations > requiredConfirmations
+      ? t`${counted} (${needed} needed)`
+      : t`${counted} of ${needed}`
+  return (
+    <div className="mb-6">
+      <div className="flex items-baseline justify-between text-sm">
+        <span className="text-muted">
+          <span id="confirmations">
+            <Trans>Confirmations</Trans>
+          </span>{' '}
+          <Tooltip label={t`What are confirmations?`}>
+            <Trans>
+              Every block on top of the payment’s own makes it harder to undo. This network asks for{' '}
+              {needed}.
+            </Trans>
+          </Tooltip>
+        </span>
+        <span className="figures font-medium">{words}</span>
+      </div>
+      <div
+        aria-labelledby="confirmations"
+        aria-valuemax={requiredConfirmations}
+        aria-valuemin={0}
+        aria-valuenow={shown}
+        aria-valuetext={words}
+        className="forced-edge mt-2 h-1.5 overflow-hidden rounded-full bg-neutral-soft"
+        role="progressbar"
+      >
+        <div
+          className="forced-fill h-full rounded-full bg-accent transition-[width]"
+          style={{
+            width: `${requiredConfirmations > 0 ? (shown / requiredConfirmations) * 100 : 100}%`,
+          }}
+        />
+      </div>
+    </div>
+  )
+}
+
+const titles: Readonly<Record<PaymentStatus, MessageDescriptor>> = {
+  created: msg`Built, ready to sign`,
+  pending: msg`Sent to the network`,
+  confirmed: msg`Confirmed`,
+  finalized: msg`Final`,
+  expired: msg`Ran out of time`,
+  failed: msg`Failed`,
+  rolled_back: msg`Rolled back`,
+}
+
+const sources: Readonly<Record<EventSource, MessageDescriptor>> = {
+  service: msg`Noted by the service`,
+  client: msg`Reported by the payer’s browser`,
+  watcher: msg`Read from the chain by the service`,
+  facilitator: msg`Reported by the facilitator`,
+}
+
+/** What a payment on its way still has ahead, when all goes well. */
+const ahead: Readonly<Partial<Record<PaymentStatus, readonly PaymentStatus[]>>> = {
+  created: ['pending', 'confirmed', 'finalized'],
+  pending: ['confirmed', 'finalized'],
+  confirmed: ['finalized'],
+}
+
+/** Every step with who saw it and when; what is still to come is drawn hollow. */
+function History({
+  payment,
+  network,
+}: {
+  payment: PaymentStatusBody
+  network: Network | undefined
+}) {
+  const { t } = useLingui()
+  const solana = network && familyOf(network.network) === 'solana'
+  const seen: TimelineEntry[] = payment.events.map(
+    ({ status, at, blockHeight, source }, index) => ({
+      id: `${index} ${status}`,
+      title: t(titles[status]),
+      detail: (
+        <>
+          {t(sources[source])}
+          {blockHeight !== null && <Height height={blockHeight} solana={solana === true} />}
+        </>
+      ),
+      aside: <Time at={at} look="seconds" />,
+      icon: statusWords[status].icon,
+      tone: statusWords[status].tone,
+    }),
+  )
+  const coming: TimelineEntry[] = (ahead[payment.status] ?? []).map((status) => ({
+    id: `ahead ${status}`,
+    title: t(titles[status]),
+    icon: statusWords[status].icon,
+    ahead: true,
+  }))
+  return <Timeline entries={[...seen, ...coming]} label={t`What happened, oldest first`} />
+}
+
+function Height({ height, solana }: { height: number; solana: boolean }) {
+  const shown = formatNumber(height)
+  return (
+    <span className="figures">
+      , {solana ? <Trans>slot {shown}</Trans> : <Trans>block {shown}</Trans>}
+    </span>
   )
 }

@@ -4,18 +4,19 @@ import { isSettled } from '#contract/payment.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useLiveState } from '../../api/events.ts'
 import { paymentQuery } from '../../api/queries.ts'
-import { pathTo } from '../../router/paths.ts'
+import { useSession } from '../../api/session.ts'
 import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
 import { useParams } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { PaymentDetail } from './PaymentDetail.tsx'
-import { UnknownPayment } from './UnknownPayment.tsx'
 
 const POLL_MS = 3_000
 const SLOW_POLL_MS = 20_000
@@ -83,5 +84,36 @@ function PaymentSkeleton() {
         <Skeleton className="h-72 rounded-xl" />
       </div>
     </div>
+  )
+}
+
+/** Where no payment of this id is, or none that the reader may see: nobody is told which of the two. */
+function UnknownPayment({ id }: { id: string }) {
+  const state = useSession()
+  const all = state.kind === 'known' && state.session?.operator
+  return (
+    <Card>
+      <EmptyState
+        action={
+          <Link className={buttonClass({})} to={pathTo('payments', {})}>
+            <Trans>Show all payments</Trans>
+          </Link>
+        }
+        icon="search"
+        title={<Trans>No payment under this id</Trans>}
+      >
+        <span className="mb-2 block font-mono text-[13px] [overflow-wrap:anywhere]">{id}</span>
+        {all ? (
+          <Trans>
+            This dashboard has no payment with this id. Compare every character with your source.
+          </Trans>
+        ) : (
+          <Trans>
+            It does not exist, or it is of other wallets than yours. Check the link, or sign in with
+            the wallet that paid or was paid.
+          </Trans>
+        )}
+      </EmptyState>
+    </Card>
   )
 }

@@ -1,27 +1,32 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState, useEffect, useRef } from 'react'
+import { isPaymentId } from '#contract/payment.ts'
+import { labelsQuery } from '../../api/notes.ts'
 import {
   INCOMPLETE,
   isIncomplete,
   statusesOf,
   type PaymentFilter,
+  type NoteFilter as Noted,
 } from '../../api/payment-filter.ts'
-import { pathTo, readSearch } from '../../router/paths.ts'
-import { usePreferences } from '../../local-data/preferences.ts'
-import { navigate } from '../../router/location.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
+import { chipsOf, periodWords, type FilterChip } from '../../payment-view/filter-words.ts'
+import { navigate } from '../../router/location.ts'
+import { pathTo, readSearch } from '../../router/paths.ts'
 import { Button } from '../../ui/Button.tsx'
-import { cx } from '../../ui/cx.ts'
+import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Popover } from '../../ui/Popover.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { usePersistentFocus } from '../../ui/use-persistent-focus.ts'
+import { cx } from '../../ui/cx.ts'
 import { useNow } from '../../ui/use-now.ts'
+import { usePersistentFocus } from '../../ui/use-persistent-focus.ts'
 import { AmountFilter } from './AmountFilter.tsx'
-import { chipsOf, periodWords, type FilterChip } from '../../payment-view/filter-words.ts'
-import { NoteFilter } from './NoteFilter.tsx'
 import { PeriodFilter } from './PeriodFilter.tsx'
-import { SearchBox } from './SearchBox.tsx'
 import { StatusFilter } from './StatusFilter.tsx'
 
 /** Every filter lives in the address: a link to a view is the view. */
@@ -151,5 +156,132 @@ function Chips({
         </Button>
       </li>
     </ul>
+  )
+}
+
+const PAUSE_MS = 350
+
+/** Searches once the typing pauses; a whole payment id and Enter go straight to the payment. */
+function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
+  const { t } = useLingui()
+  const [typed, setTyped] = useState(text)
+  const asked = useRef(text)
+
+  // The address changed without us: Back, or "Clear filters".
+  useEffect(() => {
+    if (text === asked.current) return
+    asked.current = text
+    setTyped(text)
+  }, [text])
+
+  useEffect(() => {
+    const wanted = typed.trim()
+    if (wanted === asked.current) return
+    const timer = setTimeout(() => search(wanted), PAUSE_MS)
+    return () => clearTimeout(timer)
+  })
+
+  function search(wanted: string) {
+    asked.current = wanted
+    onSearch(wanted)
+  }
+
+  return (
+    <form
+      className="min-w-56 flex-1 max-sm:basis-full"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const wanted = typed.trim()
+        if (isPaymentId(wanted)) navigate(pathTo('payment', { params: { paymentId: wanted } }))
+        else search(wanted)
+      }}
+    >
+      <Input
+        aria-label={t`Search payments`}
+        maxLength={300}
+        onChange={(event) => setTyped(event.target.value)}
+        placeholder={t`Id, address, reference, or web address`}
+        prefix={<Icon name="search" />}
+        type="search"
+        value={typed}
+      />
+    </form>
+  )
+}
+
+type NoteFilterProps = Partial<Record<keyof Noted, string | undefined>> & {
+  onChange: (noted: Partial<Record<keyof Noted, string | undefined>>) => void
+}
+
+/** By what the reader's side wrote beside payments: a label, and whether they are matched with the books. */
+function NoteFilter({ label, reconciled, onChange }: NoteFilterProps) {
+  const { t } = useLingui()
+  return (
+    <Popover
+      label={t`Labels and books`}
+      trigger={
+        <>
+          {label ??
+            (reconciled === 'yes' ? (
+              <Trans>Reconciled</Trans>
+            ) : reconciled === 'no' ? (
+              <Trans>Not reconciled</Trans>
+            ) : (
+              <Trans>Any label</Trans>
+            ))}
+          <Icon className="text-muted" name="chevronDown" />
+        </>
+      }
+    >
+      {() => <Choices label={label} onChange={onChange} reconciled={reconciled} />}
+    </Popover>
+  )
+}
+
+function Choices({ label, reconciled, onChange }: NoteFilterProps) {
+  const labels = useQuery(labelsQuery).data ?? []
+  const known =
+    label === undefined || labels.some((each) => each.label === label)
+      ? labels
+      : [{ label, payments: 0 }, ...labels]
+  return (
+    <div className="grid gap-4">
+      <Field
+        hint={
+          known.length === 0 ? <Trans>Pick payments in the list to label them.</Trans> : undefined
+        }
+        label={<Trans>Label</Trans>}
+      >
+        <Select
+          onChange={(event) => onChange({ label: event.target.value || undefined })}
+          value={label ?? ''}
+        >
+          <option value="">
+            <Trans>Any label</Trans>
+          </option>
+          {known.map((each) => (
+            <option key={each.label} value={each.label}>
+              {each.label}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label={<Trans>In the books</Trans>}>
+        <Select
+          onChange={(event) => onChange({ reconciled: event.target.value || undefined })}
+          value={reconciled ?? ''}
+        >
+          <option value="">
+            <Trans>Reconciled or not</Trans>
+          </option>
+          <option value="yes">
+            <Trans>Reconciled</Trans>
+          </option>
+          <option value="no">
+            <Trans>Not reconciled</Trans>
+          </option>
+        </Select>
+      </Field>
+    </div>
   )
 }

@@ -1,8 +1,9 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
-import { useNewPayments } from '../../api/new-payments.ts'
+import { lazy, Suspense, useCallback, useMemo, useState, useEffect } from 'react'
+import { serverNow } from '../../api/clock.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
+import { useNewPayments } from '../../api/new-payments.ts'
 import {
   isFiltered,
   listQueryOf,
@@ -12,20 +13,28 @@ import {
   type PaymentFilter,
 } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
-import { serverNow } from '../../api/clock.ts'
-import { formatNumber } from '../../locales/formats.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import {
+  COLUMN_NAMES,
+  columns,
+  FIXED_COLUMN,
+  resetColumns,
+  toggleColumn,
+  useColumns,
+} from '../../payment-view/columns.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Popover } from '../../ui/Popover.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { ColumnsMenu } from './ColumnsMenu.tsx'
+import { announce } from '../../ui/announce.tsx'
 import { FirstRun, NothingFound } from './EmptyList.tsx'
 import { ListSkeleton } from './ListSkeleton.tsx'
-import { NewPaymentsPill } from './NewPaymentsPill.tsx'
 import { MOST_ROWS_SHOWN, PaymentRows } from './PaymentRows.tsx'
 import { SelectionBar } from './SelectionBar.tsx'
 import { useNotedPages, type PageReading } from './use-noted-pages.ts'
@@ -236,5 +245,63 @@ function Keys() {
     <Trans>
       {j} {k} to move, {x} to select, {enter} to open
     </Trans>
+  )
+}
+
+/** New payments wait behind a button: rows never move under a pointer. */
+function NewPaymentsPill({ count, onShow }: { count: number; onShow: () => void }) {
+  const { t } = useLingui()
+  const words = t`${plural(count, { one: '# new payment', other: '# new payments' })}`
+  useEffect(() => {
+    if (count > 0) announce(words)
+  }, [count, words])
+
+  if (count === 0) return null
+  return (
+    <div className="pointer-events-none sticky top-20 z-10 mb-3 flex justify-center">
+      <button
+        className="animate-arrive touch-target pointer-events-auto inline-flex h-9 items-center gap-2 rounded-full border border-line bg-raised px-4 text-sm font-medium text-accent-ink shadow-lift hover:bg-hover"
+        onClick={onShow}
+        type="button"
+      >
+        <Icon className="-rotate-90" name="chevronRight" />
+        {words}
+      </button>
+    </div>
+  )
+}
+
+/** What the table shows, kept in this browser. */
+function ColumnsMenu() {
+  const { t } = useLingui()
+  const shown = useColumns()
+  return (
+    <Popover
+      className="max-md:hidden"
+      label={t`Columns`}
+      look={{ size: 'sm' }}
+      trigger={
+        <>
+          <Icon name="table" />
+          <Trans>Columns</Trans>
+        </>
+      }
+    >
+      {() => (
+        <div className="space-y-3">
+          {COLUMN_NAMES.filter((name) => name !== FIXED_COLUMN).map((name) => (
+            <Checkbox
+              checked={shown.includes(name)}
+              key={name}
+              label={t(columns[name].label)}
+              onChange={() => toggleColumn(name)}
+            />
+          ))}
+          <Button className="-ms-2.5" onClick={resetColumns} size="sm" variant="quiet">
+            <Trans>Usual columns</Trans>
+          </Button>
+        </div>
+      )}
+    </Popover>
   )
 }

@@ -1,28 +1,33 @@
+import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { findAsset } from '#contract/network.ts'
+import { serverNow } from '../../api/clock.ts'
 import { useSession } from '../../api/session.ts'
-import { refundPath, type Mispaid } from '../../payment-view/mispaid.ts'
-import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../api/use-config.ts'
+import { verdictOf } from '../../payment-view/check.ts'
+import { refundPath, type Mispaid, rememberMispaid } from '../../payment-view/mispaid.ts'
+import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { ExpectedForm } from './ExpectedForm.tsx'
-import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
-import { verdictOf } from '../../payment-view/check.ts'
-import { factsOf, type ProofFacts } from './proof/facts.ts'
-import type { Recognized } from './recognize.ts'
 import { ResultCard } from './ResultCard.tsx'
+import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
+import { factsOf, type ProofFacts } from './proof/facts.ts'
+import type { Expected } from './proof/local-checks.ts'
+import type { Accepting } from './proof/service-checks.ts'
+import type { Recognized } from './recognize.ts'
+import { mispaidOf } from './refund.ts'
+import { checkAndAccept, checkOnly, type ProofQuestion, type ProofResult } from './run-checks.ts'
 import { SettleCard } from './settle/SettleCard.tsx'
-import { useProofCheck, type How } from './use-proof-check.ts'
 
 /** One proof: what it says, what the reader expected, and the result of comparing the two. */
 export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof' }> }) {
@@ -236,4 +241,60 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
       </Banner>
     </Card>
   )
+}
+
+/** How a proof is checked: as far as it uses nothing up, with the service where it may be asked; or to the end. */
+type How = { kind: 'check'; askService: boolean } | { kind: 'accept'; accepting: Accepting }
+
+/** What was asked of a proof last, and what came of it. */
+type ProofCheckState = {
+  busy: How['kind'] | null
+  asked: Expected | undefined
+  result: ProofResult | undefined
+  /** It came, in another amount than was asked for. */
+  mispaid: Mispaid | undefined
+  userError: string | undefined
+  run: (question: ProofQuestion, how: How) => Promise<void>
+  /** What was found is of other questions than the form asks now. */
+  forget: () => void
+}
+
+function useProofCheck(): ProofCheckState {
+  const [busy, setBusy] = useState<How['kind'] | null>(null)
+  const [asked, setAsked] = useState<Expected>()
+  const [found, setFound] = useState<{ result: ProofResult; mispaid: Mispaid | undefined }>()
+  const [userError, setUserError] = useState<string>()
+
+  async function run(question: ProofQuestion, how: How) {
+    setBusy(how.kind)
+    setAsked(question.expected)
+    setUserError(undefined)
+    try {
+      const result =
+        how.kind === 'check'
+          ? await checkOnly(question, how.askService)
+          : await checkAndAccept(question, how.accepting)
+      const mispaid = mispaidOf(
+        { ...result, payer: question.facts.payer },
+        question.expected,
+        serverNow(),
+      )
+      if (mispaid) rememberMispaid(mispaid)
+      setFound({ result, mispaid })
+    } catch (error) {
+      setUserError(error instanceof Error ? error.message : t`The check could not be made.`)
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  return {
+    busy,
+    asked,
+    result: found?.result,
+    mispaid: found?.mispaid,
+    userError,
+    run,
+    forget: () => setFound(undefined),
+  }
 }

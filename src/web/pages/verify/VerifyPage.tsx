@@ -1,20 +1,36 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
+import type { Family } from '#contract/address.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { call } from '../../api/client.ts'
 import { takePassed } from '../../api/page-transfer.ts'
-import { pathTo } from '../../router/paths.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { QueryError } from '../../shell/QueryError.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Fact, Facts } from '../../ui/Facts.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
-import { PaymentIdView } from './PaymentIdView.tsx'
+import { StatusPill } from '../../ui/StatusPill.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { ExpectedForm } from './ExpectedForm.tsx'
 import { ProofBox } from './ProofBox.tsx'
 import { ProofView } from './ProofView.tsx'
 import { ReceiptView } from './ReceiptView.tsx'
-import { OpenSettlements } from './settle/OpenSettlements.tsx'
+import { ResultCard } from './ResultCard.tsx'
+import { findTransaction, networksOf } from './chain-checks.ts'
+import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { recognize, type Recognized } from './recognize.ts'
-import { TransactionView } from './TransactionView.tsx'
+import type { ProofResult } from './run-checks.ts'
+import { OpenSettlements } from './settle/OpenSettlements.tsx'
 
 const ResumedSettlement = lazy(() =>
   import('./settle/ResumedSettlement.tsx').then((module) => ({
@@ -94,4 +110,174 @@ function view(found: Recognized, onText: (text: string) => void): ReactNode {
     default:
       return null
   }
+}
+
+/**
+ * A payment of this merchant, by its id: its state, and its proof, which can be checked like any
+ * other.
+ */
+function PaymentIdView({ id, onProof }: { id: string; onProof: (header: string) => void }) {
+  const [payment, setPayment] = useState<PaymentStatusBody>()
+  const [error, setError] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+
+  async function look() {
+    setBusy(true)
+    setError(undefined)
+    try {
+      setPayment(await call('paymentStatus', { params: { paymentId: id } }))
+    } catch (problem) {
+      setError(problem)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  if (error) return <QueryError busy={busy} error={error} onRetry={() => void look()} />
+  if (!payment) {
+    return (
+      <Card
+        subtitle={
+          <Trans>
+            It belongs to this merchant. The payer, the recipient and the operator can view it.
+          </Trans>
+        }
+        title={<Trans>A payment id</Trans>}
+      >
+        <Button
+          busy={busy}
+          icon={<Icon name="search" />}
+          onClick={() => void look()}
+          variant="primary"
+        >
+          <Trans>Look it up</Trans>
+        </Button>
+      </Card>
+    )
+  }
+  const { paymentProof } = payment
+  return (
+    <Card
+      action={<StatusPill status={payment.status} />}
+      title={<Trans>The service’s record</Trans>}
+    >
+      <Facts>
+        <Fact name={<Trans>Amount</Trans>}>
+          <Amount
+            atomic={payment.amountAtomic}
+            decimals={payment.decimals}
+            exact
+            symbol={payment.symbol}
+          />
+        </Fact>
+      </Facts>
+      <div className="mt-4 flex flex-wrap gap-2">
+        <Link
+          className={buttonClass({ variant: paymentProof ? 'secondary' : 'primary' })}
+          to={pathTo('payment', { params: { paymentId: id } })}
+        >
+          <Trans>Show the payment</Trans>
+        </Link>
+        {paymentProof && (
+          <Button
+            icon={<Icon name="shield" />}
+            onClick={() => onProof(paymentProof)}
+            variant="primary"
+          >
+            <Trans>Check its proof</Trans>
+          </Button>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+/** A transaction, held against what the reader expected, by their own node alone. */
+function TransactionView({ id, family }: { id: string; family: Family }) {
+  const { t } = useLingui()
+  const { networks: all, sellerWallets } = useConfig()
+  const networks = networksOf(all, family)
+  const [fields, setFields] = useState(() => startFields(undefined, networks, sellerWallets))
+  const [problems, setProblems] = useState<ExpectedProblems>({})
+  const [busy, setBusy] = useState(false)
+  const [result, setResult] = useState<ProofResult>()
+
+  async function run() {
+    const read = readExpected(fields, all)
+    setProblems(read.ok ? {} : read.problems)
+    if (!read.ok) return
+    setBusy(true)
+    const view = await findTransaction(id, read.expected, { payer: null, memo: null }).catch(
+      (error: unknown) => ({
+        checks: [],
+        settled: false,
+        absent: false,
+        transaction: id,
+        undecided: error instanceof Error ? error.message : t`The check could not be made.`,
+      }),
+    )
+    setBusy(false)
+    const undecided = view.absent
+      ? t`Your node does not know this transaction. It may be on another network, or not there yet.`
+      : view.undecided
+    setResult({
+      ...view,
+      vouched: false,
+      undecided,
+      paymentId: null,
+      already: false,
+      signIn: false,
+    })
+  }
+
+  if (networks.length === 0) {
+    return (
+      <Banner tone="warn">
+        <Trans>No network of this kind is configured.</Trans>
+      </Banner>
+    )
+  }
+  return (
+    <>
+      <Card
+        subtitle={
+          <Trans>
+            Without a memo or a resource, a transaction tells what was paid, not what for.
+          </Trans>
+        }
+        title={
+          family === 'evm' ? (
+            <Trans>A transaction on Ethereum</Trans>
+          ) : (
+            <Trans>A transaction on Solana</Trans>
+          )
+        }
+      >
+        <ExpectedForm
+          fields={fields}
+          many
+          onChange={(next) => {
+            setFields(next)
+            setResult(undefined)
+          }}
+          problems={problems}
+        />
+        <Button
+          busy={busy}
+          className="mt-5"
+          icon={<Icon name="shield" />}
+          onClick={() => void run()}
+          variant="primary"
+        >
+          <Trans>Ask my node</Trans>
+        </Button>
+      </Card>
+      {result && (
+        <ResultCard
+          network={all.find(({ network }) => network === fields.network)}
+          result={result}
+        />
+      )}
+    </>
+  )
 }

@@ -9,10 +9,9 @@ import { encodeHeader } from '#x402/header.ts'
 import { proofTypedData } from '#x402/txid.ts'
 import { readBatch, writeCsv } from './batch.ts'
 import { verdictOf, type Check } from '../../payment-view/check.ts'
-import { readCurl } from './curl.ts'
+import { readCurl, recognize, type Recognized } from './recognize.ts'
 import { factsOf } from './proof/facts.ts'
 import { checkLocally, type Expected } from './proof/local-checks.ts'
-import { recognize, type Recognized } from './recognize.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

@@ -1,8 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState } from 'react'
 import type { UseFormRegisterReturn } from 'react-hook-form'
 import { parseAddress, shortAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { isForNetwork } from '../../local-data/address-book/entry.ts'
+import { findLookAlike } from '../../local-data/address-book/look-alike.ts'
 import { useAddressBook } from '../../local-data/address-book/store.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -10,8 +13,8 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { payYourself, readRecipient } from './fields.ts'
+import { recentRecipients } from './runs.ts'
 import { sellersOn } from './start-values.ts'
-import { useLookAlike } from './use-look-alike.ts'
 
 export type RecipientFieldProps = {
   network: Network
@@ -145,4 +148,23 @@ function Known({ children }: { children: React.ReactNode }) {
       <Icon name="check" size={14} /> {children}
     </span>
   )
+}
+
+/** An address that the payer knows and that this one could be taken for: from the book, of the seller, or paid from here before. */
+function useLookAlike(
+  address: string | undefined,
+  network: string,
+): { name?: string; address: string } | undefined {
+  const book = useAddressBook()
+  const { sellerWallets } = useConfig()
+  const [paid, setPaid] = useState<readonly string[]>([])
+  useEffect(() => {
+    recentRecipients(network).then(setPaid, () => setPaid([]))
+  }, [network])
+  if (address === undefined) return undefined
+  const known: { name?: string; address: string }[] = [
+    ...book,
+    ...[...sellerWallets, ...paid].map((each) => ({ address: each })),
+  ]
+  return findLookAlike(address, known)
 }

@@ -1,24 +1,24 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState, type ReactNode } from 'react'
+import { useState, type ReactNode, useEffect } from 'react'
 import { familyOf } from '#contract/network.ts'
-import type { PaymentState } from '../machine.ts'
-import { needsWallet } from '../../payment-intent/intent.ts'
-import type { PaymentRun } from '../run.ts'
-import { SIGN_MARGIN_MS } from '../run.ts'
 import { actionFor } from '../../errors/error-messages.ts'
+import { needsWallet, type Finding } from '../../payment-intent/intent.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { announce } from '../../ui/announce.tsx'
+import { cx } from '../../ui/cx.ts'
 import { openConnectDialog, useAccounts } from '../../wallet/state/accounts.ts'
-import { Deadline, useDeadlineAnnouncements } from './Deadline.tsx'
-import { Findings } from './Findings.tsx'
+import type { PaymentState } from '../machine.ts'
+import { type PaymentRun, SIGN_MARGIN_MS } from '../run.ts'
 import { Instructions } from './Instructions.tsx'
 import { MatchTable } from './MatchTable.tsx'
 import { ReviewSummary } from './ReviewSummary.tsx'
 import { SimulationResult } from './SimulationResult.tsx'
-import { useSecondsLeft } from './use-run.ts'
 import { StepHeading } from './StepHeading.tsx'
+import { useSecondsLeft } from './use-run.ts'
 
 export type ReviewStepProps = {
   run: PaymentRun
@@ -206,4 +206,71 @@ function SignBar({
       )}
     </div>
   )
+}
+
+/** Time left to sign; `closing` once it is too short for a wallet. Its passing is announced elsewhere, at 30 and 10 seconds. */
+function Deadline({ seconds, closing }: { seconds: number; closing: boolean }) {
+  const { t } = useLingui()
+  const near = seconds <= 25
+  const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  return (
+    <p
+      className={cx(
+        'figures inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium forced-edge',
+        near ? 'bg-warn-soft text-warn-ink' : 'bg-neutral-soft text-neutral-ink',
+      )}
+      role="timer"
+    >
+      <Icon name={near ? 'warning' : 'clock'} size={14} />
+      <span>{closing ? t`Out of time` : t`${left} left`}</span>
+    </p>
+  )
+}
+
+/** Twice and politely: a countdown that is read out every second could not be used. */
+function useDeadlineAnnouncements(seconds: number): void {
+  const { t } = useLingui()
+  const mark = seconds <= 10 ? 10 : seconds <= 30 ? 30 : 0
+  useEffect(() => {
+    if (mark === 30) announce(t`30 seconds left to sign.`)
+    if (mark === 10) announce(t`Too little time is left to sign. You can prepare it again.`)
+  }, [mark, t])
+}
+
+type FindingsProps = {
+  findings: readonly Finding[]
+  /** Nothing to tick: it will not be signed. */ blocked: boolean
+  ticked: readonly string[]
+  onTick: (codes: readonly string[]) => void
+}
+
+/** What the checks say. A critical one blocks and has no tick; a warning needs one each. */
+function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
+  const { t } = useLingui()
+  const order = { critical: 0, warn: 1, info: 2 }
+  const sorted = [...findings].sort((a, b) => order[a.severity] - order[b.severity])
+  return sorted.map(({ code, severity, text }) => (
+    <Banner
+      className="mt-4"
+      key={code}
+      role={severity === 'critical' ? 'alert' : 'note'}
+      title={severity === 'critical' ? t`Blocked` : severity === 'warn' ? t`Take care` : undefined}
+      tone={severity === 'critical' ? 'bad' : severity === 'warn' ? 'warn' : 'info'}
+    >
+      {text}
+      {severity === 'critical' && <> {t`Nothing was sent.`}</>}
+      {severity === 'warn' && !blocked && (
+        <Checkbox
+          checked={ticked.includes(code)}
+          className="mt-2"
+          label={t`I understand and want to go on`}
+          onChange={(event) =>
+            onTick(
+              event.target.checked ? [...ticked, code] : ticked.filter((each) => each !== code),
+            )
+          }
+        />
+      )}
+    </Banner>
+  ))
 }

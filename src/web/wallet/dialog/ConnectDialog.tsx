@@ -1,22 +1,101 @@
 import { t } from '@lingui/core/macro'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import type { Family } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import { configQuery } from '../../api/queries.ts'
 import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { closeConnectDialog } from '../state/accounts.ts'
-import { useFoundWallets, type FoundWallet } from '../state/discover.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { QrCode } from '../../ui/QrCode.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
+import { WalletIcon } from '../../ui/WalletIcon.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { WALLET_CONNECT } from '../evm/wallet-connect-id.ts'
 import { loadWalletAdapter } from '../load-adapter.ts'
-import { AccountList } from './AccountList.tsx'
-import { ElsewhereRow } from './ElsewhereRow.tsx'
-import { NoWallets } from './NoWallets.tsx'
-import { ScanToConnect } from './ScanToConnect.tsx'
+import { closeConnectDialog } from '../state/accounts.ts'
+import { useFoundWallets, type FoundWallet } from '../state/discover.ts'
+import { OnPhone } from './OnPhone.tsx'
 import { useConnect, type ConnectStep } from './use-connect.ts'
-import { WalletRow } from './WalletRow.tsx'
+
+type WalletRowProps = {
+  wallet: FoundWallet
+  /** The families that can be connected here. */
+  families: readonly Family[]
+  /** The family that the wallet is being asked for. */
+  busy: Family | undefined
+  onConnect: (family: Family) => void
+}
+
+const labels = { evm: 'Ethereum', solana: 'Solana' } as const
+
+/** A wallet with one button for each family it speaks. */
+function WalletRow({ wallet, families, busy, onConnect }: WalletRowProps) {
+  return (
+    <div className="flex items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5">
+      <WalletIcon icon={wallet.icon} large />
+      <span className="min-w-0 flex-1 truncate text-sm font-medium">{wallet.name}</span>
+      {families
+        .filter((family) => wallet.ids[family])
+        .map((family) => (
+          <Button
+            aria-label={label(wallet.name, labels[family])}
+            busy={busy === family}
+            key={family}
+            onClick={() => onConnect(family)}
+            size="sm"
+          >
+            {labels[family]}
+          </Button>
+        ))}
+    </div>
+  )
+}
+
+function label(wallet: string, network: string): string {
+  return t`Connect ${wallet} on ${network}`
+}
+
+const SUGGESTED = [
+  { name: 'MetaMask', href: 'https://metamask.io/download/', families: ['evm', 'solana'] },
+  { name: 'Phantom', href: 'https://phantom.com/download', families: ['solana', 'evm'] },
+  { name: 'Solflare', href: 'https://www.solflare.com/download/', families: ['solana'] },
+] as const satisfies { name: string; href: string; families: readonly Family[] }[]
+
+/** What to do in a browser without a wallet. */
+function NoWallets({ families }: { families: readonly Family[] }) {
+  return (
+    <div>
+      <p className="text-sm text-muted">
+        <Trans>
+          A wallet is an app that keeps your money and asks you before it pays. None was found in
+          this browser. Install one and reload this page, or open this page inside your wallet’s
+          app.
+        </Trans>
+      </p>
+      <ul className="mt-4 grid gap-2">
+        {SUGGESTED.filter((wallet) =>
+          wallet.families.some((family) => families.includes(family)),
+        ).map(({ name, href }) => (
+          <li key={name}>
+            <a
+              className={buttonClass({ wide: true })}
+              href={href}
+              rel="noopener noreferrer"
+              target="_blank"
+            >
+              <Trans>Get {name}</Trans>
+              <Icon name="external" size={14} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
 
 const REMOTE: FoundWallet = { name: 'WalletConnect', ids: { evm: WALLET_CONNECT } }
 
@@ -108,4 +187,101 @@ function titleOf(stage: ConnectStep, family: Family | undefined): string {
   if (stage.name === 'scanning') return t`Connect a wallet on another device`
   if (!family) return t`Connect a wallet`
   return family === 'evm' ? t`Connect an Ethereum wallet` : t`Connect a Solana wallet`
+}
+
+/** The accounts a wallet offers, each in full: this is where someone decides which one pays. */
+function AccountList({
+  addresses,
+  onChoose,
+}: {
+  addresses: readonly string[]
+  onChoose: (address: string) => void
+}) {
+  return (
+    <ul className="space-y-2">
+      {addresses.map((address) => (
+        <li key={address}>
+          <button
+            className="flex min-h-11 w-full items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2 text-start hover:bg-hover"
+            onClick={() => onChoose(address)}
+            type="button"
+          >
+            <span className="min-w-0 flex-1 font-mono text-[13px] break-all">{address}</span>
+            <Icon className="shrink-0 text-muted" name="chevronRight" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type ElsewhereRowProps = {
+  /** Shows the WalletConnect code; undefined without a WalletConnect project id. */
+  onScan: (() => void) | undefined
+  /** Whether the phone options are expanded at first. */
+  open: boolean
+}
+
+/** The wallet is not in this browser: on another device, or in a separate app. */
+function ElsewhereRow({ onScan, open }: ElsewhereRowProps) {
+  return (
+    <div className="mt-4 space-y-2 border-t border-line pt-4">
+      {onScan && (
+        <Button onClick={onScan} wide>
+          <Trans>Scan with a wallet on another device</Trans>
+        </Button>
+      )}
+      <details className="group" open={open}>
+        <summary className="touch-target flex cursor-pointer items-center gap-1.5 py-1 text-sm text-muted select-none hover:text-ink">
+          <Icon
+            className="transition-transform group-open:rotate-90"
+            name="chevronRight"
+            size={14}
+          />
+          <Trans>Continue on a phone</Trans>
+        </summary>
+        <div className="mt-2">
+          <OnPhone />
+        </div>
+      </details>
+    </div>
+  )
+}
+
+/** WalletConnect: a code for a wallet on another device. The person approves there. */
+function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCancel: () => void }) {
+  const { t } = useLingui()
+  return (
+    <div className="grid justify-items-center gap-3">
+      {uri === undefined ? (
+        <div className="grid aspect-square w-full max-w-64 place-items-center rounded-lg border border-line bg-sunken">
+          <Spinner label={t`Asking WalletConnect for a code`} />
+        </div>
+      ) : (
+        <QrCode
+          className="w-full max-w-64 border border-line"
+          label={t`Code that connects a wallet on another device`}
+          value={uri}
+        />
+      )}
+      <p className="text-center text-sm text-muted">
+        <Trans>Scan it with your wallet, then approve there. Connecting moves nothing.</Trans>
+      </p>
+      <div className="flex flex-wrap justify-center gap-2">
+        {uri !== undefined && (
+          <>
+            {window.matchMedia('(pointer: coarse)').matches && (
+              <a className={buttonClass({ size: 'sm' })} href={uri} rel="noopener noreferrer">
+                <Trans>Open a wallet on this phone</Trans>
+              </a>
+            )}
+            <CopyButton label={t`Copy the code as text`} text value={uri} />
+          </>
+        )}
+        <Button onClick={onCancel} size="sm">
+          <Trans>Cancel</Trans>
+        </Button>
+      </div>
+    </div>
+  )
 }

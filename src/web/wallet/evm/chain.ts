@@ -4,6 +4,7 @@ import {
   TransactionReceiptNotFoundError,
   type Hash,
   type PublicClient,
+  type Address,
 } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
@@ -19,7 +20,6 @@ import type {
 import type { PaymentChain } from '../../payment-intent/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import { readingOf } from './operations.ts'
-import { findByNonce, type FoundTransaction } from './find.ts'
 import { simulate } from './simulate.ts'
 
 /** How many later nonces of the sender are looked through for a payment whose wallet chose the nonce itself. */
@@ -200,4 +200,37 @@ async function absentIs<T>(
     if (error instanceof absence) return undefined
     throw error
   }
+}
+
+/** A transaction of a sender, found on the chain itself. */
+type FoundTransaction = { hash: Hash; blockHeight: number; nonce: number }
+
+/**
+ * The transaction that took a sender's nonce: a binary search over the account's nonce by block, from a block at which it was
+ * still free. `undefined` when the nonce is free now. Throws when the node does not keep enough history to tell.
+ */
+async function findByNonce(
+  client: PublicClient,
+  { sender, nonce }: { sender: string; nonce: number },
+  from: number,
+): Promise<FoundTransaction | undefined> {
+  const address = sender as Address
+  const latest = Number(await client.getBlockNumber({ cacheTime: 0 }))
+  if ((await client.getTransactionCount({ address, blockNumber: BigInt(latest) })) <= nonce)
+    return undefined
+  let [free, taken] = [Math.min(from, latest) - 1, latest]
+  while (taken - free > 1) {
+    const middle = Math.floor((free + taken) / 2)
+    if ((await client.getTransactionCount({ address, blockNumber: BigInt(middle) })) > nonce)
+      taken = middle
+    else free = middle
+  }
+  const block = await client.getBlock({ blockNumber: BigInt(taken), includeTransactions: true })
+  const found = block.transactions.find(
+    (transaction) =>
+      transaction.from.toLowerCase() === sender.toLowerCase() && transaction.nonce === nonce,
+  )
+  if (!found)
+    throw new Error(`Block ${taken} should hold transaction ${nonce} of ${sender}, and does not.`)
+  return { hash: found.hash, blockHeight: taken, nonce }
 }

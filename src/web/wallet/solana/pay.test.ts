@@ -18,7 +18,7 @@ import {
 } from '#testing/chain-payments.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { signWithWallet } from './pay.ts'
-import { solanaReader } from './reader.ts'
+import { solanaReader } from './start-solana.ts'
 import { standardSigner } from './standard.ts'
 
 afterEach(() => void vi.useRealTimers())

@@ -1,20 +1,104 @@
 import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
+import { PublicKey, type Connection } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
+import { associatedTokenAccount } from '#chains/solana/token-account.ts'
+import { readTokenAccount } from '#chains/solana/token-state.ts'
 import type { Network } from '#contract/network.ts'
+import type { TransactionReader } from '../../payment-intent/ports.ts'
 import { setAccount } from '../state/accounts.ts'
 import { bounded } from '../state/bounded.ts'
 import { ChosenAccount } from '../state/chosen.ts'
 import { safeIcon } from '../state/discover.ts'
 import { walletProblem, WalletError } from '../state/errors.ts'
+import { firstDifference, intentOf } from '../state/intent.ts'
 import { rememberedWallet, rememberWallet } from '../state/remembered.ts'
+import type { WalletAdapter, AssetBalance } from '../state/wallet-adapter.ts'
 import { adapterNamed, mountAdapterRoot, selectAdapter } from './adapter-root.tsx'
-import { readBalances } from './balances.ts'
 import { solanaChain } from './chain.ts'
 import { connectRpc, type Rpc } from './connections.ts'
+import { readingOf } from './operations.ts'
 import { signWithWallet } from './pay.ts'
-import { solanaReader } from './reader.ts'
 import { standardSigner } from './standard.ts'
-import type { WalletAdapter } from '../state/wallet-adapter.ts'
+
+/** The most accounts a node tells of in one answer. */
+const ACCOUNTS = 100
+
+/**
+ * What a wallet holds of each of the network's assets, in their order. Tokens are those of the associated accounts, under whichever of the two
+ * programs the mint belongs to: payments are made out of these alone.
+ */
+export async function readBalances(
+  connection: Connection,
+  network: Network,
+  owner: string,
+): Promise<AssetBalance[]> {
+  const addressesOf = (mint: string) =>
+    TOKEN_PROGRAMS.map((program) => associatedTokenAccount({ owner, mint, program }).address)
+  const addresses = [
+    owner,
+    ...network.assets
+      .filter(({ native }) => !native)
+      .flatMap(({ address }) => addressesOf(address)),
+  ]
+  const accounts = new Map<
+    string,
+    { lamports: number; owner: PublicKey; data: Uint8Array } | null
+  >()
+  for (let start = 0; start < addresses.length; start += ACCOUNTS) {
+    const page = addresses.slice(start, start + ACCOUNTS)
+    const infos = await connection.getMultipleAccountsInfo(
+      page.map((address) => new PublicKey(address)),
+      'confirmed',
+    )
+    for (const [index, address] of page.entries()) accounts.set(address, infos[index] ?? null)
+  }
+  const heldIn = (address: string, mint: string): bigint => {
+    const account = accounts.get(address)
+    const token =
+      account && readTokenAccount({ owner: account.owner.toBase58(), data: account.data })
+    return token && token.owner === owner && token.mint === mint ? token.amountAtomic : 0n
+  }
+  return network.assets.map((asset) => ({
+    asset,
+    atomic: asset.native
+      ? BigInt(accounts.get(owner)?.lamports ?? 0)
+      : addressesOf(asset.address).reduce(
+          (sum, address) => sum + heldIn(address, asset.address),
+          0n,
+        ),
+  }))
+}
+
+/** Reads Solana transactions from their bytes. */
+export const solanaReader: TransactionReader = {
+  match: (order, attempt, bytes) => {
+    const { chainKnown } = attempt
+    return readingOf(order).match(
+      intentOf(order, attempt),
+      bytes,
+      chainKnown === null ? {} : { blockhashKnown: chainKnown },
+    )
+  },
+  describe: (order, _attempt, bytes) => {
+    const decoded = decodeTransaction(bytes, [order.asset])
+    return decoded.ok ? decoded.steps : []
+  },
+  nonce: () => null,
+  compareSigned: (order, built, signed) => {
+    const match = readingOf(order).signed(intentOf(order, built), built.bytes, signed)
+    const decoded = decodeTransaction(signed)
+    if (!match.ok || match.digest !== built.digest || !decoded.ok)
+      return { ok: false, difference: firstDifference(match.rows) }
+    // What a sponsor has yet to sign has no name on the chain; until then it goes by the payer's signature.
+    const own = decoded.signatures[decoded.signers.indexOf(order.sender)]
+    const signature = order.feePayer === undefined ? decoded.signature : own && bs58.encode(own)
+    return signature
+      ? { ok: true, signature }
+      : { ok: false, difference: firstDifference(match.rows) }
+  },
+}
 
 const CONNECT_WITHIN_MS = 3 * 60_000
 const QUIET_WITHIN_MS = 5_000

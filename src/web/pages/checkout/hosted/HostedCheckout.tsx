@@ -1,19 +1,178 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, useRef } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useReducer } from 'react'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
-import { announce } from '../../../ui/announce.tsx'
+import type { HostedIntent } from '#contract/hosted-intent.ts'
+import type { Network } from '#contract/network.ts'
+import { isSettled } from '#contract/payment.ts'
+import { paymentQuery } from '../../../api/queries.ts'
+import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
+import { Steps, type StepName } from '../../../payment-flow/steps/Steps.tsx'
+import { Link } from '../../../router/Link.tsx'
+import { pathTo } from '../../../router/paths.ts'
+import { Amount } from '../../../ui/Amount.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
-import { Banner } from '../../../ui/Banner.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
-import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
-import { Steps, type StepName } from '../../../payment-flow/steps/Steps.tsx'
+import { Spinner } from '../../../ui/Spinner.tsx'
+import { StatusPill } from '../../../ui/StatusPill.tsx'
+import { announce } from '../../../ui/announce.tsx'
+import { buttonClass } from '../../../ui/button-class.ts'
+import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { HostedForm } from './HostedForm.tsx'
-import { HostedOutcome } from './HostedOutcome.tsx'
 import { HostedReview } from './HostedReview.tsx'
-import type { HostedState } from './machine.ts'
-import { useHosted } from './use-hosted.ts'
+import { type HostedState, isOut, reduceHosted } from './machine.ts'
+import { deliver, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
+
+type HostedOutcomeProps = {
+  intent: HostedIntent
+  paymentId: string | null
+  unknown: boolean
+  onAnother: () => void
+}
+
+const LOOK_EVERY_MS = 2_000
+
+/** From the signature on. The service executes the payment; its page shows the on-chain state. */
+function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeProps) {
+  const { t } = useLingui()
+  const { data } = useQuery({
+    ...paymentQuery(paymentId ?? ''),
+    enabled: paymentId !== null,
+    refetchInterval: ({ state }) =>
+      state.data && isSettled(state.data.status) ? false : LOOK_EVERY_MS,
+  })
+  return (
+    <Card>
+      <div className="py-4 text-center">
+        {paymentId === null ? (
+          <span className="inline-flex text-accent">
+            <Spinner />
+          </span>
+        ) : (
+          data && <StatusPill status={data.status} />
+        )}
+        <StepHeading large>
+          {paymentId !== null
+            ? t`The payment service has it`
+            : unknown
+              ? t`Checking whether it was sent`
+              : t`Sending`}
+        </StepHeading>
+        <div className="mt-4">
+          <Amount
+            atomic={intent.amountAtomic}
+            decimals={intent.decimals}
+            exact
+            size="xl"
+            symbol={intent.symbol}
+          />
+        </div>
+        {unknown && (
+          <Banner
+            className="mx-auto mt-5 max-w-120 text-start"
+            role="alert"
+            title={t`The answer got lost`}
+            tone="warn"
+          >
+            <Trans>
+              The same request is sent again until it is certain; it can never become a second
+              payment. Do not pay a second time. You can leave: this browser goes on when you come
+              back.
+            </Trans>
+          </Banner>
+        )}
+        {data?.failure && (
+          <Banner className="mx-auto mt-5 max-w-120 text-start" role="alert" tone="bad">
+            {data.failure}
+          </Banner>
+        )}
+      </div>
+      {paymentId !== null && (
+        <div className="flex flex-wrap justify-center gap-2">
+          <Link
+            className={buttonClass({ variant: 'primary' })}
+            to={pathTo('payment', { params: { paymentId } })}
+          >
+            <Trans>Show the payment</Trans>
+          </Link>
+          <Button onClick={onAnother}>
+            <Trans>New payment</Trans>
+          </Button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const ASK_AGAIN_MS = 5_000
+
+type Hosted = {
+  state: HostedState
+  prepare: (order: HostedOrder) => void
+  sign: (network: Network, signer: ConnectedAccount) => void
+  change: () => void
+}
+
+/** Drives one payment from a managed wallet; one that an earlier visit left open first. */
+function useHosted(): Hosted {
+  const [state, dispatch] = useReducer(reduceHosted, { step: 'form', userError: null })
+  const shown = useRef(true)
+  useEffect(() => {
+    shown.current = true
+    void undelivered().then((send) => {
+      if (!send || !shown.current) return
+      for (const event of [
+        { type: 'prepare' },
+        { type: 'prepared', intent: send.intent },
+        { type: 'sign' },
+        { type: 'signed', signature: send.signature },
+      ] as const)
+        dispatch(event)
+    })
+    return () => {
+      shown.current = false
+    }
+  }, [])
+
+  // What is signed goes out at once, and while its answer is missing again and again: always the same request.
+  const out = isOut(state) ? state : undefined
+  // Both are the same ones while it is out: `sending` and `unknown` are one request, so this runs once a payment.
+  const [intent, signature] = [out?.intent, out?.signature]
+  useEffect(() => {
+    if (!intent || signature === undefined) return
+    const send = { nonce: intent.nonce, intent, signature }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let current = true
+    const attempt = async () => {
+      const event = await deliver(send)
+      if (!current) return
+      dispatch(event)
+      if (event.type === 'no_answer') timer = setTimeout(() => void attempt(), ASK_AGAIN_MS)
+    }
+    void attempt()
+    return () => {
+      current = false
+      clearTimeout(timer)
+    }
+  }, [intent, signature])
+
+  return {
+    state,
+    prepare: (order) => {
+      dispatch({ type: 'prepare' })
+      void prepare(order).then(dispatch)
+    },
+    sign: (network, signer) => {
+      if (state.step !== 'review') return
+      dispatch({ type: 'sign' })
+      void signIntent(state.intent, network, signer).then(dispatch)
+    },
+    change: () => dispatch({ type: 'change' }),
+  }
+}
 
 const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
   form: 'details',

@@ -1,19 +1,51 @@
 import { t } from '@lingui/core/macro'
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import { formatAmount } from '#contract/amount.ts'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
 import { callProxy } from '../../../api/client.ts'
+import { serverNow } from '../../../api/clock.ts'
 import { ApiError } from '../../../api/errors.ts'
+import { describeUserError } from '../../../errors/error-messages.ts'
 import { renderReason } from '../../../errors/payment-reasons.ts'
 import { describeRefusal, refusalOf } from '../../../errors/refusals.ts'
-import { serverNow } from '../../../api/clock.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
-import { describeUserError } from '../../../errors/error-messages.ts'
-import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
+import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import type { HostedEvent } from './machine.ts'
-import { forgetSend, persistSend, openSends, type OpenSend } from './journal.ts'
+
+/** A request that may have reached the proxy and has no certain answer yet: after a reload the same one is sent again, never another. */
+type OpenSend = { nonce: string; intent: HostedIntent; signature: string }
+
+interface Schema extends DBSchema {
+  sends: { key: string; value: OpenSend }
+}
+
+let opened: Promise<IDBPDatabase<Schema>> | undefined
+
+function open(): Promise<IDBPDatabase<Schema>> {
+  opened ??= openDB<Schema>('paydesk-hosted', 1, {
+    upgrade: (database) => void database.createObjectStore('sends', { keyPath: 'nonce' }),
+  })
+  opened.catch(() => (opened = undefined))
+  return opened
+}
+
+/** Durably, before the request leaves. */
+async function persistSend(send: OpenSend): Promise<void> {
+  const transaction = (await open()).transaction('sends', 'readwrite', { durability: 'strict' })
+  await transaction.store.put(send)
+  await transaction.done
+}
+
+async function forgetSend(nonce: string): Promise<void> {
+  await (await open()).delete('sends', nonce)
+}
+
+async function openSends(): Promise<OpenSend[]> {
+  return (await open()).getAll('sends')
+}
 
 /** What an operator entered, read. */
 export type HostedOrder = {

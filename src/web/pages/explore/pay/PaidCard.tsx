@@ -1,11 +1,13 @@
+import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { explorerLink } from '#contract/network.ts'
 import { useNetwork } from '../../../api/use-config.ts'
+import type { OutgoingState } from '../../../payment-flow/machine.ts'
+import { ProgressCard, type Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
-import { ProgressCard } from '../../../payment-flow/steps/ProgressCard.tsx'
-import { progressOf } from './progress-words.ts'
+import type { Way } from '../request/usable.ts'
 import type { PurchaseView } from './use-purchase.ts'
 
 /** Where the money is, told by this browser's own node. */
@@ -47,4 +49,107 @@ export function PaidCard({ view }: { view: PurchaseView }) {
       </Facts>
     </ProgressCard>
   )
+}
+
+/** The seller sends what the payer signs. */
+const BY_SELLER: ReadonlySet<Way> = new Set([
+  'signed_transfer',
+  'sponsored',
+  'authorization',
+  'permit',
+])
+
+/** How the payment of a visit is doing, by what this browser's own node shows. */
+function progressOf(state: OutgoingState, way: Way): Progress {
+  const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
+  const bySeller = BY_SELLER.has(way)
+  const { walletName } = state.order
+  switch (state.step) {
+    case 'signed':
+    case 'broadcast':
+      return bySeller
+        ? {
+            ...waiting,
+            title: t`Signed, in the seller’s hands`,
+            body: t`The seller sends it. This page watches the chain for it.`,
+          }
+        : {
+            ...waiting,
+            title: t`Sent`,
+            body: t`Waiting for the network to show it. You can leave; this page goes on where it was.`,
+          }
+    case 'submitted':
+      return {
+        ...waiting,
+        title: state.landed ? t`In a block` : t`On its way`,
+        body: t`The network has it. Waiting for confirmations.`,
+      }
+    case 'confirmed':
+      return {
+        title: t`Paid`,
+        body: t`The network confirmed the payment.`,
+        tone: 'good',
+        icon: 'check',
+        working: false,
+      }
+    case 'finalized':
+      return {
+        title: t`Paid and finalized`,
+        body: t`The payment is final and cannot be undone.`,
+        tone: 'good',
+        icon: 'checkDouble',
+        working: false,
+      }
+    case 'rolled_back':
+      return {
+        title: t`Dropped by a reorganization`,
+        body: t`The block with this payment is no longer part of the chain. The payment may be included again.`,
+        tone: 'bad',
+        icon: 'back',
+        working: true,
+      }
+    case 'unknown':
+      return {
+        title: t`Not on the chain yet`,
+        body:
+          state.reason === 'wallet_lost'
+            ? t`${walletName}’s answer got lost. If its window is still open, answer it there. Do not pay a second time.`
+            : bySeller
+              ? t`The seller has your signature and has not used it. The signature stays valid until it expires. No second payment is made before that.`
+              : t`It was sent, and the network does not show it yet. Do not pay a second time.`,
+        tone: 'warn',
+        icon: 'question',
+        working: true,
+      }
+    case 'failed':
+      return failureOf(state, bySeller)
+  }
+}
+
+function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: boolean): Progress {
+  const failed = { tone: 'bad', icon: 'cross', working: false } as const
+  if (state.reason === 'other')
+    return {
+      ...failed,
+      title: t`Something else landed`,
+      body: t`The transaction on the chain is not this payment. Look at it in your wallet before you pay again.`,
+    }
+  if (state.reason === 'reverted')
+    return {
+      ...failed,
+      title: t`The network refused it`,
+      body: t`The transaction was executed and failed. The seller got nothing.`,
+    }
+  return bySeller
+    ? {
+        ...failed,
+        tone: 'neutral',
+        title: t`Your signature ran out unused`,
+        body: t`The chain proves that it can no longer be used. Nothing was paid. You can pay again safely.`,
+      }
+    : {
+        ...failed,
+        title: t`It did not land`,
+        body: t`The chain proves that this transaction can no longer be executed. Nothing was paid. You can pay again safely.`,
+      }
 }

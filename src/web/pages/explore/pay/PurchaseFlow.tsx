@@ -1,24 +1,26 @@
 import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect } from 'react'
 import { canRebuild, isPaid, mayHaveLeft } from '../../../payment-flow/machine.ts'
-import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
+import { RunSteps } from '../../../payment-flow/steps/RunSteps.tsx'
+import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
+import { useStepFocus } from '../../../payment-flow/steps/use-step-focus.ts'
+import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
 import { PageSkeleton } from '../../../shell/PageSkeleton.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
+import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
-import { RunSteps } from '../../../payment-flow/steps/RunSteps.tsx'
-import { useStepFocus } from '../../../payment-flow/steps/use-step-focus.ts'
+import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { ResponseCard } from '../request/ResponseCard.tsx'
-import type { PaymentOption } from '../request/challenge.ts'
 import { UnansweredCard } from '../request/UnansweredCard.tsx'
+import type { PaymentOption } from '../request/challenge.ts'
 import { PaidCard } from './PaidCard.tsx'
-import { ProofCard } from './ProofCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
-import { usePurchase, type PurchaseView } from './use-purchase.ts'
 import { isServed, type Purchase } from './purchase.ts'
+import { usePurchase, type PurchaseView } from './use-purchase.ts'
 
 // Few payments need it.
 const AllowanceStep = lazy(() =>
@@ -253,6 +255,53 @@ function Kept({ view }: { view: PurchaseView }) {
         variant="primary"
       >
         <Trans>Retry with the same payment</Trans>
+      </Button>
+    </Card>
+  )
+}
+
+/** The free signature that ties a transfer that landed to what it pays for. */
+function ProofCard({ view }: { view: PurchaseView }) {
+  const { state, visit, signing, userError, sign } = view
+  const { walletName } = state.order
+  return (
+    <Card>
+      <StepHeading>
+        <Trans>Now sign the proof</Trans>
+      </StepHeading>
+      <p className="mt-1 text-sm text-muted">
+        <Trans>
+          It is free and moves nothing. It tells the seller that this payment is yours, and for this
+          page only.
+        </Trans>
+      </p>
+      <Facts className="mt-4 rounded-lg bg-sunken px-4 py-3">
+        <Fact name={<Trans>Pays for</Trans>} long>
+          <UntrustedText className="font-mono text-[13px] break-all" text={visit.resource.url} />
+        </Fact>
+        {visit.resource.description && (
+          <Fact name={<Trans>Description</Trans>} long>
+            <UntrustedText text={visit.resource.description} />
+          </Fact>
+        )}
+      </Facts>
+      {userError && (
+        <Banner className="mt-4" role="alert" tone="warn">
+          {userError}
+        </Banner>
+      )}
+      <Button
+        busy={signing}
+        className="mt-5 max-sm:w-full"
+        icon={<Icon name="wallet" />}
+        onClick={sign}
+        variant="primary"
+      >
+        {userError ? (
+          <Trans>Sign again with {walletName}</Trans>
+        ) : (
+          <Trans>Sign the proof with {walletName}</Trans>
+        )}
       </Button>
     </Card>
   )

@@ -5,7 +5,7 @@ import { encodeHeader } from '#x402/header.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
 import type { ResourceResponse } from './send-request.ts'
 import { isChallenge, isSameWay, readChallenge, type PaymentChallenge } from './challenge.ts'
-import { lintChallenge } from '../lints.ts'
+import { lintChallenge } from '../ChallengeCard.tsx'
 import { validateForPayer, validateTerms, UNUSABLE } from './usable.ts'
 
 const USDC = {

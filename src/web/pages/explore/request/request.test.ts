@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readBody } from './body.ts'
-import { readSettlement, retryAfter } from '../pay/deliver.ts'
+import { readBody } from './ResponseCard.tsx'
+import { readSettlement, retryAfter } from '../pay/use-purchase.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readRequest, type RequestFields } from './request.ts'
 

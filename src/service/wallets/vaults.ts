@@ -12,9 +12,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ServiceConfigError } from '../context/config.ts'
-import { decrypt, encrypt } from './aes-gcm.ts'
+import { ServiceConfigError, type VaultKey } from '../context/config.ts'
 import type { KeyVault } from '../context/vault.ts'
+import { decrypt, encrypt } from './aes-gcm.ts'
 
 const KEY = /^[0-9a-f]{64}$/
 /** Nobody but the owner: no bit of group or others. */
@@ -77,4 +77,12 @@ function makeKeyFile(path: string): void {
   } finally {
     rmSync(own)
   }
+}
+
+/** The vault that the configuration names. @throws ConfigError for a key file that cannot be used */
+export async function openVault(key: VaultKey): Promise<KeyVault> {
+  if ('file' in key) return openFileVault(key.file)
+  // The client of AWS is large, and most installations have none.
+  const { openKmsVault } = await import('./kms-vault.ts')
+  return openKmsVault(key.kmsKey)
 }

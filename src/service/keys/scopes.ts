@@ -1,6 +1,19 @@
 import type { Scope } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Actor } from '../context/context.ts'
+import type { Authenticated } from './authenticate.ts'
+
+/** Why a key may not do what needs this scope: the account's plan does not include it, or the key was not given it. */
+export function missingScope(caller: Authenticated, scope: Scope): ProblemError {
+  if (caller.beyondPlan.has(scope)) {
+    const message = `The plan ${caller.plan} of this account does not include ${scope}.`
+    return new ProblemError('FORBIDDEN', { message, details: { scope, plan: caller.plan } })
+  }
+  return new ProblemError('FORBIDDEN', {
+    message: `This API key lacks the scope ${scope}.`,
+    details: { scope },
+  })
+}
 
 /**
  * A key hands out nothing that it does not have itself.

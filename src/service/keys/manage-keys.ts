@@ -1,0 +1,141 @@
+import { eq, and, isNull } from 'drizzle-orm'
+import type { EndpointReply, EndpointInput } from '#contract/endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Actor, Context } from '../context/context.ts'
+import { account, apiKey } from '../db/schema/access.ts'
+import { lowerPlan } from './accounts.ts'
+import { createKey } from './create-key.ts'
+import { readKey } from './read-keys.ts'
+import { requireGrant } from './scopes.ts'
+
+export type Rotation = { id: string; graceSeconds: number; now: Date }
+
+/**
+ * Makes a key's successor, with the same name, scopes, quota and expiry: a rotation prolongs nothing. The old key ends with the grace,
+ * or at its own expiry if that is sooner. Runs in a transaction of the caller's.
+ * @throws `NOT_FOUND`, `INVALID_PARAMETERS` for a key that ended or was rotated before
+ */
+export async function rotateKey(
+  tx: Database,
+  { id, graceSeconds, now }: Rotation,
+): Promise<{ id: string; key: string; graceEndsAt: Date }> {
+  // Held until the end of the transaction: of two rotations at once the second one finds a successor.
+  const [old] = await tx.select().from(apiKey).where(eq(apiKey.id, id)).for('update')
+  if (!old) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
+  if (old.replacedBy !== null)
+    throw cannotRotate(`was rotated before; its successor is ${old.replacedBy}`)
+  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now))
+    throw cannotRotate(old.revokedAt ? 'is deleted' : 'is expired')
+  const [owner] = await tx
+    .select({ plan: account.plan })
+    .from(account)
+    .where(eq(account.id, old.accountId))
+
+  const successor = await createKey(tx, {
+    accountId: old.accountId,
+    name: old.name,
+    scopes: old.scopes,
+    plan: owner ? lowerPlan(old.plan, owner.plan) : old.plan,
+    environment: old.hint.startsWith('pk_test_') ? 'test' : 'live',
+    expiresAt: old.expiresAt ?? undefined,
+    requestsPerMinute: old.requestsPerMinute ?? undefined,
+    replaces: true,
+    now,
+  })
+  const graceEnd = new Date(now.getTime() + graceSeconds * 1000)
+  const graceEndsAt = old.expiresAt && old.expiresAt < graceEnd ? old.expiresAt : graceEnd
+  await tx
+    .update(apiKey)
+    .set({ replacedBy: successor.id, expiresAt: graceEndsAt })
+    .where(eq(apiKey.id, id))
+  return { ...successor, graceEndsAt }
+
+  function cannotRotate(why: string): ProblemError {
+    return new ProblemError('INVALID_PARAMETERS', {
+      message: `The key ${id} ${why}.`,
+      details: { id: 'Expected a valid key that was not rotated yet.' },
+    })
+  }
+}
+
+/**
+ * Ends a key of the account on behalf of another one. Deleting twice is no error.
+ * @throws `FORBIDDEN` for the asking key itself, `NOT_FOUND`
+ */
+export async function deleteKey(
+  context: Context,
+  actor: Actor,
+  id: string,
+): Promise<EndpointReply<'apiKeyDelete'>> {
+  if (id === actor.keyId) {
+    throw new ProblemError('FORBIDDEN', {
+      message: 'A key cannot delete itself. Delete it with another key, or rotate it.',
+      details: { id },
+    })
+  }
+  await readKey(context, actor, id)
+  await revokeKey(context.db, id, context.now())
+  return { success: true, ...(await readKey(context, actor, id)) }
+}
+
+/**
+ * Rotates a key of the account on behalf of a key, which may be the same one. The answer shows a key with the scopes of the old one,
+ * so it takes a key that has them all.
+ * @throws `NOT_FOUND`, `FORBIDDEN`, `INVALID_PARAMETERS`
+ */
+export async function replaceKey(
+  context: Context,
+  actor: Actor,
+  input: EndpointInput<'apiKeyRotate'>,
+): Promise<EndpointReply<'apiKeyRotate'>> {
+  const { id } = input.params
+  requireGrant(actor, (await readKey(context, actor, id)).scopes)
+  const rotation = { id, graceSeconds: input.body.graceSeconds, now: context.now() }
+  const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
+  return {
+    success: true,
+    key: made.key,
+    ...(await readKey(context, actor, made.id)),
+    graceEndsAt: made.graceEndsAt.getTime(),
+  }
+}
+
+/**
+ * Ends a key: its next request is refused, its open connections close within seconds. Revoking twice is no error.
+ * @throws `NOT_FOUND`
+ */
+export async function revokeKey(db: Database, id: string, now: Date): Promise<void> {
+  await db
+    .update(apiKey)
+    .set({ revokedAt: now })
+    .where(and(eq(apiKey.id, id), isNull(apiKey.revokedAt)))
+  const [row] = await db.select({ id: apiKey.id }).from(apiKey).where(eq(apiKey.id, id))
+  if (!row) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
+}
+
+/**
+ * Makes a key on behalf of another one, which cannot give away more than it has.
+ * @throws `FORBIDDEN` for a scope that the actor lacks or a plan above the account's, `INVALID_PARAMETERS` for an expiry that is past
+ */
+export async function grantKey(
+  context: Context,
+  actor: Actor,
+  input: EndpointInput<'apiKeyCreate'>['body'],
+): Promise<EndpointReply<'apiKeyCreate'>> {
+  requireGrant(actor, input.scopes)
+  const { expiresAt, ...rest } = input
+  if (expiresAt !== undefined && expiresAt <= context.now().getTime()) {
+    throw new ProblemError('INVALID_PARAMETERS', {
+      details: { expiresAt: 'Expected a time to come, in Unix milliseconds.' },
+    })
+  }
+  const expiry = expiresAt === undefined ? undefined : new Date(expiresAt)
+  const { id, key } = await createKey(context.db, {
+    accountId: actor.accountId,
+    ...rest,
+    expiresAt: expiry,
+    now: context.now(),
+  })
+  return { success: true, key, ...(await readKey(context, actor, id)) }
+}
