@@ -5,7 +5,7 @@ import type { Context } from './context/context.ts'
 import { mountDocs } from './api/docs.ts'
 import { createReadiness } from './health.ts'
 import type { HttpEnv } from './api/env.ts'
-import { envelope, handleError } from './api/envelope.ts'
+import { envelope, handleError, securityHeaders } from './api/envelope.ts'
 import { identify } from './api/identify.ts'
 import { mountEndpoint } from './api/mount-endpoint.ts'
 import { respondJson, respondProblem } from './api/respond.ts'
@@ -17,6 +17,7 @@ import type { Routes } from './api/handler.ts'
 export function createApp(context: Context, routes: Routes, metrics: Metrics): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
   app.onError(handleError(context))
+  app.use(securityHeaders)
   app.use(envelope(context, metrics))
   mountOperations(app, context, metrics)
 

@@ -1,7 +1,11 @@
 import { CONFIRM_HEADER, REQUESTED_BY } from '#contract/dashboard-endpoints.ts'
 import { APPROVAL_HEADER } from '#contract/key-approval.ts'
 
-/** On every answer. It is data for one session: nothing keeps it, frames it, runs it or sniffs it. */
+/**
+ * On every answer. It is data for one session: nothing keeps it, frames it, runs it or sniffs it.
+ * Not with Hono's `secureHeaders`: it sets headers after the handler, too late for the event stream. Called before it, it makes Hono copy the
+ * mark of a response that was already sent, and the server writes its headers again.
+ */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",

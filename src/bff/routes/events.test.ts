@@ -69,6 +69,24 @@ async function hears(reader: EventReader, told: string[]): Promise<void> {
   for (const { id, data } of reader.payments) expect(data.id).toBe(id)
 }
 
+test('the stream has the security headers of every other answer', async () => {
+  const abort = new AbortController()
+  const { headers } = await fetch(`${fixture.bff.url}/api/events`, {
+    headers: seller.headers(),
+    signal: abort.signal,
+  })
+  abort.abort()
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'cache-control': 'no-store, no-transform',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'strict-transport-security': 'max-age=31536000',
+    vary: 'Origin',
+    'x-content-type-options': 'nosniff',
+  })
+})
+
 test('a wallet gets events of its payments only, the operator of all, in order and once', async () => {
   const [mine, all] = [await open(seller), await open(operator)]
   expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\nevent: beat\ndata: \{"live":true\}\n\n/)

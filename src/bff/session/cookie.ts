@@ -1,3 +1,4 @@
+import { generateCookie } from 'hono/cookie'
 import { isCookieValue } from './random.ts'
 
 /** `__Host-`: a browser takes them only with Secure, Path=/ and no Domain, so that no other host can plant one. localhost counts as secure. */
@@ -5,12 +6,15 @@ export const SESSION_COOKIE = '__Host-paydesk'
 /** Names the browser between a challenge and its answer. */
 export const BROWSER_COOKIE = '__Host-paydesk-browser'
 
-/** A cookie's value, or nothing when it is not one of ours or stands there twice. */
+/**
+ * A cookie's value; undefined when it is not one of ours, or when the header has this name twice.
+ * Hono's reader takes the first of two, decodes and unquotes values, and strips spaces from names.
+ */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   if (!header) return undefined
   const values = header
     .split(';')
-    .map((part) => part.trim())
+    .map((part) => part.replace(/^[ \t]+/, ''))
     .filter((part) => part.startsWith(`${name}=`))
     .map((part) => part.slice(name.length + 1))
   return values.length === 1 && isCookieValue(values[0]) ? values[0] : undefined
@@ -40,8 +44,14 @@ export function setCookie(
   cookie: { name: string; value: string; maxAgeSeconds: number },
   site: CookieSite,
 ): string {
-  const scope = site === 'same-site' ? 'SameSite=Strict' : 'SameSite=None; Partitioned'
-  return `${cookie.name}=${cookie.value}; Path=/; Max-Age=${cookie.maxAgeSeconds}; HttpOnly; Secure; ${scope}`
+  return generateCookie(cookie.name, cookie.value, {
+    path: '/',
+    maxAge: cookie.maxAgeSeconds,
+    httpOnly: true,
+    secure: true,
+    sameSite: site === 'same-site' ? 'Strict' : 'None',
+    partitioned: site === 'cross-site',
+  })
 }
 
 export function clearCookie(name: string, site: CookieSite): string {

@@ -166,6 +166,38 @@ test('a made-up cookie opens nothing, and a sign-in does not take it over', asyn
   expect(browser.cookies.get(SESSION)).not.toBe(planted)
 })
 
+test.each<[string, boolean, (cookie: string) => string]>([
+  ['the cookie alone', true, (cookie) => `${SESSION}=${cookie}`],
+  ['the cookie among others', true, (cookie) => `a=b; ${SESSION}=${cookie};c`],
+  ['the cookie twice', false, (cookie) => `${SESSION}=${cookie}; ${SESSION}=${cookie}`],
+  [
+    'another value of the same name after it',
+    false,
+    (cookie) => `${SESSION}=${cookie}; ${SESSION}=${'A'.repeat(43)}`,
+  ],
+  [
+    'an empty value of the same name before it',
+    false,
+    (cookie) => `${SESSION}=; ${SESSION}=${cookie}`,
+  ],
+  ['its value in quotes', false, (cookie) => `${SESSION}="${cookie}"`],
+  [
+    'its value percent-encoded',
+    false,
+    (cookie) => `${SESSION}=%${cookie.charCodeAt(0).toString(16)}${cookie.slice(1)}`,
+  ],
+  ['its name in lower case', false, (cookie) => `${SESSION.toLowerCase()}=${cookie}`],
+  ['a longer name that ends in its name', false, (cookie) => `x${SESSION}=${cookie}`],
+  // A browser does not protect these names with the rules of `__Host-`.
+  ['a space after its name', false, (cookie) => `a=b; ${SESSION} =${cookie}`],
+  ['a no-break space before its name', false, (cookie) => `a=b; \xa0${SESSION}=${cookie}`],
+])('a Cookie header with %s opens the session: %s', async (_, opens, header) => {
+  await browser.signIn(evmWallet())
+  const cookie = browser.cookies.get(SESSION) ?? ''
+  const answer = await fixture.browser().get('/api/session', { Cookie: header(cookie) })
+  expect(answer.json).toEqual({ session: opens ? expect.anything() : null })
+})
+
 test('a further wallet joins, of whichever family', async () => {
   const [first, second] = [evmWallet(), solanaWallet()]
   await browser.signIn(first)
@@ -235,9 +267,9 @@ test.each([
     headers,
   )
   expect(browser.setCookies.map((line) => line.replace(/=[A-Za-z0-9_-]{43};/, '=…;'))).toEqual([
-    `__Host-paydesk-browser=…; Path=/; Max-Age=300; HttpOnly; Secure; ${scope}`,
-    `__Host-paydesk=…; Path=/; Max-Age=43200; HttpOnly; Secure; ${scope}`,
-    `__Host-paydesk-browser=; Path=/; Max-Age=0; HttpOnly; Secure; ${scope}`,
+    `__Host-paydesk-browser=…; Max-Age=300; Path=/; HttpOnly; Secure; ${scope}`,
+    `__Host-paydesk=…; Max-Age=43200; Path=/; HttpOnly; Secure; ${scope}`,
+    `__Host-paydesk-browser=; Max-Age=0; Path=/; HttpOnly; Secure; ${scope}`,
   ])
 })
 

@@ -351,6 +351,31 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   })
 
   test.each([
+    '/health/live',
+    '/metrics',
+    '/payments',
+    '/nothing',
+    '/ws',
+    '/docs/',
+    '/docs/start.js',
+  ])('%s is answered with every security header', async (path) => {
+    const { headers } = await get(path, {})
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'"]),
+    )
+    expect(policy.includes("script-src 'self'")).toBe(path.startsWith('/docs/'))
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=63072000',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    })
+  })
+
+  test.each([
     ['HTTP/1.0', 'GET /health/live HTTP/1.0\r\nHost: a\r\n\r\n', 400],
     ['two Host headers', 'GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['the absolute form', 'GET http://evil/health/live HTTP/1.1\r\nHost: a\r\n\r\n', 400],
