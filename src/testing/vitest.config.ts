@@ -46,9 +46,6 @@ export default defineConfig({
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,
           hookTimeout: 90_000,
-          // Programs keep their state in a context, not in modules, which are evaluated once per
-          // worker: a third of the time went into importing them again.
-          isolate: false,
         },
       },
     ],
