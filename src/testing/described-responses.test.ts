@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { examples } from '#service/openapi/examples.ts'
-import { createResponseCheck, type ReceivedResponse } from './described-responses.ts'
+import {
+  createResponseCheck,
+  createSchemaCheck,
+  type ReceivedResponse,
+} from './described-responses.ts'
 
 /** The test app holds every answer against the description of the API; here the check itself is seen to fail. */
 
@@ -32,16 +36,16 @@ test('an answer as described passes', () => {
 })
 
 test.each<[string, Partial<ReceivedResponse>, string]>([
-  ['a missing field', { body: { success: true } }, 'expected paymentId'],
+  ['a missing field', { body: { success: true } }, "must have required property 'paymentId'"],
   [
     'a field of another type',
     { body: { ...examples.paymentStatus.reply, amountAtomic: 1 } },
-    '.amountAtomic: expected string',
+    '/amountAtomic: must be string',
   ],
   [
     'a value outside its choices',
     { body: { ...examples.paymentStatus.reply, status: 'paid' } },
-    '.status: expected one of',
+    '/status: must be equal to one of the allowed values',
   ],
   ['a status nobody described', { status: 418 }, 'this status is not described'],
   [
@@ -52,9 +56,30 @@ test.each<[string, Partial<ReceivedResponse>, string]>([
   [
     'a code that does not exist',
     { path: '/nowhere', status: 404, body: problem('OOPS') },
-    '.error.code: expected one of',
+    '/error/code: must be equal to one of the allowed values',
   ],
   ['a missing header', { headers: new Headers() }, 'expected the header X-Request-Id'],
 ])('%s is told', (_, change, told) => {
   expect(check({ ...right, ...change }).join('\n')).toContain(told)
+})
+
+test('a format is checked, and references lead into the document', () => {
+  const violations = createSchemaCheck({
+    components: { schemas: { Link: { type: 'string', format: 'uri' } } },
+  })
+  const schema = { $ref: '#/components/schemas/Link' }
+  expect(violations(schema, { value: 'https://a.example', at: 'link' })).toEqual([])
+  expect(violations(schema, { value: 'nowhere', at: 'link' })).toEqual([
+    'link: must match format "uri" {"format":"uri"}',
+  ])
+})
+
+test.each([
+  ['keyword', { type: 'string', maxLenght: 3 }, 'unknown keyword: "maxLenght"'],
+  ['format', { type: 'string', format: 'addres' }, 'unknown format "addres"'],
+  ['type', { type: 'strnig' }, 'must be equal to one of the allowed values'],
+  ['reference', { $ref: '#/components/schemas/Nothing' }, "can't resolve reference"],
+])('an unknown %s in a schema is an error, not a check that is left out', (_, schema, message) => {
+  const violations = createSchemaCheck({ components: { schemas: {} } })
+  expect(() => violations(schema, { value: 'a', at: 'x' })).toThrow(message)
 })

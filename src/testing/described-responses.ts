@@ -1,6 +1,7 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describeApi } from '#service/openapi/describe-api.ts'
-import { violations, type JsonSchema } from './json-schema.ts'
 
+export type JsonSchema = Readonly<Record<string, unknown>>
 type Response = {
   headers?: Record<string, unknown>
   content: { 'application/json': { schema: JsonSchema; examples?: Record<string, unknown> } }
@@ -15,9 +16,37 @@ export type ReceivedResponse = {
   body: unknown
 }
 
+/**
+ * Says where a value differs from a schema of an OpenAPI 3.1 document, independent of the product's own validators.
+ * @throws Error for a keyword or a format that is unknown here: it would not be checked
+ */
+export function createSchemaCheck(
+  api: JsonSchema,
+): (schema: JsonSchema, received: { value: unknown; at: string }) => string[] {
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    formats: { uri: (text: string) => URL.canParse(text) },
+  })
+  // OpenAPI's own keyword, and the place that references of a schema lead to.
+  ajv.addVocabulary(['example', 'components'])
+  const compiled = new Map<JsonSchema, ValidateFunction>()
+  return (schema, { value, at }) => {
+    const validate = compiled.get(schema) ?? ajv.compile({ ...schema, components: api.components })
+    compiled.set(schema, validate)
+    validate(value)
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${at}${instancePath}: ${message} ${JSON.stringify(params)}`,
+    )
+  }
+}
+
 /** Where answers depart from what `/openapi.json` says of them: an undescribed status or code, a missing header, a body of another shape. */
 export function createResponseCheck(): (answer: ReceivedResponse) => string[] {
   const api: JsonSchema = JSON.parse(JSON.stringify(describeApi()))
+  const violations = createSchemaCheck(api)
+  const error: JsonSchema = { $ref: '#/components/schemas/Error' }
   const paths = api.paths as Record<string, Record<string, Operation>>
   const patterns = Object.entries(paths).map(([path, operations]) => ({
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -31,14 +60,13 @@ export function createResponseCheck(): (answer: ReceivedResponse) => string[] {
       method.toLowerCase()
     ]
     // A path or method that is not described is answered with a problem, in the same envelope.
-    if (!operation)
-      return violations(api, { $ref: '#/components/schemas/Error' }, { value: body, at })
+    if (!operation) return violations(error, { value: body, at })
     const described = operation.responses[String(status)]
     if (!described) return [`${at}: this status is not described`]
     const { schema, examples } = described.content['application/json']
     const code = codeOf(body)
     return [
-      ...violations(api, schema, { value: body, at }),
+      ...violations(schema, { value: body, at }),
       ...Object.keys(described.headers ?? {})
         .filter((name) => !headers.has(name) && name !== 'Retry-After')
         .map((name) => `${at}: expected the header ${name}`),
