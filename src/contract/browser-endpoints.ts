@@ -12,6 +12,7 @@ import {
   paymentId,
   resource,
   timestamp,
+  wellFormed,
 } from './fields.ts'
 import { returnUrl } from './payment-link.ts'
 import { RelayInput } from './relay.ts'
@@ -28,6 +29,7 @@ const text = (max: number) =>
     v.minLength(1, 'Expected some text.'),
     v.maxLength(max, `Expected at most ${max} characters.`),
     noNul(),
+    wellFormed(),
   )
 const linkText = v.pipe(boundedText(6000), v.minLength(1))
 const linkId = v.pipe(

@@ -12,9 +12,22 @@ export function noNul<Value>() {
   )
 }
 
+/** Refuses half of a surrogate pair: UTF-8 has no bytes for it, so the database would keep another text than was sent. */
+export function wellFormed() {
+  return v.check(
+    (text: string) => text.isWellFormed(),
+    'Expected Unicode text, received half of a surrogate pair.',
+  )
+}
+
 /** Text of at most so many characters, none of them NUL: what a caller may say where no pattern can be asked for. */
 export function boundedText(max: number) {
-  return v.pipe(v.string(), v.maxLength(max, `Expected at most ${max} characters.`), noNul())
+  return v.pipe(
+    v.string(),
+    v.maxLength(max, `Expected at most ${max} characters.`),
+    noNul(),
+    wellFormed(),
+  )
 }
 
 /** A CAIP-2 chain id as a caller names it. Which ones there are, the configuration says. */
@@ -77,6 +90,7 @@ export function storedText(most: number) {
     v.minLength(1, 'Expected some text.'),
     v.maxLength(most, `Expected at most ${most} characters.`),
     v.check((text) => !text.includes('\0'), 'Expected text without a null character.'),
+    wellFormed(),
   )
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { boundedText, noNul, timestamp } from './fields.ts'
+import { boundedText, noNul, timestamp, wellFormed } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
 import { OWNERSHIP_PROOFS, WALLET_KINDS } from './wallet-owner.ts'
 
@@ -31,6 +31,7 @@ export const NewWallet = v.strictObject({
     v.minLength(1, 'Expected a name.'),
     v.maxLength(100, 'Expected at most 100 characters.'),
     noNul(),
+    wellFormed(),
   ),
 })
 

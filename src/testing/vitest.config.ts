@@ -14,10 +14,12 @@ const REPOSITORY = [
   'import-rules',
   'wording',
 ].map((name) => `src/testing/${name}.test.ts`)
+const VECTORS = 'src/testing/vectors/*.test.ts'
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
 /**
- * Two projects. `unit`: what needs no process and no database, the vocabularies, the browser's own code, and the tests of the repository.
+ * Two projects. `unit`: what needs no process and no database, the vocabularies, the browser's own code, the tests of the repository,
+ * and test cases of others.
  * `integration`: programs, chains and databases, all real, hence the longer limits.
  */
 export default defineConfig({
@@ -29,7 +31,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', ...REPOSITORY],
+          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', ...REPOSITORY, VECTORS],
           testTimeout: 20_000,
         },
       },

@@ -221,6 +221,11 @@ describe('is refused', () => {
       ) as Hex,
       'above the fee',
     ],
+    [
+      'a largest fee beyond 256 bits',
+      serialize({ gas: 2n ** 63n, maxFeePerGas: 2n ** 193n }),
+      'above 2^256 - 1 wei',
+    ],
   ])('%s', (_, bytes, problem) => {
     expect(problemOf(bytes)).toContain(problem)
   })

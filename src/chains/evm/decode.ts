@@ -42,6 +42,7 @@ export type EvmDecoded = ({ ok: true } & EvmFacts) | { ok: false; problem: strin
 /** The largest transaction nodes pass on. */
 const MAX_BYTES = 128 * 1024
 const MAX_UINT64 = 2n ** 64n - 1n
+const MAX_UINT256 = 2n ** 256n - 1n
 /** What fees per gas are told in, though they are wei. */
 const GWEI = { symbol: 'gwei', decimals: 9 }
 const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
@@ -105,11 +106,15 @@ function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signat
   const maxFeePerGas = readInteger('maxFeePerGas', maxFee)
   const maxPriorityFeePerGas = readInteger('maxPriorityFeePerGas', tip)
   if (maxPriorityFeePerGas > maxFeePerGas) throw new RlpError('The priority fee is above the fee.')
+  const gasLimit = readInteger('gas', gas, MAX_UINT64)
+  // No node accepts such a transaction: its fee does not fit into a balance.
+  if (gasLimit * maxFeePerGas > MAX_UINT256)
+    throw new RlpError('The largest fee of the transaction is above 2^256 - 1 wei.')
   const transaction: Fields = {
     type: 'eip1559',
     chainId: readSafeInteger('chainId', chainId),
     nonce: readSafeInteger('nonce', nonce),
-    gas: readInteger('gas', gas, MAX_UINT64),
+    gas: gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas,
     to: readAddress(to),
@@ -129,7 +134,7 @@ function readBytes(name: string, item: unknown): Uint8Array {
   return item
 }
 
-function readInteger(name: string, item: unknown, max = 2n ** 256n - 1n): bigint {
+function readInteger(name: string, item: unknown, max = MAX_UINT256): bigint {
   const bytes = readBytes(name, item)
   if (bytes[0] === 0) throw new RlpError(`The field ${name} has leading zeros.`)
   const value = bytes.length === 0 ? 0n : BigInt(`0x${bytesToHex(bytes)}`)
