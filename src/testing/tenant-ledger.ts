@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { familyOf, type Asset } from '#contract/network.ts'
 import { at, listAt, succeed, textAt, type ApiReply } from './api-client.ts'
+import { eventually } from './service-context.ts'
 import type { Tenant, Tenants } from './two-tenants.ts'
 
 /** A payment as a merchant's accountant reads it from `GET /payments`. */
@@ -105,12 +107,7 @@ export async function readHoldings(t: Tenants, tenant: Tenant): Promise<Baseline
  * up, and with the money that waits for an order they make what the merchant's own wallets hold more or less than before.
  */
 export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline): Promise<void> {
-  const [rows, unmatched, summary, now] = await Promise.all([
-    readRows(tenant),
-    readUnmatched(tenant),
-    tenant.api.get('/payments/summary').then(succeed),
-    readHoldings(t, tenant),
-  ])
+  const { rows, unmatched, summary, now } = await readStill(t, tenant)
   const paid = rows.filter(isConfirmedRow)
   for (const { network, assets } of t.networks) {
     for (const asset of assets) {
@@ -158,6 +155,30 @@ export async function expectLedger(t: Tenants, tenant: Tenant, before: Baseline)
     .filter(({ direction }) => direction === 'received')
     .map(({ network, signature }) => `${network} ${signature}`)
   expect(received.length, 'no transfer is two payments').toBe(new Set(received).size)
+}
+
+/** Read until two readings are the same: a transfer may find its payment between two requests. */
+async function readStill(t: Tenants, tenant: Tenant) {
+  const read = async () => {
+    const [rows, unmatched, summary, now] = await Promise.all([
+      readRows(tenant),
+      readUnmatched(tenant),
+      tenant.api.get('/payments/summary').then(succeed),
+      readHoldings(t, tenant),
+    ])
+    return { rows, unmatched, summary, now }
+  }
+  type Reading = Awaited<ReturnType<typeof read>>
+  const comparable = ({ rows, unmatched, now }: Reading) => ({ rows, unmatched, now })
+  let last = await read()
+  return eventually(
+    async () => {
+      const [before, next] = [last, await read()]
+      last = next
+      return { ...next, still: isDeepStrictEqual(comparable(before), comparable(next)) }
+    },
+    ({ still }) => still,
+  )
 }
 
 /** Drafts of visitors who have shown nothing are in no list and in no figure of the merchant. */

@@ -34,7 +34,7 @@ const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*
  * Reads a request's body as JSON: exact media type, at most 64 KiB, valid UTF-8, then the strict parser.
  * @throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_PARAMETERS`, also where the client left before the end of the body
  */
-async function readBody(request: Request): Promise<unknown> {
+export async function readBody(request: Request): Promise<unknown> {
   const type = request.headers.get('content-type')
   if (!JSON_MEDIA_TYPE.test(type ?? '')) {
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {

@@ -1,6 +1,6 @@
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { readBody } from '#service/api/read-body.ts'
+import { readBody } from '#service/api/mount-endpoint.ts'
 
 /** Valid JSON that our reader refuses on purpose, by the file's name in JSONTestSuite. */
 export const REFUSED_ON_PURPOSE: Readonly<Record<string, string>> = {
