@@ -33,19 +33,19 @@ const collected = (page: Page) =>
   expect(page.getByRole('heading', { name: text('Collected') })).toBeVisible({ timeout: 45_000 })
 
 /**
- * SOL to the seller that the payer signed. `sponsor`: the account that pays the network fee and has
+ * SOL to the seller that the payer signed. `feePayer`: the account that pays the network fee and has
  * yet to sign.
  */
 async function signedTransfer(
   net: Devnet,
   chains: Chains,
-  { payer, memo, sponsor }: { payer: Keypair; memo: string; sponsor?: string },
+  { payer, memo, feePayer }: { payer: Keypair; memo: string; feePayer?: string },
 ): Promise<Uint8Array> {
   const { blockhash } = await chains.solana.getLatestBlockhash('confirmed')
   const parties = {
     sender: payer.publicKey.toBase58(),
     recipient: net.wallets.seller.solana.address,
-    ...(sponsor !== undefined && { sponsor }),
+    ...(feePayer !== undefined && { feePayer }),
   }
   const terms = {
     paymentId: memo,
@@ -249,7 +249,7 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   const terms = { network: SOLANA_DEVNET, payTo: own, lamports: LAMPORTS, memo, url: URL }
   const proof = proveTransfer(
     terms,
-    await signedTransfer(net, chains, { payer, memo, sponsor: own }),
+    await signedTransfer(net, chains, { payer, memo, feePayer: own }),
   )
   const person = await seller()
   const page = await signIn(person, '/payments')

@@ -15,9 +15,9 @@ export function intentOf(
   attempt: { paymentId: string; maxFeeAtomic: bigint },
   currency?: Asset,
 ): PaymentIntent {
-  const { network, asset, sender, feePayer: sponsor, recipient, amountAtomic } = order
+  const { network, asset, sender, feePayer, recipient, amountAtomic } = order
   const { paymentId, maxFeeAtomic } = attempt
-  const who = { sender, recipient, ...(sponsor !== undefined && { sponsor }) }
+  const who = { sender, recipient, ...(feePayer !== undefined && { feePayer }) }
   return {
     paymentId,
     network,
