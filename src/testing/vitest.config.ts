@@ -13,6 +13,7 @@ const REPOSITORY = [
   'stories',
   'import-rules',
   'wording',
+  'threats',
 ].map((name) => `src/testing/${name}.test.ts`)
 const VECTORS = 'src/testing/vectors/*.test.ts'
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
