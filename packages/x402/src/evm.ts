@@ -1,0 +1,154 @@
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  http,
+  keccak256,
+  TransactionReceiptNotFoundError,
+  WaitForTransactionReceiptTimeoutError,
+  type Hex,
+  type LocalAccount,
+} from 'viem'
+import { createEvmClient, type EvmPayer } from '../../../src/x402/client/evm.ts'
+import type { ExactClient } from '../../../src/x402/client/exact-client.ts'
+import { ClientPaymentError, type ClientPayment } from '../../../src/x402/client/order.ts'
+
+export { EVM_NATIVE } from '../../../src/contract/known-address.ts'
+export { createEvmClient, type EvmPayer } from '../../../src/x402/client/evm.ts'
+export { ClientPaymentError, type ClientPayment } from '../../../src/x402/client/order.ts'
+
+export type ViemPayerOptions = {
+  /** Holds the key in this process, for example `privateKeyToAccount(key)`. */
+  account: LocalAccount
+  /** The RPC endpoint of the network that payments are sent on. */
+  rpcUrl: string
+  /** How many blocks must hold a payment before it is presented to the seller; 1 without it. */
+  confirmations?: number
+  /** How long to wait for them, in milliseconds; 120,000 without it. */
+  confirmedWithinMs?: number
+  /**
+   * Called with the hash of each signed payment before it is broadcast. Keep it where it outlives this process: after a crash it says whether
+   * something was paid. Where this rejects, nothing is sent.
+   */
+  onSigned?: (payment: { hash: Hex; order: ClientPayment }) => void | Promise<void>
+}
+
+type Signed = { hash: Hex; raw: Hex }
+
+const REPEAT_MS = 4_000
+
+/**
+ * The scheme `exact` for an account of viem: ETH by `txid`, tokens by EIP-3009 or Permit2.
+ * @throws ClientPaymentError while a payment is made. Its message says whether something was sent.
+ */
+export function createViemClient(options: ViemPayerOptions): ExactClient {
+  return createEvmClient(createViemPayer(options))
+}
+
+/** Payments of one payer are signed one after the other, each with the next nonce. */
+export function createViemPayer({
+  account,
+  rpcUrl,
+  confirmations = 1,
+  confirmedWithinMs = 120_000,
+  onSigned,
+}: ViemPayerOptions): EvmPayer {
+  const transport = http(rpcUrl)
+  const reader = createPublicClient({ transport })
+  let last: Promise<unknown> = Promise.resolve()
+  // While payments are open, a node that has lost one counts too few.
+  let open = 0
+  let nextNonce = 0
+
+  async function sign(order: ClientPayment): Promise<Signed> {
+    try {
+      const id = await reader.getChainId()
+      if (order.network !== `eip155:${id}`)
+        throw new ClientPaymentError(
+          `The seller asks for a payment on ${order.network}; the RPC endpoint serves eip155:${id}. Nothing was sent.`,
+        )
+      const counted = await reader.getTransactionCount({
+        address: account.address,
+        blockTag: 'pending',
+      })
+      const nonce = Math.max(counted, nextNonce)
+      const wallet = createWalletClient({ account, transport, chain: chainOf(id, rpcUrl) })
+      const request = await wallet.prepareTransactionRequest({
+        to: order.payTo as Hex,
+        value: order.amountAtomic,
+        nonce,
+      })
+      const raw = await wallet.signTransaction(request)
+      const hash = keccak256(raw)
+      await onSigned?.({ hash, order })
+      nextNonce = nonce + 1
+      return { hash, raw }
+    } catch (cause) {
+      if (cause instanceof ClientPaymentError) throw cause
+      throw new ClientPaymentError('The payment could not be prepared. Nothing was sent.', {
+        cause,
+      })
+    }
+  }
+
+  /** The same bytes are sent until they are in a block: they can be executed once only. */
+  async function broadcast(order: ClientPayment): Promise<Signed> {
+    const signed = await sign(order)
+    // A node that has them already refuses them; whether they landed is read from the chain.
+    await reader.sendRawTransaction({ serializedTransaction: signed.raw }).catch(() => undefined)
+    return signed
+  }
+
+  return {
+    address: account.address,
+    signTypedData: (data) => account.signTypedData(data),
+    async sendPayment(order) {
+      open++
+      try {
+        const sent = last.then(() => broadcast(order))
+        last = sent.catch(() => undefined)
+        return await confirmed(await sent)
+      } finally {
+        if (--open === 0) nextNonce = 0
+      }
+    },
+  }
+
+  async function confirmed({ hash, raw }: Signed): Promise<Hex> {
+    const until = performance.now() + confirmedWithinMs
+    while (performance.now() < until) {
+      try {
+        const { status } = await reader.waitForTransactionReceipt({
+          hash,
+          confirmations,
+          checkReplacement: false,
+          timeout: Math.min(REPEAT_MS, until - performance.now()),
+        })
+        if (status === 'success') return hash
+        throw new ClientPaymentError(
+          `The payment ${hash} was reverted. It moved no money; its network fee is spent.`,
+        )
+      } catch (error) {
+        if (error instanceof ClientPaymentError) throw error
+        if (
+          !(error instanceof WaitForTransactionReceiptTimeoutError) &&
+          !(error instanceof TransactionReceiptNotFoundError)
+        )
+          await new Promise((resolve) => setTimeout(resolve, REPEAT_MS / 4))
+        await reader.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined)
+      }
+    }
+    throw new ClientPaymentError(
+      `The payment ${hash} was sent and is not in a block yet. It may still be executed: look it up before you pay again.`,
+    )
+  }
+}
+
+function chainOf(id: number, rpcUrl: string) {
+  return defineChain({
+    id,
+    name: `eip155:${id}`,
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  })
+}

@@ -1,0 +1,179 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createPublicClient, http } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Devnet } from './network.ts'
+import { freePort } from './ports.ts'
+
+/** The package as its reader gets it: packed, installed in an empty folder beside the official packages, with the programs of its README as they are. */
+
+const run = promisify(execFile)
+const PACKAGE = fileURLToPath(new URL('../../packages/x402/', import.meta.url))
+const NEEDED = [
+  '@hono/node-server',
+  '@solana/kit',
+  '@types/node',
+  '@x402/core',
+  '@x402/evm',
+  '@x402/fetch',
+  '@x402/hono',
+  '@x402/svm',
+  'hono',
+  'viem',
+]
+
+const stack = new AsyncDisposableStack()
+let folder: string
+let net: Devnet
+let shop: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'paydesk-package-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const [devnet] = await Promise.all([
+    Devnet.create({
+      programs: { service: true, bff: false, web: false, seller: false },
+      seed: false,
+      evmBlockTimeSeconds: 0.5,
+      slotTimeMs: 100,
+    }),
+    install(),
+  ])
+  net = stack.use(devnet)
+  const [evm, solana] = net.networks
+  const { buyer, seller } = net.wallets
+  env = {
+    PATH: '/usr/bin:/bin',
+    EVM_NETWORK: evm?.network ?? '',
+    SOLANA_NETWORK: solana?.network ?? '',
+    EVM_RPC: net.evm.rpcUrl,
+    SOLANA_RPC: net.solana.rpcUrl,
+    EVM_KEY: buyer.evm.privateKey,
+    SOLANA_KEY: buyer.solana.secretKey,
+    EVM_PAY_TO: seller.evm.address,
+    SOLANA_PAY_TO: seller.solana.address,
+    PAYDESK_URL: net.urls.service,
+    PAYDESK_KEY: net.apiKeys.operator,
+  }
+  shop = await openShop()
+})
+
+afterAll(() => stack.disposeAsync())
+
+/** Versions are those of the repository, so that the test is the same tomorrow. */
+async function install(): Promise<void> {
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: PACKAGE,
+  })
+  const versions = await Promise.all(
+    NEEDED.map(async (name) => {
+      const { version } = JSON.parse(
+        await readFile(join(PACKAGE, '../../node_modules', name, 'package.json'), 'utf8'),
+      )
+      return `${name}@${version}`
+    }),
+  )
+  await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }')
+  await run(
+    'npm',
+    [
+      'install',
+      '--prefer-offline',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      join(folder, stdout.trim()),
+      ...versions,
+    ],
+    { cwd: folder },
+  )
+  const readme = await readFile(join(folder, 'node_modules/@paydesk/x402/README.md'), 'utf8')
+  for (const [, name = '', code = ''] of readme.matchAll(/`(\w+\.ts)`[^\n]*\n\n```ts\n([^]*?)```/g))
+    await writeFile(join(folder, name), code)
+}
+
+async function openShop(): Promise<string> {
+  const port = String(await freePort())
+  const child = spawn(process.execPath, ['sell.ts'], {
+    cwd: folder,
+    env: { ...env, PORT: port },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  stack.defer(async () => {
+    const gone = new Promise((resolve) => child.once('exit', resolve))
+    child.kill()
+    await gone
+  })
+  for await (const line of createInterface(child.stdout)) if (line === 'ready') break
+  return `http://127.0.0.1:${port}`
+}
+
+const buy = (url: string, program = 'buy.ts') =>
+  run(process.execPath, [program], { cwd: folder, env: { ...env, URL_TO_BUY: url } })
+
+describe('the packed package in an empty folder', () => {
+  test.each(['/eth', '/sol'])(
+    'buys %s with the official fetch package from the official server',
+    async (path) => {
+      const { stdout, stderr } = await buy(`${shop}${path}`)
+      expect(stdout).toBe(`200 Served ${path}.\n`)
+      expect(stderr.includes('paying')).toBe(path === '/eth')
+    },
+  )
+
+  test('declares the types that its README uses', async () => {
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          module: 'nodenext',
+          target: 'es2024',
+          lib: ['es2024', 'dom', 'dom.iterable', 'esnext.disposable'],
+          strict: true,
+          skipLibCheck: false,
+          noEmit: true,
+          types: ['node'],
+        },
+        files: ['buy.ts', 'sell.ts'],
+      }),
+    )
+    const { stdout } = await run(join(PACKAGE, '../../node_modules/.bin/tsc'), [
+      '-p',
+      folder,
+    ]).catch((error: { stdout: string }) => error)
+    const ours = stdout.split('\n').filter((line) => /^(buy|sell)\.ts|@paydesk/.test(line))
+    expect(ours).toEqual([])
+  })
+
+  test('holds its code, its declarations, its README and its licence, and nothing else', async () => {
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: PACKAGE,
+    })
+    const [{ files }] = JSON.parse(stdout)
+    const names = (files as { path: string }[]).map(({ path }) => path)
+    expect(names).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
+    const others = names.filter((name) => !/^dist\/([\w-]+\.js|types\/.*\.d\.ts)$/.test(name))
+    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
+  })
+
+  test('more than the buyer allows for one payment is refused, and nothing is paid', async () => {
+    const reader = createPublicClient({ transport: http(net.evm.rpcUrl) })
+    const sent = () => reader.getTransactionCount({ address: net.wallets.buyer.evm.address })
+    const before = await sent()
+    const code = await readFile(join(folder, 'buy.ts'), 'utf8')
+    await writeFile(
+      join(folder, 'frugal.ts'),
+      code.replace("'10000000000000000'", "'9999999999999999'"),
+    )
+    await expect(buy(`${shop}/eth`, 'frugal.ts')).rejects.toMatchObject({
+      stderr: expect.stringMatching(/allowedAssets|spend/i),
+    })
+    expect(await sent()).toBe(before)
+  })
+})
