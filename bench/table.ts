@@ -1,7 +1,8 @@
+import { env } from 'node:process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { chromium, type BrowserContext, type CDPSession, type Page } from '@playwright/test'
-import { findBrowser } from '../browser.ts'
-import { openHistoryFixture } from '../history-fixture.ts'
+import { findBrowser } from '#testing/browser.ts'
+import { openHistoryFixture } from '#testing/history-fixture.ts'
 
 /**
  * Scrolls a list of 100,000 payments in Chromium on a CPU slowed down four times, next to 3,000
@@ -43,7 +44,7 @@ function report(
 console.log(`writing ${ROWS.toLocaleString('en')} payments …`)
 await using fixture = await openHistoryFixture({ rows: ROWS, dist: DIST })
 const browser = await chromium.launch({
-  executablePath: await findBrowser(process.env),
+  executablePath: await findBrowser(env),
   args: [
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     '--enable-precise-memory-info',

@@ -8,7 +8,7 @@ import { foldTallies } from '#service/db/fold-tallies.ts'
 import { readFilters } from '#service/payments/list/filters.ts'
 import { readTotal } from '#service/payments/list/history-total.ts'
 import { readHistory, readList } from '#service/payments/list/history.ts'
-import { openContext } from './service-context.ts'
+import { openContext } from '#testing/service-context.ts'
 
 /**
  * Reads pages of a long history on a real Postgres, near and far side by side in one run, and prints their ratios with their bars.
@@ -43,7 +43,7 @@ const { db } = context
 console.log(`writing ${ROWS.toLocaleString('en')} payments …`)
 const target = context.config.database
 if (!('url' in target)) throw new Error('This measures a Postgres server.')
-const setUp = new pg.Client({ connectionString: target.url })
+const setUp = new pg.Client({ connectionString: target.migrationUrl ?? target.url })
 await setUp.connect()
 await setUp.query(
   `insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata, signature, created_at, updated_at)

@@ -1,0 +1,89 @@
+import { createServer, Agent, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What passed: HTTP requests, and the methods in them, which is what a provider bills. */
+export type RpcCount = { requests: number; methods: number; byMethod: Record<string, number> }
+
+export type CountingProxy = AsyncDisposable & {
+  url: string
+  /** Added to each request, in milliseconds: the distance to the provider. */
+  delayMs: number
+  /** What passed since the last time this was called. */
+  take: () => RpcCount
+}
+
+const NAME = /"method":\s*"(\w+)"/g
+
+/** A way to an RPC endpoint that counts what is asked there. It changes nothing. */
+export async function startCountingProxy(target: string): Promise<CountingProxy> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const { hostname, port, pathname } = new URL(target)
+  let count: RpcCount = { requests: 0, methods: 0, byMethod: {} }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks)
+      count.requests++
+      for (const [, method = ''] of body.toString().matchAll(NAME)) {
+        count.methods++
+        count.byMethod[method] = (count.byMethod[method] ?? 0) + 1
+      }
+      setTimeout(() => forward(body), proxy.delayMs)
+    })
+    function forward(body: Buffer): void {
+      const headers = { 'content-type': 'application/json', 'content-length': body.length }
+      const onward = httpRequest(
+        { hostname, port, path: pathname, method: 'POST', agent, headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
+          answer.pipe(response)
+        },
+      )
+      onward.on('error', () => request.socket.destroy())
+      onward.end(body)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: CountingProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    delayMs: 0,
+    take() {
+      const taken = count
+      count = { requests: 0, methods: 0, byMethod: {} }
+      return taken
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      agent.destroy()
+      await closed
+    },
+  }
+  return proxy
+}
+
+/** Both together. */
+export function addCounts(counts: readonly RpcCount[]): RpcCount {
+  const sum: RpcCount = { requests: 0, methods: 0, byMethod: {} }
+  for (const { requests, methods, byMethod } of counts) {
+    sum.requests += requests
+    sum.methods += methods
+    for (const [name, count] of Object.entries(byMethod))
+      sum.byMethod[name] = (sum.byMethod[name] ?? 0) + count
+  }
+  return sum
+}
+
+/** The methods, the most frequent first. */
+export function listMethods({ byMethod }: RpcCount, of = 1): string {
+  return Object.entries(byMethod)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, 6)
+    .map(([name, count]) => `${name} ${round(count / of)}`)
+    .join(', ')
+}
+
+function round(value: number): string {
+  return String(Math.round(value * 10) / 10)
+}
