@@ -25,10 +25,11 @@ const FORBIDDEN: Record<string, string> = {
   web: 'service/context/context.ts',
   bff: 'service/context/context.ts',
   service: 'web/main.tsx',
+  signer: 'service/context/context.ts',
   devnet: 'web/main.tsx',
 }
 const BROWSER_FOLDERS = ['contract', 'chains', 'web']
-const SERVER_FOLDERS = ['egress', 'http', 'postgres', 'bff', 'service']
+const SERVER_FOLDERS = ['egress', 'http', 'postgres', 'bff', 'service', 'signer']
 
 type Plant = { title: string; path: string; source: string; by: 'lint' | 'types'; expected: RegExp }
 

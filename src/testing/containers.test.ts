@@ -42,7 +42,7 @@ test('each image holds every folder that its program may import', async () => {
 
 test('the composition sets only variables that a program reads, and mounts only its own files', async () => {
   const compose = await read('deploy/containers/compose.yaml')
-  const configs = `${await read('src/service/context/config.ts')}${await read('src/bff/config/config.ts')}`
+  const configs = `${await read('src/service/context/config.ts')}${await read('src/signer/config.ts')}${await read('src/bff/config/config.ts')}`
   const set = [...compose.matchAll(/^ {6}([A-Z][A-Z_]+): /gm)]
     .map(([, name = '']) => name)
     .filter((name) => !name.startsWith('POSTGRES_'))

@@ -150,6 +150,37 @@ export const ANSWERS = {
   uses_all_gas: '0x5b600056',
 } as const satisfies Record<string, Hex>
 
+/**
+ * Runtime code whose `isValidSignature` accepts every signature where `condition` leaves a value
+ * other than zero on the stack, and none otherwise.
+ */
+export function validWhile(condition: Hex): Hex {
+  const refuse = size(condition) + 4 + size(ANSWERS.valid)
+  return concat([
+    condition,
+    '0x15',
+    '0x60',
+    numberToHex(refuse, { size: 1 }),
+    '0x57',
+    ANSWERS.valid,
+    '0x5b',
+    ANSWERS.invalid,
+  ])
+}
+
+/** Conditions of `validWhile`. */
+export const WHILE = {
+  /** Nobody pays for gas: true in a simulation that names no fee. */
+  gasIsFree: '0x3a15',
+  /** The transaction was not signed by this account. */
+  originIsNot: (address: Hex) => concat(['0x73', address, '0x321415']),
+  /** The block is this one or an earlier one. */
+  blockUpTo: (height: bigint) =>
+    concat(['0x43', '0x67', numberToHex(height, { size: 8 }), '0x1015']),
+  /** The gas left is above this: less than a simulation has that names no gas limit. */
+  gasAbove: (gas: bigint) => concat(['0x67', numberToHex(gas, { size: 8 }), '0x5a11']),
+} as const
+
 /** Runtime code that reverts with these bytes. */
 export function revertsWith(data: Hex): Hex {
   const length = numberToHex(size(data), { size: 2 })

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
  */
 
 const ROOT = join(import.meta.dirname, '../..')
-const SCRIPTS = ['start:service', 'start:bff', 'admin', 'conformance']
+const SCRIPTS = ['start:service', 'start:bff', 'signer', 'admin', 'conformance']
 /** Runs the programs; no file imports it. */
 const RUNTIME = 'node'
 /** An import, an export from elsewhere, a lazy import, or a file of a package that is served as it is. */

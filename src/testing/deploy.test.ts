@@ -280,7 +280,7 @@ async function expectApp(url: string, address: string): Promise<void> {
   page.on('pageerror', (error) => refused.push(String(error)))
   try {
     await page.goto(url)
-    await page.getByText('The server cannot be reached').first().waitFor({ timeout: 30_000 })
+    await page.getByText('Server unreachable').first().waitFor({ timeout: 30_000 })
     const { pathname, search } = new URL(page.url())
     expect(pathname + search).toBe(address)
     const base = address.startsWith('/desk') ? '/desk' : ''

@@ -11,14 +11,16 @@ import { Network } from '#contract/network.ts'
 import { RETRYABLE, type ProblemCode } from '#contract/problem-codes.ts'
 import { problems } from '#contract/problem.ts'
 import { readOptions } from '#devnet/options.ts'
+import { readConfig as readShopConfig } from '#devnet/seller/config.ts'
 import { findCommand } from '#service/admin/run.ts'
 import { readEnv as readServiceEnv, toConfig as toServiceConfig } from '#service/context/config.ts'
+import { readSignerConfig } from '#signer/config.ts'
 import { WebConfig } from '#web/app/config.ts'
 
 /** What the documents say is compared with the code, so that neither changes alone. Their commands are run by documented-commands.test.ts. */
 
 const ROOT = join(import.meta.dirname, '../..')
-const OURS = ['*', 'docs/**/*', 'deploy/**/*', 'e2e/**/*', 'src/**/*', '.ci/*']
+const OURS = ['*', 'docs/**/*', 'deploy/**/*', 'e2e/**/*', 'bench/*', 'src/**/*', '.ci/*']
 const README_LINES = 130
 /** Paths that are no rows of the endpoint table. */
 const OPERATIONS = [
@@ -85,6 +87,53 @@ describe('variables', () => {
 
   test('those of the proxy are documented, and no others', () => {
     expect([...both, ...of('Proxy')].toSorted()).toEqual(variablesRead(readProxyEnv, toProxyConfig))
+  })
+
+  test('those of the signer are among those of the service', () => {
+    const known = [...both, ...of('Service')]
+    expect(variablesRead(readSignerConfig).filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  test('those of the programs of the local network are documented, and no others', () => {
+    const [ports = [], shop = [], solana = []] = tables(
+      section('docs/OPERATIONS.md', 'The local network'),
+    )
+    expect(ports.toSorted()).toEqual(variablesRead((env) => readOptions([], env)))
+    expect(shop.toSorted()).toEqual(variablesRead(readShopConfig))
+    const [, object = ''] =
+      /v\.object\(\{([^}]*)\}\),\s*process\.env/.exec(read('src/devnet/nodes/solana/main.ts')) ?? []
+    expect(solana.toSorted()).toEqual(
+      [...object.matchAll(/(\w+):/g)].map(([, name = '']) => name).toSorted(),
+    )
+  })
+
+  test('no other program reads an environment', () => {
+    const readers = sources.filter(
+      (path) =>
+        /^(src|packages)\/(?!testing\/|devnet\/examples\/|web\/)/.test(path) &&
+        /process\.env\b|\benv\b[^;]*from 'node:process'/.test(read(path)),
+    )
+    expect(readers).toEqual([
+      'src/bff/main.ts',
+      'src/devnet/main.ts',
+      'src/devnet/nodes/solana/main.ts',
+      'src/devnet/seller/main.ts',
+      'src/service/admin/main.ts',
+      'src/service/main.ts',
+      'src/signer/main.ts',
+    ])
+    // Each passes its environment to the functions above; these are the names that it looks up itself.
+    const looked = readers.flatMap((path) =>
+      [
+        ...read(path).matchAll(
+          /process\.env(?:\.(\w+)|\['(\w+)'\])|\{([\w\s,]+)\} = process\.env\b/g,
+        ),
+      ].flatMap(([, name, quoted, several = '']) =>
+        [name, quoted, ...several.split(/[\s,]+/)].filter(Boolean),
+      ),
+    )
+    expect(looked).toEqual(['LISTEN_FDS', 'LISTEN_PID'])
+    for (const name of looked) expect(textOf('docs/OPERATIONS.md')).toContain(`\`${name}\``)
   })
 
   test('the fields of config.json are documented, and no others', () => {
@@ -198,7 +247,7 @@ describe('snippets', () => {
     expect(
       snippets
         .map(({ language }) => language)
-        .filter((language) => !['sh', 'ts', 'json', 'mermaid'].includes(language)),
+        .filter((language) => !['sh', 'ts', 'json', 'mermaid', 'sql'].includes(language)),
     ).toEqual([])
   })
 
@@ -291,6 +340,14 @@ function rows(text: string): string[][] {
   )
 }
 
+/** The names in the first cells of each table of a text. */
+function tables(text: string): string[][] {
+  return text
+    .split('\n\n')
+    .map(firstCells)
+    .filter((names) => names.length > 0)
+}
+
 function firstCells(text: string): string[] {
   return rows(text).flatMap(([cell = '']) => codeSpans(cell))
 }
@@ -310,6 +367,10 @@ function variablesRead(...readers: readonly ((env: Env) => unknown)[]): string[]
       get: (_, name) => {
         if (typeof name === 'string') names.add(name)
         return undefined
+      },
+      has: (_, name) => {
+        if (typeof name === 'string') names.add(name)
+        return false
       },
     },
   )

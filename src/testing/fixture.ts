@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { createBff, type Overrides, type RunningBff } from '#bff/bff.ts'
 import type { BffConfig } from '#bff/config/config.ts'
@@ -12,6 +9,7 @@ import { payment } from '#service/db/schema/payment.ts'
 import { recordEvent } from '#service/db/record-event.ts'
 import { createService, type RunningService } from '#service/service.ts'
 import { TestBrowser } from './test-browser.ts'
+import { openTestSigner } from './test-signer.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { createTestKey, insertTestPayment } from './service-app.ts'
 import { registerPayee } from './service-context.ts'
@@ -24,6 +22,7 @@ export const ORIGIN = 'http://localhost:4173'
  */
 const deaf = {
   rpcUrls: ['http://127.0.0.1:9'],
+  publicRpcUrls: ['http://127.0.0.1:9'],
   testnet: true,
   blockTimeMs: 60_000,
   confirmations: 2,
@@ -55,7 +54,8 @@ export class Fixture {
   /** Every line the proxy logged. */
   readonly log: string[] = []
   readonly #options: Options
-  readonly #folder = mkdtempSync(join(tmpdir(), 'paydesk-desk-'))
+  /** In this process, so that each test file need not start one. */
+  readonly signer = openTestSigner()
   /** The same after a restart, and not taken by others in between. */
   readonly #ports: Both<number>
   readonly #databases: Both<TestDatabase>
@@ -94,15 +94,18 @@ export class Fixture {
   }
 
   async startService(): Promise<void> {
-    this.service = await createService({
-      host: '127.0.0.1',
-      port: this.#ports.service,
-      database: this.#databases.service.target,
-      networks: this.networks,
-      logLevel: 'silent',
-      vaultKey: { file: join(this.#folder, 'vault.key') },
-      trustedProxyHops: 0,
-    })
+    this.service = await createService(
+      {
+        host: '127.0.0.1',
+        port: this.#ports.service,
+        database: this.#databases.service.target,
+        networks: this.networks,
+        logLevel: 'silent',
+        signer: { socket: 'unused' },
+        trustedProxyHops: 0,
+      },
+      { signer: this.signer },
+    )
   }
 
   async startBff(changes: Partial<BffConfig> = {}): Promise<void> {
@@ -122,6 +125,7 @@ export class Fixture {
       examples: [],
       walletConnect: null,
       hosted: [],
+      rates: [],
       trustedProxyHops: 0,
       logLevel: 'debug',
       ...this.#options.bff,
@@ -182,6 +186,6 @@ export class Fixture {
     await this.stopService()
     await this.#databases.bff[Symbol.asyncDispose]()
     await this.#databases.service[Symbol.asyncDispose]()
-    rmSync(this.#folder, { recursive: true, force: true })
+    await this.signer[Symbol.asyncDispose]()
   }
 }

@@ -12,7 +12,7 @@ import { foldTallies } from '#service/db/fold-tallies.ts'
 import { createService } from '#service/service.ts'
 import { DEAF_NETWORKS } from './fixture.ts'
 import { TestBrowser, evmWallet } from './test-browser.ts'
-import { createTestDatabase } from './postgres.ts'
+import { createTestDatabase, databaseVariables } from './postgres.ts'
 import { createTestKey } from './service-app.ts'
 
 const SELLERS = {
@@ -51,12 +51,12 @@ export async function openHistoryFixture({
       database: target,
       networks: DEAF_NETWORKS,
       logLevel: 'silent',
-      vaultKey: { file: join(folder, 'vault.key') },
+      signer: { env: { VAULT_KEY_FILE: join(folder, 'vault.key') } },
       trustedProxyHops: 0,
     }),
   )
   const made = await createTestKey(service.context.db)
-  await writeHistory(target.url, made.accountId, rows)
+  await writeHistory(target.migrationUrl ?? target.url, made.accountId, rows)
   while ((await foldTallies(service.context.db)) > 0);
 
   const web = createServer(
@@ -76,7 +76,7 @@ export async function openHistoryFixture({
         PORT: '0',
         SERVICE_URL: service.url,
         SERVICE_API_KEY: made.key,
-        DATABASE_URL: target.url,
+        ...databaseVariables(target),
         NETWORKS: JSON.stringify(DEAF_NETWORKS),
         ALLOWED_ORIGINS: url,
         SELLER_WALLETS: Object.values(SELLERS).join(','),

@@ -69,10 +69,10 @@ export class HostedFixture {
   async openTill(): Promise<void> {
     // The limit of requests per visitor and minute is not tested here.
     this.pass(61_000)
-    const { db, vault } = this.fixture.service.context
+    const { db, signer } = this.fixture.service.context
     this.managed = (
       await createWallet(
-        { db, vault, now: new Date() },
+        { db, signer, now: new Date() },
         { accountId: this.fixture.accountId, family: 'evm', name: 'till' },
       )
     ).address

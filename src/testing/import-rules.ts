@@ -20,8 +20,9 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   egress: { may: [] },
   http: { may: ['contract'] },
   postgres: { may: [] },
+  signer: { may: ['contract', 'x402', 'chains'] },
   service: {
-    may: ['contract', 'x402', 'chains', 'egress', 'http', 'postgres'],
+    may: ['contract', 'x402', 'chains', 'egress', 'http', 'postgres', 'signer'],
     layers: [
       'db',
       'limits',
@@ -33,12 +34,12 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'usage',
       'payments',
       'payments/list',
+      'reconciliation',
       'hosted',
       'refunds',
       'verification',
       'settlement',
       'settlement/self',
-      'reconciliation',
       'monitor',
       'openapi',
       'api',
@@ -54,6 +55,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'budget',
       'config',
       'upstream',
+      'rates',
       'events',
       'context',
       'http',
@@ -96,7 +98,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'build',
     ],
   },
-  devnet: { may: ['contract', 'x402', 'chains', 'service', 'bff', 'postgres'] },
+  devnet: { may: ['contract', 'x402', 'chains', 'service', 'signer', 'bff', 'postgres'] },
 }
 
 /** `files`: folders, or the files of one. */
@@ -120,6 +122,11 @@ export const BANS: readonly Ban[] = [
     files: ['src/chains/solana', 'src/service/chains/solana'],
     pattern: { regex: '(^|/)evm/|^viem' },
     message: 'The two chains never import each other.',
+  },
+  {
+    files: ['src/service', 'src/devnet'],
+    pattern: { regex: String.raw`^#signer/(?!(client|config|protocol)\.ts$)` },
+    message: 'The keys of managed wallets are in another process: only its client is imported.',
   },
   {
     files: ['src/service/api/handlers.ts'],

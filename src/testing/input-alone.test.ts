@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
@@ -6,9 +5,9 @@ import type { BrowserEndpoint, Endpoint, Schema } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { VALID_REQUESTS } from '#contract/valid-requests.ts'
-import { apiKey } from '#service/db/schema/access.ts'
 import { createTestKey } from './service-app.ts'
 import { Fixture } from './fixture.ts'
+import { executeAsOwner } from './postgres.ts'
 import { evmWallet, type TestBrowser } from './test-browser.ts'
 
 /** No input alone makes a 5xx: NUL characters and long texts in every field, path parameter and query parameter of every endpoint of both programs. */
@@ -27,10 +26,11 @@ beforeAll(async () => {
     },
   })
   const wide = await createTestKey(fixture.service.context.db)
-  await fixture.service.context.db
-    .update(apiKey)
-    .set({ requestsPerMinute: 100_000 })
-    .where(eq(apiKey.id, wide.id))
+  const { config, db } = fixture.service.context
+  await executeAsOwner(
+    { target: config.database, db },
+    `update service.api_key set requests_per_minute = 100000 where id = '${wide.id}'`,
+  )
   key = wide.key
   browsers.nobody = fixture.browser()
   browsers.operator = fixture.browser()

@@ -163,6 +163,10 @@ export async function startSolana(options: { slotTimeMs: number }) {
     connection,
     network,
     setAccount,
+    /** Time passes by so many slots at once. */
+    async skipSlots(count: number): Promise<void> {
+      surfnet.timeTravelToSlot((await connection.getSlot('processed')) + count)
+    },
     /** A new account that holds so much. */
     async wallet(lamports: bigint) {
       const keypair = Keypair.generate()

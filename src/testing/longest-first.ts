@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Test files by the folder that says how long they take: begun last, a whole devnet would keep one worker busy while the others have nothing left. */
-const LONGEST = ['/src/devnet/', '/src/testing/deploy', '/src/service/crash']
+const LONGEST = ['/src/devnet/', '/src/testing/deploy', '/src/testing/model', '/src/service/crash']
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

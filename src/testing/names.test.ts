@@ -103,10 +103,14 @@ function exportsOf(path: string, text: string): Named[] {
   })
 }
 
-const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'e2e'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
+const tracked = execFileSync(
+  'git',
+  ['ls-files', '-co', '--exclude-standard', 'src', 'e2e', 'bench'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
   .split('\n')
   .filter((path) => /\.(ts|tsx|mjs)$/.test(path))
 const files = await Promise.all(

@@ -1,12 +1,12 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { env } from 'node:process'
 import pg from 'pg'
 import { embeddedTemplate } from '#devnet/embedded-template.ts'
-import type { DatabaseTarget } from '#postgres/open.ts'
+import type { Database, DatabaseTarget } from '#postgres/open.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -33,17 +33,65 @@ export async function createTestDatabase(engine: Engine): Promise<TestDatabase> 
     }
   const folder = env[SHARED_SERVER]
   if (folder === undefined) return createOnOwnServer()
-  const { url, dispose } = await createDatabase(folder)
-  return { target: { url }, [Symbol.asyncDispose]: dispose }
+  const { target, dispose } = await createDatabase(folder)
+  return { target, [Symbol.asyncDispose]: dispose }
+}
+
+/** One database, and its roles: tests run as a role that may do no more than in production. */
+type ServerTarget = { url: string; migrationUrl: string }
+
+/** The same database as the role that owns its tables: for what a test does to them that no program may. */
+export function asOwner(target: DatabaseTarget): DatabaseTarget {
+  if (!('url' in target)) return target
+  if (target.migrationUrl === undefined) throw new Error('Expected a database with two roles.')
+  return { url: target.migrationUrl }
+}
+
+/** Runs what no program may do to its tables, as their owner; `db` is used where there is one role. */
+export async function executeAsOwner(
+  { target, db }: { target: DatabaseTarget; db: Pick<Database, 'execute'> },
+  statement: string,
+): Promise<void> {
+  if (!('url' in target)) {
+    await db.execute(statement)
+    return
+  }
+  const client = new pg.Client({ connectionString: target.migrationUrl ?? target.url })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+/** The variables of a program that uses the database. */
+export function databaseVariables(target: DatabaseTarget): Record<string, string> {
+  if (!('url' in target)) return { DATA_DIR: target.dataDir }
+  const { url, migrationUrl } = target
+  return {
+    DATABASE_URL: url,
+    ...(migrationUrl === undefined ? {} : { MIGRATION_DATABASE_URL: migrationUrl }),
+  }
 }
 
 export type OwnDatabase = {
-  target: { url: string }
+  target: ServerTarget
   /**
    * The server crashes and comes back, for every database on it; `whileAway` runs between the two.
    */
   restart: (whileAway: () => Promise<void>) => Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** An empty database on a durable server that nobody else uses. */
+export async function createDurable(dataFolder?: string): Promise<OwnDatabase> {
+  const alone = await startServer({
+    durable: true,
+    ...(dataFolder !== undefined && { dataFolder }),
+  })
+  const { target } = await createDatabase(alone.folder)
+  return {
+    target,
+    restart: alone.restart,
+    [Symbol.asyncDispose]: () => alone.stop(),
+  }
 }
 
 /** An empty database on the server of this process, which lives as long as one of its databases. */
@@ -52,9 +100,9 @@ export async function createOnOwnServer(): Promise<OwnDatabase> {
   try {
     server ??= startServer()
     const { folder, restart } = await server
-    const { url, dispose } = await createDatabase(folder)
+    const { target, dispose } = await createDatabase(folder)
     return {
-      target: { url },
+      target,
       restart,
       [Symbol.asyncDispose]: async () => {
         await dispose()
@@ -67,18 +115,42 @@ export async function createOnOwnServer(): Promise<OwnDatabase> {
   }
 }
 
-async function createDatabase(
+const OWNER = 'paydesk_owner'
+const RUNTIME = 'paydesk_runtime'
+
+function toUrl(folder: string, role: string, database: string): string {
+  return `postgres://${role}@${encodeURIComponent(folder)}/${database}`
+}
+
+/** A database on the same server, as another role. */
+export function urlOf({ target }: TestDatabase, role: string, database: string): string {
+  if (!('url' in target)) throw new Error('Expected a server.')
+  return toUrl(decodeURIComponent(new URL(target.url).hostname), role, database)
+}
+
+/** Runs one statement as the administrator of the same server. */
+export async function executeAsAdmin(database: TestDatabase, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(database, 'postgres', 'postgres') })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+async function runAsAdmin(folder: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: toUrl(folder, 'postgres', 'postgres') })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+/** A new, empty database on the server behind this socket. */
+export async function createDatabase(
   folder: string,
-): Promise<{ url: string; dispose: () => Promise<void> }> {
-  const url = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`
-  const ask = async (statement: string) => {
-    const client = new pg.Client({ connectionString: url('postgres') })
-    await client.connect()
-    await client.query(statement).finally(() => client.end())
-  }
+): Promise<{ target: ServerTarget; dispose: () => Promise<void> }> {
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
-  await ask(`create database ${name}`)
-  return { url: url(name), dispose: () => ask(`drop database ${name} with (force)`) }
+  await runAsAdmin(folder, `create database ${name} owner ${OWNER}`)
+  return {
+    target: { url: toUrl(folder, RUNTIME, name), migrationUrl: toUrl(folder, OWNER, name) },
+    dispose: () => runAsAdmin(folder, `drop database ${name} with (force)`),
+  }
 }
 
 export type Server = {
@@ -101,16 +173,33 @@ async function leave(): Promise<void> {
 
 const READY_WITHIN_MS = 20_000
 
+type ServerOptions = {
+  /** Whether a commit is on the disk before it is acknowledged, as in production; most tests do without. */
+  durable?: boolean
+  /** The folder that holds the data; one beside the socket otherwise. */
+  dataFolder?: string
+  /** The folder of other binaries, as of the distribution. */
+  bin?: string
+  /** Further settings, each as `name=value`. */
+  settings?: readonly string[]
+}
+
 /**
  * Postgres from the npm package, behind a Unix socket in a new folder: no port can be taken. It
  * refuses to run as root, so root runs it as `nobody`.
  */
-export async function startServer(): Promise<Server> {
+export async function startServer({
+  durable = false,
+  dataFolder,
+  bin: otherBin,
+  settings: more = [],
+}: ServerOptions = {}): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-postgres-'))
   const user = process.getuid?.() === 0 ? nobody() : undefined
-  if (user) chownSync(folder, user.uid, user.gid)
-  const bin = binaries(folder, user)
-  const data = join(folder, 'data')
+  for (const each of [folder, dataFolder])
+    if (user && each !== undefined) chownSync(each, user.uid, user.gid)
+  const bin = otherBin ?? binaries(folder, user)
+  const data = join(dataFolder ?? folder, 'data')
   const initdb = spawnSync(
     join(bin, 'initdb'),
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
@@ -129,9 +218,10 @@ export async function startServer(): Promise<Server> {
     '-c',
     `unix_socket_directories=${folder}`,
     '-c',
-    'fsync=off',
+    `fsync=${durable ? 'on' : 'off'}`,
     '-c',
     'max_connections=400',
+    ...more.flatMap((setting) => ['-c', setting]),
   ]
   const launch = () =>
     spawn(join(bin, 'postgres'), ['-D', data, ...settings], {
@@ -143,7 +233,14 @@ export async function startServer(): Promise<Server> {
   const kill = () => child.kill('SIGQUIT')
   process.once('exit', kill)
   await untilReady(child)
+  // The owner loads rows of former versions without the triggers of this one.
+  await runAsAdmin(
+    folder,
+    `create role ${OWNER} login; create role ${RUNTIME} login; grant set on parameter session_replication_role to ${OWNER}`,
+  )
   async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    // A server without space on its disk ends by itself.
+    if (child.exitCode !== null || child.signalCode !== null) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill(signal)
     await ended
@@ -162,6 +259,34 @@ export async function startServer(): Promise<Server> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * The folder with the server and the client programs of the distribution, installed with apt where
+ * this is root: the npm package has no `pg_dump`.
+ */
+export function distributionBinaries(): string {
+  const find = () =>
+    [
+      ...globSync('/usr/lib/postgresql/*/bin').toSorted().toReversed(),
+      ...(env['PATH'] ?? '').split(':'),
+    ].find((folder) =>
+      ['pg_dump', 'postgres', 'initdb'].every((name) => existsSync(join(folder, name))),
+    )
+  const install = (...args: string[]) =>
+    spawnSync('apt-get', ['-qq', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  let found = find()
+  if (found === undefined) {
+    install('update')
+    install('install', '-y', '--no-install-recommends', 'postgresql')
+    found = find()
+  }
+  if (found === undefined)
+    throw new Error('Expected pg_dump beside a Postgres server: apt-get install postgresql.')
+  return found
 }
 
 function untilReady(child: ChildProcess): Promise<void> {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { DestinationStream } from 'pino'
 import { type Plan, type Scope, SCOPES } from '#contract/api-key.ts'
 import type { Network } from '#contract/network.ts'
@@ -18,10 +17,10 @@ import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
 import { createMetrics } from '#service/context/metrics.ts'
 import { examples } from '#service/openapi/examples.ts'
-import { createVault } from '#service/wallets/vaults.ts'
 import type { Routes } from '#service/api/handler.ts'
 import { startFlushing } from '#service/usage/start-flushing.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
+import { openTestSigner } from './test-signer.ts'
 import { createResponseCheck, type ReceivedResponse } from './described-responses.ts'
 
 /** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
@@ -77,7 +76,7 @@ type Options = {
   readPayment?: ReadPayment
   limits?: Parameters<typeof startEventStream>[1]['limits']
   /** The chains, keys and settings of a service that has them; none otherwise. */
-  parts?: Pick<Context, 'config' | 'chains' | 'vault'>
+  parts?: Pick<Context, 'config' | 'chains' | 'signer'>
   trustedProxyHops?: number
 }
 
@@ -97,6 +96,7 @@ export async function startTestApp({
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => requestLimits.close())
+  const signer = parts?.signer ?? stack.use(openTestSigner())
   const context: Context = {
     config: {
       host: '127.0.0.1',
@@ -105,12 +105,12 @@ export async function startTestApp({
       database: target,
       networks,
       logLevel: 'info',
-      vaultKey: { file: 'unused' },
+      signer: { socket: 'unused' },
     },
     db: database.db,
     chains: new Map(),
-    vault: createVault(randomBytes(32)),
     ...parts,
+    signer,
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
     limits: requestLimits,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import { SOLANA_DEVNET, type Network } from '#contract/network.ts'
@@ -11,10 +10,10 @@ import { createAccount } from '#service/keys/accounts.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
-import { createVault } from '#service/wallets/vaults.ts'
 import { registerWallet, releaseWallet } from '#service/wallets/ownership.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
+import { openTestSigner } from './test-signer.ts'
 
 export type OpenedContext = AsyncDisposable & { context: Context; actor: Actor }
 
@@ -48,11 +47,11 @@ export async function openContext(
       database: target,
       networks: [...networks],
       logLevel: 'silent',
-      vaultKey: { file: 'unused' },
+      signer: { socket: 'unused' },
     },
     db: database.db,
     chains: createChains(networks),
-    vault: beside?.vault ?? createVault(randomBytes(32)),
+    signer: beside?.signer ?? stack.use(openTestSigner()),
     log: createLog('silent'),
     usage: createUsageLog(database.db),
     limits,

@@ -128,6 +128,9 @@ export class SimulatedChain implements Chain {
     })
   }
 
+  history: Chain['history'] = (address) =>
+    Promise.resolve({ nonce: this.#nonceOf(address), blockHash: null, unknown: [] })
+
   observe: Chain['observe'] = (signature, as = (seen) => seen) =>
     Promise.resolve(as(this.#observe(signature)))
 

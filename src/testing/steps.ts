@@ -14,7 +14,10 @@ const vitest = (project: string, ...more: string[]): TestStep => ({
 /** Everything `npm test` runs, cheapest first. */
 export const steps: readonly TestStep[] = [
   { name: 'fmt', command: ['oxfmt', '--check'] },
-  { name: 'lint', command: ['oxlint', '--deny-warnings', 'src', 'e2e', 'vite.config.ts'] },
+  {
+    name: 'lint',
+    command: ['oxlint', '--deny-warnings', 'src', 'packages', 'e2e', 'bench', 'vite.config.ts'],
+  },
   { name: 'types', command: ['tsc', '-b'] },
   { name: 'knip', command: ['knip'] },
   vitest('unit'),
@@ -22,8 +25,8 @@ export const steps: readonly TestStep[] = [
   { name: 'size', command: ['node', 'src/testing/size.ts'] },
   // Its tests wait for blocks and timers more than they compute: one more of them than there are processors.
   vitest('integration', '--maxWorkers=3'),
-  // The short form of `npm run chaos:kill`.
-  { name: 'chaos', command: ['node', 'src/testing/chaos/kill.ts'] },
+  // The short forms of all commands `npm run chaos:…`.
+  { name: 'chaos', command: ['node', 'src/testing/chaos/short.ts'] },
   {
     name: 'e2e',
     command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],

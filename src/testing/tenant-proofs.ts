@@ -29,8 +29,13 @@ export type Presented = {
   network: string
   resource: string
   memo?: string
+  /** How long what is signed is valid; a minute otherwise. */
+  validSeconds?: number
   extra: Record<string, unknown>
 }
+
+/** The chains and payers that proofs are made with. */
+export type ProofMakers = Pick<Tenants, 'evm' | 'eth' | 'usdc' | 'payer' | 'feePayer' | 'solana'>
 
 /** Every way to prove a payment: broadcast by the payer, or signed by the payer and broadcast by the service. */
 export const EVM_METHODS = ['evm txid', 'evm signed-transaction', 'evm eip3009'] as const
@@ -47,10 +52,14 @@ export function payeeOf({ payout }: Pick<Tenant, 'payout'>, method: ProofMethod)
 
 /** A new payer pays, and proves it. */
 export async function makeProof(
-  t: Tenants,
-  { method, payTo, resource = RESOURCE }: { method: ProofMethod; payTo: string; resource?: string },
+  t: ProofMakers,
+  {
+    resource = RESOURCE,
+    ...rest
+  }: { method: ProofMethod; payTo: string; resource?: string; validSeconds?: number },
 ): Promise<Presented> {
-  const terms = { method, payTo, resource }
+  const terms = { ...rest, resource }
+  const { method } = terms
   if (method === 'evm txid') return proveSent(t, terms)
   if (method === 'evm signed-transaction') return proveSigned(t, terms)
   if (method === 'evm eip3009') return proveAuthorized(t, terms)
@@ -119,7 +128,7 @@ export function facilitatorBody(proof: Presented): object {
 
 /** The same payment as its payer would prove it for another resource: only the payer can. */
 export async function proveSent(
-  t: Tenants,
+  t: ProofMakers,
   terms: Terms,
   sent?: { payer: PrivateKeyAccount; hash: string; atomic: bigint },
 ): Promise<Presented> {
@@ -145,9 +154,9 @@ export async function proveSent(
   }
 }
 
-type Terms = { method: ProofMethod; payTo: string; resource: string }
+type Terms = { method: ProofMethod; payTo: string; resource: string; validSeconds?: number }
 
-async function proveSigned(t: Tenants, terms: Terms): Promise<Presented> {
+async function proveSigned(t: ProofMakers, terms: Terms): Promise<Presented> {
   const atomic = 10n ** 16n
   const signedTransaction = await signPlain(await t.payer(), { to: terms.payTo, value: atomic })
   const proof = {
@@ -168,7 +177,7 @@ async function proveSigned(t: Tenants, terms: Terms): Promise<Presented> {
   return { ...proof, header: encodeBase64(new TextEncoder().encode(JSON.stringify(value))) }
 }
 
-async function proveAuthorized(t: Tenants, terms: Terms): Promise<Presented> {
+async function proveAuthorized(t: ProofMakers, terms: Terms): Promise<Presented> {
   const extra = { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
   const proof = {
     ...terms,
@@ -187,7 +196,7 @@ async function proveAuthorized(t: Tenants, terms: Terms): Promise<Presented> {
   }
 }
 
-async function proveTokens(t: Tenants, terms: Terms): Promise<Presented> {
+async function proveTokens(t: ProofMakers, terms: Terms): Promise<Presented> {
   const { network } = t.solana.network
   const asset = t.solana.network.assets.find(({ native }) => !native)
   if (!asset) throw new Error('no token')
@@ -208,7 +217,7 @@ async function proveTokens(t: Tenants, terms: Terms): Promise<Presented> {
   }
 }
 
-async function proveSol(t: Tenants, terms: Terms): Promise<Presented> {
+async function proveSol(t: ProofMakers, terms: Terms): Promise<Presented> {
   const [network, lamports, memo] = [
     t.solana.network.network,
     10_000_000n,
@@ -251,6 +260,7 @@ function requirementsOf({
   atomic,
   asset,
   payTo,
+  validSeconds = 60,
   extra,
 }: Omit<Presented, 'header'>): Requirements {
   return {
@@ -259,14 +269,14 @@ function requirementsOf({
     amount: atomic.toString(),
     asset: asset.address,
     payTo,
-    maxTimeoutSeconds: 60,
+    maxTimeoutSeconds: validSeconds,
     extra,
   }
 }
 
 /** A new payer's first transaction: ether, as a wallet sends it without any service. */
 export async function payPlain(
-  t: Tenants,
+  t: ProofMakers,
   payer: PrivateKeyAccount,
   call: PlainCall,
 ): Promise<Hex> {

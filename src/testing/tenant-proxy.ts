@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { ApiReply } from './api-client.ts'
 import { TestBrowser, type BrowserResponse } from './test-browser.ts'
 import { createTestDatabase } from './postgres.ts'
-import { evmSigner, type Signer, type Tenants } from './two-tenants.ts'
+import { evmSigner, type WalletOwnerSigner, type Tenants } from './two-tenants.ts'
 
 export const ORIGIN = 'http://localhost:4173'
 
@@ -42,7 +42,7 @@ export async function openProxy(t: Tenants) {
     /** What one address may ask in a minute is not what is tried. */
     passMinute: () => void (aheadMs += 61_000),
     browser: () => new TestBrowser(() => bff.url, ORIGIN),
-    async signedIn(...wallets: Signer[]): Promise<TestBrowser> {
+    async signedIn(...wallets: WalletOwnerSigner[]): Promise<TestBrowser> {
       const browser = new TestBrowser(() => bff.url, ORIGIN)
       for (const wallet of wallets) {
         const answer = await browser.signIn(wallet)

@@ -47,7 +47,7 @@ const depositAbi = parseAbi(['function deposit() payable'])
 export async function deployTokens(evm: EvmFixture): Promise<EvmTokens> {
   for (const { address, runtimeCode } of [permit2, exactPermit2Proxy, multicall3])
     await evm.setCode(address, runtimeCode)
-  const owner = await evm.wallet(parseEther('1000'))
+  const owner = await evm.wallet(parseEther('10000'))
   let last: Promise<unknown> = Promise.resolve()
   // One after the other: each takes the owner's next nonce.
   const send = async (call: { to?: Hex; data: Hex; value?: bigint }) => {
@@ -78,7 +78,7 @@ export async function deployTokens(evm: EvmFixture): Promise<EvmTokens> {
   await send({
     to: weth.address as Hex,
     data: encodeFunctionData({ abi: depositAbi }),
-    value: parseEther('500'),
+    value: parseEther('5000'),
   })
   return {
     network: { ...evm.network, assets: [...evm.network.assets, usdc, weth] },

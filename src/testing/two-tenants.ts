@@ -23,7 +23,7 @@ import { startSynchronizedClock } from './synchronized-clock.ts'
 import { createTokens, deployTokens, type EvmTokens } from './token-payers.ts'
 
 /** A wallet that signs the texts by which people prove that it is theirs. */
-export type Signer = {
+export type WalletOwnerSigner = {
   address: string
   network: string
   sign: (message: string) => Promise<string>
@@ -157,7 +157,10 @@ async function untilHolds<T>(
 }
 
 /** Proves to the service that a wallet is the tenant's; what the service answered last. */
-export async function provePayout(tenant: Pick<Tenant, 'api'>, wallet: Signer): Promise<ApiReply> {
+export async function provePayout(
+  tenant: Pick<Tenant, 'api'>,
+  wallet: WalletOwnerSigner,
+): Promise<ApiReply> {
   const challenge = await tenant.api.post('/wallets/payout/challenge', {
     walletAddress: wallet.address,
   })
@@ -175,7 +178,7 @@ export async function listPayouts(tenant: Pick<Tenant, 'api'>): Promise<string[]
   return listAt(body, 'wallets').map((wallet) => textAt(wallet, 'walletAddress'))
 }
 
-export function evmSigner(account: PrivateKeyAccount): Signer {
+export function evmSigner(account: PrivateKeyAccount): WalletOwnerSigner {
   return {
     address: account.address,
     network: 'eip155:31337',
@@ -183,7 +186,7 @@ export function evmSigner(account: PrivateKeyAccount): Signer {
   }
 }
 
-export function solanaSigner(keypair: Keypair): Signer {
+export function solanaSigner(keypair: Keypair): WalletOwnerSigner {
   const sign = (message: string) =>
     bs58.encode(ed25519.sign(new TextEncoder().encode(message), keypair.secretKey.subarray(0, 32)))
   return {
@@ -194,7 +197,7 @@ export function solanaSigner(keypair: Keypair): Signer {
 }
 
 /** A service without the endpoint is one from before it: tests then fail at what they attack, not here. */
-async function ownPayout(tenant: Tenant, wallet: Signer): Promise<void> {
+async function ownPayout(tenant: Tenant, wallet: WalletOwnerSigner): Promise<void> {
   const reply = await provePayout(tenant, wallet)
   if (reply.status !== 404) succeed(reply)
 }
@@ -260,9 +263,10 @@ async function fundTenant(
     await solana.fund(owner)
 }
 
-async function openSolana(facilitator: Keypair) {
+/** Solana with SOL and USDC for payers. */
+export async function openSolana(facilitator: Keypair, slotTimeMs = 50) {
   await using stack = new AsyncDisposableStack()
-  const fixture = stack.use(await startSolana({ slotTimeMs: 50 }))
+  const fixture = stack.use(await startSolana({ slotTimeMs }))
   const clock = stack.use(await startSynchronizedClock(fixture.rpcUrl))
   const { assets } = await createTokens(fixture, [facilitator.publicKey.toBase58()])
   const fund = async (owner: PublicKey) => {
@@ -285,11 +289,13 @@ async function openSolana(facilitator: Keypair) {
   }
 }
 
-type Held = { network: string; asset: Asset; owner: string }
+/** Whose, of what, and on which network. */
+export type OwnedAsset = { network: string; asset: Asset; owner: string }
 
-async function balanceOf(
+/** What an owner holds of an asset, in atomic units. */
+export async function balanceOf(
   { evm, solana }: Pick<Chains, 'evm' | 'solana'>,
-  { network, asset, owner }: Held,
+  { network, asset, owner }: OwnedAsset,
 ): Promise<bigint> {
   if (familyOf(network) === 'evm')
     return asset.native
@@ -302,7 +308,8 @@ async function balanceOf(
     : balanceOnSolana(solana, associatedTokenAccount(key))
 }
 
-function assetOf({ assets }: Network, symbol: string): Asset {
+/** @throws Error where the network has no such asset */
+export function assetOf({ assets }: Network, symbol: string): Asset {
   const asset = assets.find((each) => each.symbol === symbol)
   if (!asset) throw new Error(`no ${symbol}`)
   return asset

@@ -14,6 +14,7 @@ const REPOSITORY = [
   'import-rules',
   'wording',
   'threats',
+  'supply-chain',
 ].map((name) => `src/testing/${name}.test.ts`)
 const VECTORS = 'src/testing/vectors/*.test.ts'
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
@@ -42,8 +43,8 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: [
-            'src/{egress,http,postgres,service,bff,devnet}/**/*.test.ts',
-            'src/testing/*.test.ts',
+            'src/{egress,http,postgres,signer,service,bff,devnet}/**/*.test.ts',
+            'src/testing/{,attacks/,chaos/}*.test.ts',
           ],
           exclude: REPOSITORY,
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSync, Visitor } from 'vite'
 import { expect, test } from 'vitest'
+import { readMessages } from './interface-messages.ts'
 
 /**
  * Plain English: phrases that a reader would stumble over, in comments, strings, templates and JSX
@@ -18,7 +19,7 @@ const VALUE = /^[a-z\d_./:-]*$/
 
 const paths = (
   await Promise.all(
-    ['src', 'e2e'].map(async (folder) =>
+    ['src', 'e2e', 'bench'].map(async (folder) =>
       (await readdir(join(ROOT, folder), { recursive: true })).map((path) => `${folder}/${path}`),
     ),
   )
@@ -67,6 +68,38 @@ test('no text uses a phrase that the project has plainer words for', async () =>
   )
   expect(paths.length).toBeGreaterThan(800)
   expect(found.flat()).toEqual([])
+})
+
+const MOST_WORDS = 7000
+const MOST_WORDS_IN_A_SENTENCE = 18
+
+/** A value or an element counts as one word. */
+function countWords(text: string): number {
+  return text
+    .replaceAll(/<[^>]+>|\{[^}]*\}/g, 'x ')
+    .split(/\s+/)
+    .filter((word) => word !== '').length
+}
+
+function longSentencesIn(message: string): string[] {
+  return message
+    .split(/(?<=[.!?…])\s+/)
+    .filter((sentence) => countWords(sentence) > MOST_WORDS_IN_A_SENTENCE)
+}
+
+test('no text of the English catalogs uses a phrase that the project has plainer words for', () => {
+  expect([...readMessages()].filter((message) => PHRASES.test(message))).toEqual([])
+})
+
+test(`no sentence of the English catalogs has over ${MOST_WORDS_IN_A_SENTENCE} words`, () => {
+  expect([...readMessages()].flatMap(longSentencesIn)).toEqual([])
+  expect(longSentencesIn(`Short. ${'word '.repeat(18)}end.`)).toHaveLength(1)
+})
+
+test(`the English catalogs have at most ${MOST_WORDS} words`, () => {
+  const words = [...readMessages()].map(countWords)
+  expect(words.length).toBeGreaterThan(1500)
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(MOST_WORDS)
 })
 
 test.each([

@@ -5,9 +5,10 @@ import type { Family } from '#contract/address.ts'
 import { openDatabase, type Database } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
-import { openFileVault } from '#service/wallets/vaults.ts'
+import { createSigner } from '#signer/signer.ts'
+import { openFileVault } from '#signer/vaults.ts'
 import { startEvm, startGate, startSolana } from '../local-chains.ts'
-import { createOnOwnServer } from '../postgres.ts'
+import { createOnOwnServer, databaseVariables } from '../postgres.ts'
 import { createTestKey } from '../service-app.ts'
 import { openOrders, type Orders } from './crash-orders.ts'
 
@@ -37,11 +38,12 @@ export async function openCrashHarness(): Promise<CrashHarness> {
   const { target, restart } = stack.use(await createOnOwnServer())
   const { db } = stack.use(await openDatabase(target, { ...SERVICE_SCHEMA, onWarning: () => {} }))
   const vaultKeyFile = join(folder, 'vault.key')
-  const vault = openFileVault(vaultKeyFile)
+  // Seals their wallets; the services have a signer of their own.
+  const signer = createSigner({ vault: openFileVault(vaultKeyFile), folder })
   const { key, accountId } = await createTestKey(db, { plan: 'premium' })
 
   const openWallet = async (family: Family) =>
-    (await createWallet({ db, vault, now: new Date() }, { accountId, family, name: 'till' }))
+    (await createWallet({ db, signer, now: new Date() }, { accountId, family, name: 'till' }))
       .address
   const { networks, facilitators, ...orders } = await openOrders(
     { evm, solana },
@@ -52,7 +54,7 @@ export async function openCrashHarness(): Promise<CrashHarness> {
   return {
     db,
     env: {
-      DATABASE_URL: target.url,
+      ...databaseVariables(target),
       NETWORKS: JSON.stringify(gated),
       VAULT_KEY_FILE: vaultKeyFile,
       FACILITATOR_WALLETS: facilitators.join(','),

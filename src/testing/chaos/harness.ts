@@ -11,10 +11,12 @@ import { signaturesOf } from '#service/chains/solana/find.ts'
 import { createKey } from '#service/keys/create-key.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
-import { openFileVault } from '#service/wallets/vaults.ts'
+import type { Signer } from '#signer/protocol.ts'
+import { createSigner } from '#signer/signer.ts'
+import { openFileVault } from '#signer/vaults.ts'
 import { SCOPES } from '#contract/api-key.ts'
-import { startEvm, startSolana } from '../local-chains.ts'
-import { createTestDatabase } from '../postgres.ts'
+import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '../local-chains.ts'
+import { createTestDatabase, databaseVariables } from '../postgres.ts'
 
 const ETH = 10n ** 18n
 const SOL = 1_000_000_000n
@@ -52,8 +54,25 @@ export async function openHarness(): Promise<ChaosHarness> {
   if (!('url' in database.target)) throw new Error('Expected a server.')
   const { db } = stack.use(await openDatabase(database.target, SERVICE_SCHEMA))
   const vaultKeyFile = join(folder, 'vault.key')
-  const vault = openFileVault(vaultKeyFile)
+  // Seals their wallets; the services have a signer of their own.
+  const signer = createSigner({ vault: openFileVault(vaultKeyFile), folder })
 
+  const { accountId, key } = await openPremiumAccount(db)
+  const { tills, payments } = await openTills({ evm, solana }, { db, signer, accountId })
+  const env = {
+    ...databaseVariables(database.target),
+    NETWORKS: JSON.stringify([evm.network, solana.network]),
+    VAULT_KEY_FILE: vaultKeyFile,
+    LOG_LEVEL: 'info',
+  }
+  const opened = stack.move()
+  return { db, env, key, tills, payments, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** An account without limits, and a key of it with all scopes. */
+export async function openPremiumAccount(
+  db: Database,
+): Promise<{ accountId: string; key: string }> {
   const { id: accountId } = await createAccount(db, { name: 'Storm', plan: 'premium' })
   const { key } = await createKey(db, {
     accountId,
@@ -63,6 +82,16 @@ export async function openHarness(): Promise<ChaosHarness> {
     environment: 'test',
     requestsPerMinute: 1_000_000,
   })
+  return { accountId, key }
+}
+
+type TillOwner = { db: Database; signer: Signer; accountId: string }
+
+/** Managed wallets with money on both chains, and how many payments left one of them. */
+export async function openTills(
+  { evm, solana }: { evm: EvmFixture; solana: SolanaFixture },
+  { db, signer, accountId }: TillOwner,
+): Promise<Pick<ChaosHarness, 'tills' | 'payments'>> {
   const chains = {
     evm: {
       network: evm.network.network,
@@ -86,18 +115,12 @@ export async function openHarness(): Promise<ChaosHarness> {
     const { network, held, payee, fund, balance } = chains[family]
     for (let count = 0; count < WALLETS_PER_CHAIN; count++) {
       const { address } = await createWallet(
-        { db, vault, now: new Date() },
+        { db, signer, now: new Date() },
         { accountId, family, name: `till ${count}` },
       )
       await fund(address, held)
       tills.push({ family, network, address, held, payee: await payee(), balance })
     }
-  }
-  const env = {
-    DATABASE_URL: database.target.url,
-    NETWORKS: JSON.stringify([evm.network, solana.network]),
-    VAULT_KEY_FILE: vaultKeyFile,
-    LOG_LEVEL: 'info',
   }
   const payments = async (address: string) =>
     address.startsWith('0x')
@@ -105,6 +128,5 @@ export async function openHarness(): Promise<ChaosHarness> {
       : (await signaturesOf(solana.connection, address, { from: 0 })).filter(
           ({ err }) => err === null,
         ).length
-  const opened = stack.move()
-  return { db, env, key, tills, payments, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { tills, payments }
 }

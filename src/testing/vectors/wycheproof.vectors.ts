@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
 import { verifySignature } from '#chains/solana/signature.ts'
 import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
-import { decrypt } from '#service/wallets/aes-gcm.ts'
+import { decrypt } from '#signer/seal.ts'
 import { readCheckoutJson } from './read-vectors.ts'
 
 const common = {
