@@ -41,6 +41,19 @@ test('DATABASE_URL takes the place of the folder', () => {
   expect(readDatabase({ DATA_DIR: '/data' })).toEqual({ dataDir: '/data' })
 })
 
+test('MIGRATION_DATABASE_URL stands beside DATABASE_URL, and not alone', () => {
+  const url = 'postgres://a:b@db/paydesk'
+  const migrationUrl = 'postgres://owner:hunter2@db/paydesk'
+  const alone = { MIGRATION_DATABASE_URL: migrationUrl }
+  expect(readDatabase({ ...alone, DATABASE_URL: url })).toEqual({ url, migrationUrl })
+  expect(() => readDatabase(alone)).toThrow(
+    /^MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the service runs as\.$/,
+  )
+  expect(() => readDatabase({ MIGRATION_DATABASE_URL: 'mysql://me:hunter2@a' })).toThrow(
+    /MIGRATION_DATABASE_URL: expected the URL of the same database(?!.*hunter2)/,
+  )
+})
+
 test('all problems are told at once, with name, expectation and example, without the value of a URL', () => {
   const wrong = () =>
     toConfig({
@@ -127,16 +140,18 @@ test('TRUSTED_PROXY_HOPS, MAX_CONNECTIONS and MAX_CONNECTIONS_PER_ADDRESS are nu
     expect(() => toConfig({ NETWORKS, [name]: value })).toThrow(`${name}: expected how many`)
 })
 
-test('VAULT_KMS_KEY takes the place of the key file, and is the ARN of a key', () => {
-  const arn = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
-  const read = (env: Record<string, string>) => toConfig({ NETWORKS, ...env }).vaultKey
-  expect(read({ VAULT_KMS_KEY: arn })).toEqual({ kmsKey: arn })
-  expect(read({ DATA_DIR: '/data' })).toEqual({ file: '/data/vault.key' })
-  expect(() => read({ VAULT_KMS_KEY: arn.replace('key/', 'alias/') })).toThrow(
-    /VAULT_KMS_KEY: expected the ARN of a key/,
-  )
-  expect(() => read({ VAULT_KMS_KEY: arn, VAULT_KEY_FILE: '/x' })).toThrow(
-    'expected one of the two, received both',
+test('the signer gets its own variables and those of AWS, and none that only the service needs', () => {
+  const env = { NETWORKS, DATA_DIR: '/data', VAULT_KEY_FILE: '/x', AWS_REGION: 'eu-central-1' }
+  expect(toConfig({ ...env, DATABASE_URL: 'postgres://u:secret@db/p' }).signer).toEqual({
+    env: { DATA_DIR: '/data', VAULT_KEY_FILE: '/x', AWS_REGION: 'eu-central-1' },
+  })
+})
+
+test('a signer that another user runs has its own environment', () => {
+  const read = (env: Record<string, string>) => toConfig({ NETWORKS, ...env }).signer
+  expect(read({ SIGNER_SOCKET: '/run/s.sock' })).toEqual({ socket: '/run/s.sock' })
+  expect(() => read({ SIGNER_SOCKET: '/run/s.sock', VAULT_KEY_FILE: '/x' })).toThrow(
+    'SIGNER_SOCKET, VAULT_KEY_FILE: expected one of the two, received both.',
   )
 })
 

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
+import { parseAmount } from '#contract/amount.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
-import { isKmsKey } from './kms-key.ts'
 import { refuseUrl } from '#egress/refuse-url.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
+import type { SignerPlace } from '#signer/client.ts'
+import { SIGNER_VARIABLES } from '#signer/config.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -25,7 +26,8 @@ export type ServiceConfig = {
   database: DatabaseTarget
   networks: Network[]
   logLevel: (typeof LOG_LEVELS)[number]
-  vaultKey: VaultKey
+  /** What holds the keys of managed wallets. */
+  signer: SignerPlace
   /** Facilitators that a seller may have verify a payment; none when unset. */
   facilitators?: FacilitatorPolicy
   /** Where callers reach this service, as shown to wallets. Its own address when unset. */
@@ -36,11 +38,8 @@ export type ServiceConfig = {
 
 export type PayoutWallet = { accountId: string; address: string }
 
-/**
- * What wraps the keys of managed wallets: a key file, created at the first start, or an AWS KMS key
- * by its ARN.
- */
-export type VaultKey = { file: string } | { kmsKey: string }
+/** Decimal amounts of the native currency of each network, in 24 hours. */
+export const DAILY_FEES = { wallet: '1', account: '0.25', keyless: '0.05' } as const
 
 export type FacilitatorPolicy = {
   /** Base URLs. */
@@ -54,6 +53,8 @@ export type FacilitatorPolicy = {
   wallets?: readonly string[]
   /** Whether anybody may have a payment settled, without a key. */
   public?: boolean
+  /** The most that settlements may cost; `DAILY_FEES` when unset. */
+  dailyFees?: Readonly<Record<keyof typeof DAILY_FEES, string>>
 }
 
 export type ServiceEnv = Readonly<Record<string, string | undefined>>
@@ -83,6 +84,11 @@ const networksText = v.pipe(
   v.minLength(1, 'Expected at least one network.'),
 )
 
+/** No more decimals than any native currency has: SOL has 9. */
+const nativeAmount = v.pipe(
+  v.string(),
+  v.check((text) => parseAmount(text, 9).ok),
+)
 const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
 /** `acc_…:<address>`. */
 const payoutWallet = v.pipe(
@@ -141,6 +147,11 @@ const variables = {
     expected: 'the URL of a Postgres server',
     example: 'postgres://paydesk@localhost/paydesk',
   },
+  MIGRATION_DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of the same database as the role that owns its tables',
+    example: 'postgres://paydesk_owner@localhost/paydesk',
+  },
   DATA_DIR: {
     schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'),
     expected: 'a folder of this process alone',
@@ -152,17 +163,6 @@ const variables = {
     example:
       '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
       '"assets":[{"address":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","symbol":"ETH","name":"Ether","decimals":18,"native":true}]}]',
-  },
-  VAULT_KEY_FILE: {
-    schema: v.optional(v.pipe(v.string(), v.nonEmpty())),
-    expected: 'the file of the key that seals managed wallets (vault.key in DATA_DIR otherwise)',
-    example: '/run/secrets/paydesk-vault.key',
-  },
-  VAULT_KMS_KEY: {
-    schema: v.optional(v.pipe(v.string(), v.check(isKmsKey))),
-    expected:
-      'the ARN of a key (not an alias) of AWS KMS that seals managed wallets, in place of VAULT_KEY_FILE',
-    example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
   },
   FACILITATOR_ALLOWLIST: {
     schema: v.optional(
@@ -201,6 +201,22 @@ const variables = {
     schema: v.optional(v.literal('true')),
     expected: 'true to settle for anybody, without a key',
     example: 'true',
+  },
+  FACILITATOR_WALLET_DAILY_FEES: {
+    schema: v.optional(nativeAmount, DAILY_FEES.wallet),
+    expected: 'an amount of native currency: the most network fees of one wallet in 24 hours',
+    example: DAILY_FEES.wallet,
+  },
+  FACILITATOR_ACCOUNT_DAILY_FEES: {
+    schema: v.optional(nativeAmount, DAILY_FEES.account),
+    expected: 'an amount of native currency: the most network fees for one account in 24 hours',
+    example: DAILY_FEES.account,
+  },
+  FACILITATOR_KEYLESS_DAILY_FEES: {
+    schema: v.optional(nativeAmount, DAILY_FEES.keyless),
+    expected:
+      'an amount of native currency: the most network fees for all callers without a key in 24 hours',
+    example: DAILY_FEES.keyless,
   },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
@@ -243,19 +259,22 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
  * repeated
  */
 export function toConfig(env: ServiceEnv): ServiceConfig {
+  const signer = readSignerPlace(env)
   const values = readVariables(env, [
     'HOST',
     'PORT',
     'DATABASE_URL',
+    'MIGRATION_DATABASE_URL',
     'DATA_DIR',
     'NETWORKS',
     'LOG_LEVEL',
-    'VAULT_KEY_FILE',
-    'VAULT_KMS_KEY',
     'FACILITATOR_ALLOWLIST',
     'FACILITATOR_LOOPBACK',
     'FACILITATOR_WALLETS',
     'FACILITATOR_PUBLIC',
+    'FACILITATOR_WALLET_DAILY_FEES',
+    'FACILITATOR_ACCOUNT_DAILY_FEES',
+    'FACILITATOR_KEYLESS_DAILY_FEES',
     'TRUSTED_PROXY_HOPS',
     'MAX_CONNECTIONS',
     'MAX_CONNECTIONS_PER_ADDRESS',
@@ -271,7 +290,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     database: toTarget(values),
     networks: values.NETWORKS,
     logLevel: values.LOG_LEVEL,
-    vaultKey: toVaultKey(values),
+    signer,
     facilitators: toFacilitators(values),
     publicUrl: values.PUBLIC_SERVICE_URL,
     payoutWallets: values.PAYOUT_WALLETS,
@@ -280,7 +299,13 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
 
 function toFacilitators(
   values: Values<
-    'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LOOPBACK' | 'FACILITATOR_WALLETS' | 'FACILITATOR_PUBLIC'
+    | 'FACILITATOR_ALLOWLIST'
+    | 'FACILITATOR_LOOPBACK'
+    | 'FACILITATOR_WALLETS'
+    | 'FACILITATOR_PUBLIC'
+    | 'FACILITATOR_WALLET_DAILY_FEES'
+    | 'FACILITATOR_ACCOUNT_DAILY_FEES'
+    | 'FACILITATOR_KEYLESS_DAILY_FEES'
   >,
 ): FacilitatorPolicy {
   const { FACILITATOR_ALLOWLIST: allowed = [], FACILITATOR_WALLETS: wallets = [] } = values
@@ -292,7 +317,12 @@ function toFacilitators(
     throw new ServiceConfigError(
       'FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.',
     )
-  return { allowed, loopback, wallets, public: open }
+  const dailyFees = {
+    wallet: values.FACILITATOR_WALLET_DAILY_FEES,
+    account: values.FACILITATOR_ACCOUNT_DAILY_FEES,
+    keyless: values.FACILITATOR_KEYLESS_DAILY_FEES,
+  }
+  return { allowed, loopback, wallets, public: open, dailyFees }
 }
 
 /**
@@ -323,31 +353,42 @@ function normalAddress(text: string): string {
  * @throws ConfigError
  */
 export function readDatabase(env: ServiceEnv): DatabaseTarget {
-  return toTarget(readVariables(env, ['DATABASE_URL', 'DATA_DIR']))
+  return toTarget(readVariables(env, ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATA_DIR']))
 }
 
 /**
- * The vault's key alone.
- * @throws ConfigError
+ * Where the signer is: a process that runs already, or one that this program starts with the variables of the signer and of AWS.
+ * @throws ConfigError for variables of a signer that another user runs
  */
-export function readVaultKey(env: ServiceEnv): VaultKey {
-  return toVaultKey(readVariables(env, ['DATA_DIR', 'VAULT_KEY_FILE', 'VAULT_KMS_KEY']))
-}
-
-function toVaultKey(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE' | 'VAULT_KMS_KEY'>): VaultKey {
-  const { VAULT_KMS_KEY: kmsKey, VAULT_KEY_FILE: file } = values
-  if (kmsKey === undefined) return { file: file ?? join(values.DATA_DIR, 'vault.key') }
-  if (file !== undefined)
+export function readSignerPlace(env: ServiceEnv): SignerPlace {
+  const { SIGNER_SOCKET: socket } = env
+  const own = SIGNER_VARIABLES.filter((name) => name !== 'DATA_DIR' && name !== 'SIGNER_SOCKET')
+  const [other] = own.filter((name) => env[name])
+  if (socket && other !== undefined)
     throw new ServiceConfigError(
-      'VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.',
+      `SIGNER_SOCKET, ${other}: expected one of the two, received both. The signer at this socket has its own environment.`,
     )
-  return { kmsKey }
+  if (socket) return { socket }
+  const passed = Object.entries(env).filter(
+    ([name]) => SIGNER_VARIABLES.some((known) => known === name) || PASSED.test(name),
+  )
+  return { env: Object.fromEntries(passed) }
 }
 
-function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
-  return values.DATABASE_URL === undefined
-    ? { dataDir: values.DATA_DIR }
-    : { url: values.DATABASE_URL }
+/** What the client of AWS KMS reads, and Node's own. */
+const PASSED = /^(AWS_.*|HOME|NODE_EXTRA_CA_CERTS|TZ)$/
+
+function toTarget({
+  DATABASE_URL: url,
+  MIGRATION_DATABASE_URL: migrationUrl,
+  DATA_DIR: dataDir,
+}: Values<'DATABASE_URL' | 'MIGRATION_DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
+  if (url !== undefined) return { url, migrationUrl }
+  if (migrationUrl !== undefined)
+    throw new ServiceConfigError(
+      'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the service runs as.',
+    )
+  return { dataDir }
 }
 
 function readVariables<N extends VariableName>(env: ServiceEnv, names: readonly N[]): Values<N> {

@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
+import type { Signer } from '#signer/protocol.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { KeyVault } from './vault.ts'
 import type { UsageLog } from './usage-log.ts'
 
 /** The steps of a hosted send, and of a settlement, between which a process may end. */
@@ -20,8 +20,8 @@ export type Context = {
   config: ServiceConfig
   db: Database
   chains: ReadonlyMap<NetworkId, Chain>
-  /** Wraps the keys of managed wallets. */
-  vault: KeyVault
+  /** Signs for managed wallets; their keys are not in this process. */
+  signer: Signer
   log: Logger
   usage: UsageLog
   limits: Limits

@@ -1,11 +1,20 @@
+import { BackupError } from '#postgres/backup.ts'
 import { FolderLockedError } from '#postgres/folder-lock.ts'
+import { NotMigratedError } from '#postgres/runtime-role.ts'
 import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
+import { SignerConfigError } from '#signer/config.ts'
 import { ServiceConfigError } from './config.ts'
 
 /** Why a program could not start or go on: what the operator can correct in a sentence, everything else with its stack. */
 export function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof ServiceConfigError || error instanceof FolderLockedError)
+  if (
+    error instanceof ServiceConfigError ||
+    error instanceof SignerConfigError ||
+    error instanceof BackupError ||
+    error instanceof FolderLockedError ||
+    error instanceof NotMigratedError
+  )
     return error.message
   if ('code' in error && error.code === 'EADDRINUSE')
     return `The address is taken by another program (${error.message}). Choose another PORT, or 0 for a free one.`

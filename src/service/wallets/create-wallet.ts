@@ -1,22 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import { ed25519 } from '@noble/curves/ed25519.js'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex } from '@noble/hashes/utils.js'
-import bs58 from 'bs58'
 import { eq } from 'drizzle-orm'
-import { type Family, checksumAddress } from '#contract/address.ts'
+import type { Family } from '#contract/address.ts'
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_WALLETS } from '#contract/wallet.ts'
 import type { Database } from '#postgres/open.ts'
-import type { KeyVault } from '../context/vault.ts'
+import type { Signer } from '#signer/protocol.ts'
 import { lockAccount } from '../db/lock-account.ts'
 import { account } from '../db/schema/access.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { insertWallet } from '../db/wallets.ts'
 import { registerWallet } from './ownership.ts'
-import { seal } from './seal.ts'
 
 export type NewWallet = {
   accountId: string
@@ -36,42 +29,33 @@ export type WalletFacts = {
 }
 
 /**
- * Takes a wallet under management. Its key is sealed before anything else happens to it, and overwritten here.
+ * Takes a wallet under management. The signer makes its key, or takes the one that is brought, and hands it out sealed only.
  * Its account owns it from the same commit on.
  * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already, `FORBIDDEN` for a wallet beyond the most
  *   that an account has (the operator's own commands are bounded like the API), and (`wallet_owned`) for one that another account owns
  */
 export async function createWallet(
-  { db, vault, now }: { db: Database; vault: KeyVault; now: Date },
+  { db, signer, now }: { db: Database; signer: Signer; now: Date },
   input: NewWallet,
 ): Promise<WalletFacts> {
-  const { accountId, family, name } = input
-  const secret = input.secret ?? createSecret(family)
+  const { accountId, family, name, secret } = input
   try {
     await requireRoom(db, accountId)
-    const facts = {
-      id: createId('wal'),
-      address: addressOf(family, secret),
-      family,
-      name,
-      createdAt: now,
-    }
-    const sealed = await seal(vault, { ...facts, accountId }, secret)
-    // The vault may be far away, so the account is locked after it, and its wallets are counted once more.
-    await db.transaction(async (tx) => {
-      await lockAccount(tx, accountId)
-      await requireRoom(tx, accountId)
-      if (!(await insertWallet(tx, { ...facts, ...sealed, accountId })))
-        throw refuseManagedTwice(facts.address)
-      await registerWallet(
-        { db: tx, now },
-        { accountId, address: facts.address, network: null, proof: 'managed' },
-      )
-    })
-    return facts
-  } finally {
-    secret.fill(0)
+  } catch (error) {
+    secret?.fill(0)
+    throw error
   }
+  const sealed = await signer.seal({ id: createId('wal'), accountId, family, secret })
+  const { id, address } = sealed
+  const facts = { id, address, family, name, createdAt: now }
+  // The vault may be far away, so the account is locked after it, and its wallets are counted once more.
+  await db.transaction(async (tx) => {
+    await lockAccount(tx, accountId)
+    await requireRoom(tx, accountId)
+    if (!(await insertWallet(tx, { ...facts, ...sealed }))) throw refuseManagedTwice(address)
+    await registerWallet({ db: tx, now }, { accountId, address, network: null, proof: 'managed' })
+  })
+  return facts
 }
 
 function refuseManagedTwice(address: string): ProblemError {
@@ -90,15 +74,4 @@ async function requireRoom(db: Database, accountId: string): Promise<void> {
     message: `This account has ${MOST_WALLETS} managed wallets, the most there can be.`,
     details: { wallets: `Expected at most ${MOST_WALLETS} managed wallets.` },
   })
-}
-
-function createSecret(family: Family): Uint8Array {
-  return family === 'evm' ? secp256k1.utils.randomSecretKey() : randomBytes(32)
-}
-
-/** The address a secret of 32 bytes signs for. */
-export function addressOf(family: Family, secret: Uint8Array): string {
-  if (family === 'solana') return bs58.encode(ed25519.getPublicKey(secret))
-  const point = secp256k1.getPublicKey(secret, false)
-  return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
 }

@@ -11,9 +11,9 @@ export async function createOwnWallet(
   actor: Actor,
   { family, name }: EndpointInput<'walletCreate'>['body'],
 ): Promise<EndpointReply<'walletCreate'>> {
-  const { db, vault, now } = context
+  const { db, signer, now } = context
   const wallet = await createWallet(
-    { db, vault, now: now() },
+    { db, signer, now: now() },
     { accountId: actor.accountId, family, name },
   )
   return { success: true, ...describeWallet(wallet, []) }

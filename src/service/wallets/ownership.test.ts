@@ -98,7 +98,7 @@ describe.each(ENGINES)('ownership of wallets on %s', (engine) => {
   const accounts = async () => [await openAccount(context), await openAccount(context)] as const
   const manage = (actor: Actor, secret?: Uint8Array) =>
     createWallet(
-      { db: context.db, vault: context.vault, now: context.now() },
+      { db: context.db, signer: context.signer, now: context.now() },
       { accountId: actor.accountId, family: 'evm', name: 'till', secret },
     )
 

@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { expect, onTestFinished, test } from 'vitest'
+import { testSigner } from '#testing/test-signer.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp } from '#testing/service-app.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { findWallet, readWallets } from '../db/wallets.ts'
 import { routes } from '../api/handlers.ts'
-import { addressOf, createWallet } from './create-wallet.ts'
-import { createVault, openFileVault } from './vaults.ts'
-import { unseal } from './seal.ts'
+import { addressOf } from '#signer/signatures.ts'
+import { unseal } from '#signer/seal.ts'
+import { createVault, openFileVault } from '#signer/vaults.ts'
+import { createWallet } from './create-wallet.ts'
 
 async function open() {
   const database = await createTestDatabase('pglite')
@@ -69,7 +71,7 @@ test('a wallet is made on each chain, signs for its address, and its key is neit
   const rows = await readWallets(app.context.db, owner.accountId)
   expect(rows).toHaveLength(2)
   for (const row of rows) {
-    const secret = await unseal(app.context.vault, row, row)
+    const secret = await testSigner(app.context).secretOf(row)
     expect(addressOf(row.family, secret)).toBe(row.address)
     const hex = Buffer.from(secret).toString('hex')
     expect(JSON.stringify([told, lines, row])).not.toContain(hex)
@@ -116,10 +118,11 @@ test('the scope wallets:manage is needed, and an account sees its own wallets on
 
 test('a sealed secret opens in its own row, under its own vault key, and unchanged only', async () => {
   const { app, owner } = await open()
-  const { db, vault } = app.context
+  const { db, signer } = app.context
+  const { vault } = testSigner(app.context)
   const now = new Date()
   const make = () =>
-    createWallet({ db, vault, now }, { accountId: owner.accountId, family: 'evm', name: 'x' })
+    createWallet({ db, signer, now }, { accountId: owner.accountId, family: 'evm', name: 'x' })
   const [first, second] = [await make(), await make()]
   const read = async (id: string) => {
     const [row] = await db.select().from(wallet).where(eq(wallet.id, id))

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import {
   closeSync,
+  constants,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -12,13 +12,14 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ServiceConfigError, type VaultKey } from '../context/config.ts'
-import type { KeyVault } from '../context/vault.ts'
-import { decrypt, encrypt } from './aes-gcm.ts'
+import { SignerConfigError, type VaultKey } from './config.ts'
+import { decrypt, encrypt, type KeyVault } from './seal.ts'
 
 const KEY = /^[0-9a-f]{64}$/
 /** Nobody but the owner: no bit of group or others. */
 const FOREIGN_BITS = 0o077
+/** Each write is on the disk when it returns: Node's permission model allows no `fsync`. */
+const SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC
 
 /**
  * The vault of a key that lies in a file; the file is made, with mode 0600, when there is none. Processes that share a database share this file.
@@ -29,16 +30,16 @@ export function openFileVault(file: string): KeyVault {
   try {
     if (!existsSync(path)) makeKeyFile(path)
     if ((statSync(path).mode & FOREIGN_BITS) !== 0)
-      throw new ServiceConfigError(
+      throw new SignerConfigError(
         `VAULT_KEY_FILE: expected a file that only its owner may read (chmod 600 ${path}).`,
       )
     const text = readFileSync(path, 'utf8').trim()
     if (!KEY.test(text))
-      throw new ServiceConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
+      throw new SignerConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
     return createVault(Buffer.from(text, 'hex'))
   } catch (error) {
-    if (error instanceof ServiceConfigError) throw error
-    throw new ServiceConfigError(
+    if (error instanceof SignerConfigError) throw error
+    throw new SignerConfigError(
       `VAULT_KEY_FILE: expected a file that can be read or made, received ${JSON.stringify(file)}.`,
       { cause: error },
     )
@@ -61,12 +62,12 @@ export function createVault(key: Uint8Array): KeyVault {
 
 /** Whole or not at all: written and synced beside its place, then linked there unless another process was first. */
 function makeKeyFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // Who starts a process with permissions makes the folder.
+  if (!process.permission) mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const own = `${path}.${randomUUID()}`
-  const handle = openSync(own, 'wx', 0o600)
+  const handle = openSync(own, SYNCED, 0o600)
   try {
     writeSync(handle, `${randomBytes(32).toString('hex')}\n`)
-    fsyncSync(handle)
   } finally {
     closeSync(handle)
   }

@@ -4,8 +4,8 @@ import {
   KMSClient,
   type KMSClientConfig,
 } from '@aws-sdk/client-kms'
-import { regionOf } from '../context/kms-key.ts'
-import type { KeyVault } from '../context/vault.ts'
+import { regionOf } from './config.ts'
+import type { KeyVault } from './seal.ts'
 
 /** KMS answers within milliseconds; a send that waits longer should be retried. */
 const ANSWER_WITHIN_MS = 5_000
