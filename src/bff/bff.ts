@@ -16,6 +16,8 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { createLog } from './config/log.ts'
 import { toOpenSession } from './session/open-session.ts'
+import { Rates } from './rates/rates.ts'
+import { Exchanger } from './upstream/exchange.ts'
 import { Upstream } from './upstream/upstream.ts'
 
 const CLEAN_EVERY_MS = 10 * 60_000
@@ -40,12 +42,20 @@ export type Overrides = {
 /** Opens the store, connects to the service's events, and serves. Disposing it stops accepting, finishes what is under way, and closes all. */
 export async function createBff(config: BffConfig, overrides: Overrides = {}): Promise<RunningBff> {
   const log = createLog(config, overrides.logTo)
+  for (const { network, publicRpcUrls } of config.networks)
+    if (publicRpcUrls === undefined)
+      log.warn(
+        { network },
+        'a network has no publicRpcUrls: browsers are told no RPC endpoint of it',
+      )
   const now = overrides.now ?? (() => new Date())
   const database = await openDatabase(config.database, {
     ...BFF_SCHEMA,
     onWarning: (error) =>
       log.warn({ err: error }, 'the database connection was lost and is opened again'),
   })
+  if (database.engine === 'postgres' && database.ownsTables)
+    log.warn('the role of DATABASE_URL owns the tables and may delete them')
   const { db } = database
   const quota = new Quota(PLANS.standard.requestsPerMinute)
   const upstream = new Upstream({ config, log, quota, now })
@@ -64,6 +74,9 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     return new Map(rows.map((row) => [row.id, toOpenSession(row, config.operatorWallets)]))
   }
   const streams = new Streams({ hub, log, standing, beatMs: overrides.beatMs })
+  const exchanger = new Exchanger()
+  const reader = { networks: config.networks, exchanger, now: () => now().getTime() }
+  const rates = new Rates(config.rates, { ...reader, log })
   const context: ProxyContext = {
     config,
     db,
@@ -73,6 +86,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     budgets: new Budgets(quota, now),
     hub,
     streams,
+    rates,
   }
   const onError = (error: unknown) => log.error({ err: error }, 'a request failed')
 
@@ -102,6 +116,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       hub.stop()
       await server.stop(DRAIN_MS)
       upstream.close()
+      exchanger.close()
       await database[Symbol.asyncDispose]()
       log.info('stopped')
     },

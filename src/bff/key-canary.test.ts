@@ -21,13 +21,17 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 /** The proxy as its own process, as it is run; everything it says is kept. */
-async function start(key: string, serviceUrl = fixture.service.url) {
+async function start(
+  key: string,
+  serviceUrl = fixture.service.url,
+  networks: readonly object[] = fixture.networks,
+) {
   const env = {
     PORT: '0',
     DATA_DIR: 'memory://',
     SERVICE_URL: serviceUrl,
     SERVICE_API_KEY: key,
-    NETWORKS: JSON.stringify(fixture.networks),
+    NETWORKS: JSON.stringify(networks),
     ALLOWED_ORIGINS: ORIGIN,
     SELLER_WALLETS: seller.address,
     OPERATOR_WALLETS: operator.address,
@@ -175,6 +179,30 @@ test.each([
     expectNoKey(bff.output(), key)
   },
 )
+
+test.each([
+  ['beside public ones', { publicRpcUrls: ['http://127.0.0.1:9'] }],
+  ['without public ones', { publicRpcUrls: undefined }],
+])('no byte of a key in rpcUrls, %s, leaves the proxy', async (_, changes) => {
+  const canary = createApiKey('live')
+  const rpcUrls = [
+    `http://127.0.0.1:9/v2/${canary}`,
+    `http://user:${canary}@127.0.0.1:9/`,
+    `http://127.0.0.1:9/?apikey=${canary}`,
+  ]
+  const networks = fixture.networks.map((network) => ({ ...network, ...changes, rpcUrls }))
+  const bff = await start(fixture.key, fixture.service.url, networks)
+  const received = await drive(bff.url, operator)
+  const config = (await (await fetch(`${bff.url}/api/config`)).json()) as {
+    networks: { rpcUrls: string[] }[]
+  }
+  expect(await bff.stop()).toBe(0)
+  expect(config.networks.map((network) => network.rpcUrls)).toEqual(
+    networks.map(() => changes.publicRpcUrls ?? []),
+  )
+  expectNoKey(received, canary)
+  expectNoKey(bff.output(), canary)
+})
 
 test('a service that answers with the key, or with nonsense, is not passed on', async () => {
   const key = createApiKey('live')

@@ -1,5 +1,8 @@
+import { openDatabase } from '#postgres/open.ts'
+import { NotMigratedError } from '#postgres/runtime-role.ts'
 import { createBff } from './bff.ts'
-import { ProxyConfigError, readEnv, toConfig } from './config/config.ts'
+import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/config.ts'
+import { BFF_SCHEMA } from './db/migrations-folder.ts'
 
 /** Starts the proxy from the environment; SIGTERM and SIGINT end it in order. */
 async function main(): Promise<void> {
@@ -20,11 +23,22 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop)
 }
 
+/** Migrates the proxy's database and sets the rights of its runtime role, with the argument `migrate`. */
+async function migrate(): Promise<void> {
+  await using _ = await openDatabase(readDatabase(process.env), BFF_SCHEMA)
+  process.stdout.write('The database of the proxy is migrated.\n')
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof ProxyConfigError || error instanceof NotMigratedError
+    ? error.message
+    : (error.stack ?? error.message)
+}
+
 try {
-  await main()
+  await (process.argv[2] === 'migrate' ? migrate() : main())
 } catch (error) {
-  process.stderr.write(
-    `${error instanceof ProxyConfigError || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}\n`,
-  )
+  process.stderr.write(`${explain(error)}\n`)
   process.exitCode = 1
 }

@@ -44,6 +44,7 @@ type Facts = {
   open: string
   link: string
   linkId: string
+  code: string
   key: string
   transferId: string
   signIn: object
@@ -290,6 +291,15 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  'POST /links/short': [
+    {
+      ...OPERATOR,
+      request: () => ({
+        path: '/links/short',
+        body: { price: { currency: 'ETH', amount: '0.01' } },
+      }),
+    },
+  ],
   'POST /links/withdraw': [
     { ...OPERATOR, request: ({ linkId }) => ({ path: '/links/withdraw', body: { id: linkId } }) },
   ],
@@ -298,6 +308,20 @@ const MATRIX: Record<string, readonly Cell[]> = {
   ],
   'POST /link/read': [
     { ...ANYBODY, request: ({ link }) => ({ path: '/link/read', body: { link } }) },
+  ],
+  'POST /link/open': [
+    { ...ANYBODY, request: ({ code }) => ({ path: '/link/open', body: { link: code } }) },
+  ],
+  // Who has the link and the payment learns one thing: whether it came after the link was paid.
+  'POST /link/surplus': [
+    {
+      ...OWN_WALLETS,
+      anonymous: 'ALLOWED',
+      request: ({ code, paid }) => ({
+        path: '/link/surplus',
+        body: { link: code, paymentId: paid },
+      }),
+    },
   ],
   'POST /link/pay': [
     {
@@ -396,6 +420,11 @@ beforeAll(async () => {
       }),
     ),
   )
+  const short = succeed(
+    asReply(
+      await operator.post('/api/links/short', { price: { currency: 'ETH', amount: '0.01' } }),
+    ),
+  )
   const challenge = await buyer.challenge(evmSigner(buyerAccount))
   const prove = () => makeProof(t, { method: 'evm eip3009', payTo: seller() })
   facts = {
@@ -404,6 +433,7 @@ beforeAll(async () => {
     open: open.paymentId,
     link: textAt(link.body, 'link.link'),
     linkId: textAt(link.body, 'link.terms.id'),
+    code: textAt(short.body, 'link.link'),
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     transferId: 'none',
     signIn: {

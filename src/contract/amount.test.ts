@@ -141,3 +141,31 @@ test('every problem is told in a sentence with what was received', () => {
     expect(describeAmountProblem(problem, '1e-19', 9)).toMatch(/^Expected .*, received 1e-19\.$/)
   }
 })
+
+describe('the largest amount', () => {
+  const largest = 115792089237316195423570985008687907853269984665640564039457584007913129639935n
+
+  test('is that of 256 bits', () => {
+    expect(MAX_ATOMIC).toBe(largest)
+  })
+
+  test.each([
+    ['without decimals', '', 0],
+    ['with decimals that are all zero', '.0', 0],
+  ])('is an amount, and one more is not, %s', (_, zeros, decimals) => {
+    expect(parseAmount(`${largest}${zeros}`, decimals)).toEqual({ ok: true, atomic: largest })
+    expect(parseAmount(`${largest + 1n}${zeros}`, decimals)).toEqual({
+      ok: false,
+      problem: 'too_large',
+    })
+  })
+})
+
+test.each<[AmountProblem, string]>([
+  ['not_a_decimal', 'Expected a decimal number, received x.'],
+  ['not_positive', 'Expected an amount above 0, received x.'],
+  ['too_many_decimals', 'Expected at most 9 decimals, received x.'],
+  ['too_large', 'Expected an amount that fits 256 bits, received x.'],
+])('%s is described by what was expected and received', (problem, described) => {
+  expect(describeAmountProblem(problem, 'x', 9)).toBe(described)
+})

@@ -46,7 +46,8 @@ export function apiKeyHint(key: string): string {
   return `${key.slice(0, 8)}${secret.slice(0, 4)}…${secret.slice(-4)}`
 }
 
-function checksum(body: string): string {
+/** The last six characters of a key, over all before them. */
+export function checksum(body: string): string {
   let value = 0n
   for (const byte of sha256(utf8ToBytes(body)).subarray(0, 6)) value = (value << 8n) | BigInt(byte)
   let text = ''

@@ -14,7 +14,8 @@ import {
   timestamp,
   wellFormed,
 } from './fields.ts'
-import { returnUrl } from './payment-link.ts'
+import { isLinkCode, returnUrl } from './payment-link.ts'
+import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
 
 const challengeId = v.pipe(
@@ -36,6 +37,17 @@ const linkId = v.pipe(
   v.string(),
   v.regex(/^lnk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected lnk_ and 22 base58 characters.'),
 )
+
+const linkCode = v.pipe(v.string(), v.check(isLinkCode, 'Expected 12 base58 characters.'))
+const pieces = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_PIECES))
+const linkTexts = {
+  resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),
+  description: v.optional(text(200)),
+  reference: v.optional(text(100)),
+  expiresAt: v.optional(timestamp),
+  maxPayments: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+  returnUrl: v.optional(returnUrl),
+}
 
 const intentNonce = v.pipe(
   v.string(),
@@ -67,11 +79,8 @@ const paymentIds = v.pipe(
 )
 
 /** An array would also pass as an object without fields. */
-const nothing = v.pipe(
-  v.unknown(),
-  v.check((value) => !Array.isArray(value), 'Expected an object.'),
-  v.strictObject({}),
-)
+const noArray = v.check<unknown, string>((value) => !Array.isArray(value), 'Expected an object.')
+const nothing = v.pipe(v.unknown(), noArray, v.strictObject({}))
 
 /** Every POST has a body. */
 type Rows = {
@@ -92,16 +101,31 @@ const rows = {
       asset: v.optional(assetName),
       /** Without it, the buyer chooses. */
       amount: v.optional(decimal),
-      resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),
-      description: v.optional(text(200)),
-      reference: v.optional(text(100)),
-      expiresAt: v.optional(timestamp),
-      maxPayments: v.optional(
-        v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000)),
-      ),
-      returnUrl: v.optional(returnUrl),
+      ...linkTexts,
     }),
   },
+  shortLinkCreate: {
+    body: v.pipe(
+      v.unknown(),
+      noArray,
+      v.strictObject({
+        /** Of one piece: an ISO 4217 currency of `GET /config`, or the symbol of an asset. */
+        price: v.optional(v.strictObject({ currency: boundedText(12), amount: decimalText })),
+        /** One way to pay; without it, every network and currency that fits the price. */
+        only: v.optional(
+          v.strictObject({
+            network: networkName,
+            recipient: address,
+            asset: v.optional(assetName),
+          }),
+        ),
+        maxPieces: v.optional(pieces),
+        ...linkTexts,
+      }),
+    ),
+  },
+  linkOpen: { body: v.strictObject({ link: linkCode }) },
+  linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },
   linkWithdraw: { body: v.strictObject({ id: linkId }) },
   linkRestore: { body: v.strictObject({ id: linkId }) },
   linkRead: { body: v.strictObject({ link: linkText }) },
@@ -109,6 +133,10 @@ const rows = {
     body: v.strictObject({
       link: linkText,
       walletAddress: address,
+      /** Of a short link: one of its options, with the quote that it carried. */
+      option: v.optional(v.strictObject({ network: networkName, asset: assetName })),
+      quote: v.optional(boundedText(1500)),
+      pieces: v.optional(pieces),
       amount: v.optional(decimal),
       priorityFee: v.optional(decimal),
       description: v.optional(text(200)),

@@ -97,6 +97,9 @@ const BUILD_PROBLEMS = [
   'CHAIN_UNAVAILABLE',
 ] as const
 
+/** What is built is also signed here, by a managed wallet. */
+const SEND_PROBLEMS = [...BUILD_PROBLEMS, 'SIGNING_REFUSED'] as const
+
 /**
  * What a row adds to its call: browsers load no request schemas, scopes and documentation. An
  * endpoint that no browser calls has the schema of its answer here as well.
@@ -208,7 +211,7 @@ const rows = {
     response: SentPayment,
     pending: 'forget',
     prefer: true,
-    problems: BUILD_PROBLEMS,
+    problems: SEND_PROBLEMS,
   },
   paymentStatus: {
     summary: 'Status and details of one payment',
@@ -258,7 +261,7 @@ const rows = {
     response: SentPayment,
     pending: 'forget',
     prefer: true,
-    problems: ['NOT_FOUND', ...BUILD_PROBLEMS],
+    problems: ['NOT_FOUND', ...SEND_PROBLEMS],
   },
   transactionRefund: {
     summary: 'Build the unsigned transaction that returns a payment',

@@ -236,6 +236,9 @@ const CHECK_ITEMS = [
   entry('at_least_unpromised', money),
   entry('promised', { ...money, promisedAtomic: digits }),
   entry('reserved', {}),
+  // Whether a payer made a settlement fail.
+  entry('no_failed_settlement', {}),
+  entry('refused_until', { at: time, transaction: text }),
   // Times. `signed_time` is a limit that the payer signed; the API spells it in Unix seconds.
   entry('signed_time', { at: time }),
   entry('valid_from', { at: time }),

@@ -193,3 +193,19 @@ describe('stringifyJson', () => {
     expect(() => stringifyJson(undefined)).toThrow(TypeError)
   })
 })
+
+describe('LosslessNumber', () => {
+  test('is never computed with as a double', () => {
+    const amount = new LosslessNumber('0.1')
+    expect(() => Number(amount)).toThrow('0.1 is read by its digits')
+    expect(() => Number(amount) * 3).toThrow('0.1 is read by its digits')
+    expect(`${amount.toString()} ETH`).toBe('0.1 ETH')
+  })
+
+  test.each(['', '1.', '.5', '01', '+1', '1e', '0x10', 'NaN', ' 1', '1\n'])(
+    'refuses %o, which is no number of JSON',
+    (text) => {
+      expect(() => new LosslessNumber(text)).toThrow('not a number of JSON')
+    },
+  )
+})

@@ -1,5 +1,3 @@
-import { LosslessNumber, parse, stringify } from 'lossless-json'
-
 /**
  * JSON in which a number keeps its digits.
  *
@@ -7,12 +5,13 @@ import { LosslessNumber, parse, stringify } from 'lossless-json'
  * `LosslessNumber`, whose `value` is the source text. Money therefore never passes through a double.
  */
 
-export { LosslessNumber }
-
 export const MAX_JSON_DEPTH = 16
 export const MAX_JSON_BYTES = 64 * 1024
 
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const WHOLE_NUMBER = new RegExp(`^${NUMBER.source}$`)
 const PLAIN_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/
+const KEYWORDS = { true: true, false: false, null: null } as const
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Whether a name could reach a prototype: no foreign object may carry it. */
@@ -24,19 +23,145 @@ export class JsonError extends Error {
   override name = 'JsonProblem'
 }
 
+/** A number as its digits. It is never a double: code that computes with it reads `value`. */
+export class LosslessNumber {
+  readonly value: string
+
+  /** @throws TypeError when `value` is not a number of JSON */
+  constructor(value: string) {
+    if (!WHOLE_NUMBER.test(value)) throw new TypeError(`"${value}" is not a number of JSON.`)
+    this.value = value
+  }
+
+  toString(): string {
+    return this.value
+  }
+
+  valueOf(): never {
+    throw new TypeError(`${this.value} is read by its digits, not as a double.`)
+  }
+}
+
 /**
- * Parses foreign JSON text: at most 16 levels deep, no key twice in one object, no key that could reach a prototype.
+ * Parses foreign JSON text (RFC 8259): at most 16 levels deep, no key twice in one object, no key that could reach a prototype.
  * @throws JsonProblem with a sentence for the sender
  */
 export function parseJson(text: string): unknown {
-  refuseStructure(text)
-  try {
-    return parse(text, undefined, (digits) =>
-      PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits),
-    )
-  } catch (error) {
-    throw new JsonError('Expected well-formed JSON.', { cause: error })
+  return new JsonReader(text).readAll()
+}
+
+/** Reads a text once, from its start to its end. */
+class JsonReader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
   }
+
+  readAll(): unknown {
+    const value = this.#value(0)
+    if (this.#at < this.#text.length) throw malformed()
+    return value
+  }
+
+  /** A value with the space around it. `depth`: how many objects and arrays are open. */
+  #value(depth: number): unknown {
+    this.#skipSpace()
+    const value = this.#valueHere(depth)
+    this.#skipSpace()
+    return value
+  }
+
+  #valueHere(depth: number): unknown {
+    const char = this.#text[this.#at]
+    if (char === '"') return this.#string()
+    if (char === '{' || char === '[') {
+      if (depth === MAX_JSON_DEPTH)
+        throw new JsonError(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
+      this.#at++
+      return char === '{' ? this.#object(depth + 1) : this.#array(depth + 1)
+    }
+    for (const [word, value] of Object.entries(KEYWORDS))
+      if (this.#text.startsWith(word, this.#at)) {
+        this.#at += word.length
+        return value
+      }
+    return this.#number()
+  }
+
+  #object(depth: number): Record<string, unknown> {
+    const object: Record<string, unknown> = {}
+    this.#skipSpace()
+    if (this.#eat('}')) return object
+    do {
+      this.#skipSpace()
+      if (this.#text[this.#at] !== '"') throw malformed()
+      const key = this.#string()
+      if (isForbiddenKey(key)) throw new JsonError(`The key "${key}" is not allowed.`)
+      if (Object.hasOwn(object, key))
+        throw new JsonError(
+          `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`,
+        )
+      this.#skipSpace()
+      if (!this.#eat(':')) throw malformed()
+      object[key] = this.#value(depth)
+    } while (this.#eat(','))
+    if (!this.#eat('}')) throw malformed()
+    return object
+  }
+
+  #array(depth: number): unknown[] {
+    const array: unknown[] = []
+    this.#skipSpace()
+    if (this.#eat(']')) return array
+    do array.push(this.#value(depth))
+    while (this.#eat(','))
+    if (!this.#eat(']')) throw malformed()
+    return array
+  }
+
+  /** `JSON.parse` reads the token: it decodes the escapes and refuses control characters. */
+  #string(): string {
+    const start = this.#at
+    for (this.#at++; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at]
+      if (char === '\\') this.#at++
+      else if (char === '"') break
+    }
+    this.#at++
+    try {
+      return String(JSON.parse(this.#text.slice(start, this.#at)))
+    } catch (error) {
+      throw malformed(error)
+    }
+  }
+
+  #number(): number | LosslessNumber {
+    NUMBER.lastIndex = this.#at
+    const digits = NUMBER.exec(this.#text)?.[0]
+    if (digits === undefined) throw malformed()
+    this.#at += digits.length
+    return PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits)
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++
+  }
+
+  #eat(char: string): boolean {
+    if (this.#text[this.#at] !== char) return false
+    this.#at++
+    return true
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+function malformed(cause?: unknown): JsonError {
+  return new JsonError('Expected well-formed JSON.', { cause })
 }
 
 /** Whether a text in the value, or the name of a field, holds a NUL character. Postgres stores none. */
@@ -48,69 +173,23 @@ export function containsNul(value: unknown): boolean {
 
 /** Writes JSON; a `LosslessNumber` and a `bigint` come out as their digits. */
 export function stringifyJson(value: unknown): string {
-  const text = stringify(value)
+  const text = write(value)
   if (text === undefined) throw new TypeError('This value has no JSON form.')
   return text
 }
 
-/**
- * A scan before the parse, which overflows its stack on deep input and lets a key stand twice with the same value.
- * It takes malformed text as it comes: the parser names that.
- */
-function refuseStructure(text: string): void {
-  /** The keys seen in each open object; null for an open array. */
-  const open: (Set<string> | null)[] = []
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index]
-    if (char === '{' || char === '[') {
-      open.push(char === '{' ? new Set() : null)
-      if (open.length > MAX_JSON_DEPTH)
-        throw new JsonError(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
-    } else if (char === '}' || char === ']') open.pop()
-    else if (char === '"') {
-      const end = endOfString(text, index)
-      const keys = open.at(-1)
-      if (keys && isKeyBefore(text, end)) refuseKey(keys, text.slice(index, end))
-      index = end - 1
-    }
+/** Undefined for what JSON leaves out: undefined, functions and symbols. */
+function write(value: unknown): string | undefined {
+  if (value instanceof LosslessNumber) return value.value
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${Array.from(value, (item) => write(item) ?? 'null').join()}]`
+  const toJSON: unknown = Reflect.get(value, 'toJSON')
+  if (typeof toJSON === 'function') return write(toJSON.call(value))
+  let fields = ''
+  for (const [name, inner] of Object.entries(value)) {
+    const text = write(inner)
+    if (text !== undefined) fields += `${fields && ','}${JSON.stringify(name)}:${text}`
   }
-}
-
-/** Where the string ends that begins at `start`, its closing quote included. */
-function endOfString(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index++) {
-    if (text[index] === '\\') index++
-    else if (text[index] === '"') return index + 1
-  }
-  return text.length
-}
-
-function isKeyBefore(text: string, index: number): boolean {
-  while (
-    text[index] === ' ' ||
-    text[index] === '\n' ||
-    text[index] === '\r' ||
-    text[index] === '\t'
-  )
-    index++
-  return text[index] === ':'
-}
-
-function refuseKey(keys: Set<string>, token: string): void {
-  const key = readString(token)
-  if (key === undefined) return
-  if (isForbiddenKey(key)) throw new JsonError(`The key "${key}" is not allowed.`)
-  if (keys.has(key))
-    throw new JsonError(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
-  keys.add(key)
-}
-
-/** The text of a string token, its escapes read: `"\u0061"` is the key `a`. */
-function readString(token: string): string | undefined {
-  try {
-    const value = parse(token)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
+  return `{${fields}}`
 }

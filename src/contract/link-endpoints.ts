@@ -1,36 +1,78 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { timestamp } from './fields.ts'
-import { LINK_STATES, LinkTerms } from './payment-link.ts'
+import { atomic, timestamp } from './fields.ts'
+import { LINK_STATES, LinkTerms, ShortTerms } from './payment-link.ts'
+import { Rate } from './quote.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
 
 /**
  * Payment links: the proxy's own endpoints. A link is sent in bodies, never in the proxy's URLs.
  */
 
-/** A link as its seller sees it. */
-export const LinkBody = v.object({
+const linkUse = {
   /** What follows `/pay/`. */
   link: v.string(),
-  terms: LinkTerms,
   state: v.picklist(LINK_STATES),
   /** Payments through it that the chain confirmed, and pending ones. */
   paid: v.number(),
   pending: v.number(),
+  /** Payments that arrived after the link had all that it takes: the payer is owed a refund. */
+  surplus: v.array(v.string()),
   createdAt: timestamp,
   withdrawnAt: v.nullable(timestamp),
-})
+}
+
+/** A signed link as its seller sees it: its terms are in its text. */
+export const LinkBody = v.object({ ...linkUse, terms: LinkTerms })
 export type LinkBody = v.InferOutput<typeof LinkBody>
 
+/** A short link as its seller sees it. */
+export const ShortLinkBody = v.object({ ...linkUse, short: ShortTerms })
+export type ShortLinkBody = v.InferOutput<typeof ShortLinkBody>
+
+const AnyLink = v.union([LinkBody, ShortLinkBody])
 const LinkAnswer = v.object({ link: LinkBody })
+
+/** One way to pay a short link. */
+export const LinkOption = v.object({
+  network: v.string(),
+  recipient: v.string(),
+  /** Normal form. */
+  asset: v.string(),
+  /** Of one piece; null: the payer chooses. */
+  amountAtomic: v.nullable(atomic),
+  /** Of a price in fiat: the rate, and the proxy's signature over it, which paying repeats. */
+  quote: v.nullable(v.object({ token: v.string(), ...Rate.entries })),
+})
+export type LinkOption = v.InferOutput<typeof LinkOption>
+
+export const OpenedShortLink = v.object({
+  terms: ShortTerms,
+  state: v.picklist(LINK_STATES),
+  options: v.array(LinkOption),
+  /** Set where options carry quotes. */
+  quotedAt: v.nullable(timestamp),
+  expiresAt: v.nullable(timestamp),
+})
+export type OpenedShortLink = v.InferOutput<typeof OpenedShortLink>
 
 export const linkEndpoints = {
   /** The operator's links, newest first. */
-  linkList: { method: 'GET', path: '/links', response: v.object({ links: v.array(LinkBody) }) },
+  linkList: {
+    method: 'GET',
+    path: '/links',
+    response: v.object({ links: v.array(LinkBody), short: v.array(ShortLinkBody) }),
+  },
   linkCreate: { method: 'POST', path: '/links', response: LinkAnswer },
+  /** A link of 12 characters whose terms the proxy keeps, for every network and currency. */
+  shortLinkCreate: {
+    method: 'POST',
+    path: '/links/short',
+    response: v.object({ link: ShortLinkBody }),
+  },
   /** From now on it takes no payment; `linkRestore` reverses that. */
-  linkWithdraw: { method: 'POST', path: '/links/withdraw', response: LinkAnswer },
-  linkRestore: { method: 'POST', path: '/links/restore', response: LinkAnswer },
+  linkWithdraw: { method: 'POST', path: '/links/withdraw', response: v.object({ link: AnyLink }) },
+  linkRestore: { method: 'POST', path: '/links/restore', response: v.object({ link: AnyLink }) },
   /**
    * For anyone who has a link: its terms and state, once its signature is verified. Otherwise
    * `details.reason` says what is wrong.
@@ -39,6 +81,17 @@ export const linkEndpoints = {
     method: 'POST',
     path: '/link/read',
     response: v.object({ terms: LinkTerms, state: v.picklist(LINK_STATES) }),
+  },
+  /**
+   * For anyone who has a short link: its terms, its state, and each way to pay it, with a quote of
+   * 15 minutes where the price is in fiat. Nothing is written.
+   */
+  linkOpen: { method: 'POST', path: '/link/open', response: OpenedShortLink },
+  /** Whether a payment of this session came after its link had all the payments that it takes. */
+  linkSurplus: {
+    method: 'POST',
+    path: '/link/surplus',
+    response: v.object({ surplus: v.boolean() }),
   },
   /** Has the payment of a link built. The request must not repeat what the link sets. */
   linkPay: {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { NetworkConfig } from './network-config.ts'
+import { NetworkConfig, publishedNetwork } from './network-config.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset } from './network.ts'
 
 const USDC = {
@@ -61,4 +61,47 @@ test.each<[string, Asset[], string | undefined, RegExp]>([
   ],
 ])('a network with %s is refused', (_, assets, network, message) => {
   expect(problem(assets, network)).toMatch(message)
+})
+
+const KEY = 'abcdEFGH1234567890abcdEFGH123456'
+
+test.each<[string, object, RegExp]>([
+  [
+    'a user name',
+    { publicRpcUrls: [`https://${KEY}@rpc.example`] },
+    /rpc\.example has a user name/,
+  ],
+  ['a query', { publicRpcUrls: [`https://rpc.example/?k=${KEY}`] }, /rpc\.example has a query/],
+  ['a path like a key', { publicRpcUrls: [`https://rpc.example/v2/${KEY}`] }, /looks like a key/],
+  [
+    'a key as the second',
+    { publicRpcUrls: ['https://a.example', `https://b.example/${KEY}`] },
+    /b\.ex/,
+  ],
+  ['a WebSocket with a key', { wsUrl: `wss://rpc.example/${KEY}` }, /path of rpc\.example/],
+])(
+  'an address for browsers with %s is refused, and the key is not repeated',
+  (_, urls, expected) => {
+    const network = { ...base, assets: [NATIVE_ETH], ...urls }
+    const [issue] = v.safeParse(NetworkConfig, network).issues ?? []
+    expect(issue?.message).toMatch(expected)
+    expect(issue?.message).not.toContain(KEY)
+    expect(v.safeParse(NetworkConfig, { ...network, publicRpcKeys: true }).success).toBe(true)
+  },
+)
+
+test('an address for browsers without a key is taken, and one of the servers may hold a key', () => {
+  const publicRpcUrls = [
+    'https://mainnet.base.org',
+    'https://eth.example/v1/mainnet',
+    'http://127.0.0.1:9/',
+  ]
+  const rpcUrls = [`https://rpc.example/v2/${KEY}`]
+  const network = v.parse(NetworkConfig, { ...base, assets: [NATIVE_ETH], rpcUrls, publicRpcUrls })
+  expect(publishedNetwork(network)).toEqual({
+    ...base,
+    assets: [NATIVE_ETH],
+    rpcUrls: publicRpcUrls,
+  })
+  expect(JSON.stringify(publishedNetwork(network))).not.toContain(KEY)
 })

@@ -25,9 +25,13 @@ export const Network = v.object({
     v.regex(/^(eip155:[1-9][0-9]{0,15}|solana:[1-9A-HJ-NP-Za-km-z]{32})$/),
   ),
   name: v.string(),
-  /** JSON-RPC addresses; the first is tried first. */
-  rpcUrls: v.pipe(v.array(v.pipe(v.string(), v.url())), v.minLength(1)),
-  /** WebSocket address, where it is not the RPC's own. */
+  /** JSON-RPC addresses; the first is tried first. A browser is told the public ones alone. */
+  rpcUrls: v.array(v.pipe(v.string(), v.url())),
+  /** Those that browsers may know and ask; nothing else of a server's addresses reaches them. */
+  publicRpcUrls: v.optional(v.array(v.pipe(v.string(), v.url()))),
+  /** What looks like a key in them may be public, such as one that the provider ties to an origin. */
+  publicRpcKeys: v.optional(v.boolean()),
+  /** WebSocket address that browsers use, where it is not the RPC's own. */
   wsUrl: v.optional(v.pipe(v.string(), v.url())),
   testnet: v.boolean(),
   /** Mean time between blocks (slots on Solana), in milliseconds. */
@@ -64,6 +68,9 @@ export const NATIVE_SOL: Asset = {
   native: true,
 }
 
+/** What may be asked for on a network. */
+export type NetworkAssets = Pick<Network, 'network' | 'assets'>
+
 export function familyOf(network: NetworkId): Family {
   return network.startsWith('eip155:') ? 'evm' : 'solana'
 }
@@ -73,7 +80,7 @@ export function chainIdOf(network: NetworkId): number {
   return Number(network.slice('eip155:'.length))
 }
 
-export function nativeAsset(network: Network): Asset {
+export function nativeAsset(network: NetworkAssets): Asset {
   const native = network.assets.find((asset) => asset.native)
   if (!native)
     throw new Error(`Network ${network.network} is configured without its native currency.`)
@@ -84,7 +91,7 @@ export function nativeAsset(network: Network): Asset {
  * The asset a caller means: nothing or `native` is the native currency; otherwise an address or a configured symbol.
  * The zero address is understood as native on EVM and is never sent out.
  */
-export function findAsset(network: Network, name: string | undefined): Asset | undefined {
+export function findAsset(network: NetworkAssets, name: string | undefined): Asset | undefined {
   const native = nativeAsset(network)
   if (name === undefined) return native
   const wanted = name.toLowerCase()

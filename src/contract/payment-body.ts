@@ -120,6 +120,8 @@ export const PaymentRow = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   signature: v.nullable(v.string()),
   timestamp,
+  /** When the service noted that it was confirmed; null before that. */
+  confirmedAt: v.nullable(timestamp),
   metadata: v.nullable(v.record(v.string(), v.unknown())),
   ...ledgerFields,
 })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { atomic, boundedText, timestamp } from './fields.ts'
+import { decimalText } from './quote.ts'
 
 /**
  * A payment link: what a seller asks for, signed by the seller's proxy. The terms stand in the link itself, so that a page can compare
@@ -42,6 +43,39 @@ export const LinkTerms = v.object({
   returnUrl: v.nullable(returnUrl),
 })
 export type LinkTerms = v.InferOutput<typeof LinkTerms>
+
+/** What a short link is called: base58, 70 random bits. */
+const CODE = /^[1-9A-HJ-NP-Za-km-z]{12}$/
+
+export function isLinkCode(text: string): boolean {
+  return CODE.test(text)
+}
+
+/** What a short link asks for. The proxy keeps it; no term ever changes. */
+export const ShortTerms = v.object({
+  id: v.string(),
+  /** Of one piece, in a fiat currency or in an asset by its symbol. Null: the payer chooses. */
+  price: v.nullable(
+    v.object({
+      kind: v.picklist(['fiat', 'asset']),
+      currency: v.string(),
+      amount: decimalText,
+    }),
+  ),
+  /** The one way to pay it; null: every network and currency that fits the price. */
+  only: v.nullable(v.object({ network: v.string(), recipient: v.string(), asset: v.string() })),
+  /** How many pieces a payer may buy at once; 1: the payer is not asked. */
+  maxPieces: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  ...v.pick(LinkTerms, [
+    'resource',
+    'description',
+    'reference',
+    'expiresAt',
+    'maxPayments',
+    'returnUrl',
+  ]).entries,
+})
+export type ShortTerms = v.InferOutput<typeof ShortTerms>
 
 const Payload = v.strictTuple([
   v.literal(1),

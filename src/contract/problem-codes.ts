@@ -6,6 +6,7 @@ export const RETRYABLE = {
   INVALID_PARAMETERS: false,
   INVALID_RECIPIENT: false,
   INSUFFICIENT_BALANCE: true,
+  SIGNING_REFUSED: false,
   INVALID_PAYMENT_PROOF: false,
   UNAUTHORIZED: false,
   FORBIDDEN: false,

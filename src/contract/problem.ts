@@ -17,6 +17,11 @@ export const problems = {
     title: 'The wallet does not hold enough.',
     hint: 'Add funds, or pay a smaller amount.',
   },
+  SIGNING_REFUSED: {
+    status: 400,
+    title: 'The signer does not sign this payment. Nothing was sent.',
+    hint: 'The limit and what was asked are in details. The operator sets the limits.',
+  },
   INVALID_PAYMENT_PROOF: {
     status: 400,
     title: 'The payment proof is not valid.',

@@ -41,6 +41,8 @@ export const PROOF_REASONS = [
   /** It was made before it was requested, or too long ago. */
   'outside_window',
   'already_used',
+  /** The payer's code made a settlement fail after a good simulation: none is settled for a day. */
+  'payer_refused',
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 

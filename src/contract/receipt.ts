@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { atomic } from './fields.ts'
+import { RateQuote } from './quote.ts'
 
 /**
  * A payment as "payer paid X in transaction Y": what the chain shows, and nothing about a delivery.
@@ -30,6 +31,8 @@ export const Receipt = v.object({
   resource: v.nullable(v.string()),
   description: v.nullable(v.string()),
   reference: v.nullable(v.string()),
+  /** Of a price in fiat: price, rate, source and times. It decides nothing. */
+  quote: v.optional(RateQuote),
   /** Unix milliseconds. */
   orderedAt: v.number(),
   /**

@@ -242,6 +242,8 @@ const CHECK: FactTexts<CheckFact> = {
   promised: ({ amountAtomic, promisedAtomic }) =>
     `${amountAtomic}, of which ${promisedAtomic} is promised`,
   reserved: () => 'reserved',
+  no_failed_settlement: () => 'a payer whose code made no settlement fail in the last 24 hours',
+  refused_until: ({ at }) => `refused until ${spellTime(at)}: its code reverted a settlement`,
   signed_time: ({ at }) => seconds(at),
   valid_from: ({ at }) => `valid from ${seconds(at)} at the latest`,
   valid_until: ({ at }) => `valid until ${seconds(at)} at least`,

@@ -46,6 +46,8 @@ const RESERVE: Readonly<Record<BudgetClass, number>> = { action: 0, tail: 0.2, s
 const SIGN_INS_PER_MINUTE = 60
 /** Readings and writings of notes an address may make in a minute; they cost the plan nothing. */
 const NOTES_PER_MINUTE = 600
+/** Short links an address may open in a minute: a code has 70 random bits. */
+const LINKS_PER_MINUTE = 120
 /** Requests an address may have relayed in a minute, and all addresses together. */
 const RELAYS_PER_MINUTE = { address: 30, total: 300 }
 
@@ -101,6 +103,12 @@ export class Budgets {
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
+  spendLink(address: string): void {
+    const wait = this.#buckets.take(`link ${address}`, LINKS_PER_MINUTE, this.#now().getTime())
+    if (wait > 0) throw tooMany('link', 'address', wait)
+  }
+
+  /** @throws ProblemError `RATE_LIMIT` */
   spendRelay(address: string): void {
     const now = this.#now().getTime()
     const wait = this.#buckets.take(`relay ${address}`, RELAYS_PER_MINUTE.address, now)
@@ -117,7 +125,7 @@ export class Budgets {
 }
 
 function tooMany(
-  budget: BudgetClass | 'sign-in' | 'note' | 'relay',
+  budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'relay',
   scope: 'desk' | 'address' | 'session',
   waitMs: number,
 ): ProblemError {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DEAF_NETWORKS } from '#testing/fixture.ts'
-import { ProxyConfigError, readEnv, toConfig } from './config.ts'
+import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config.ts'
 
 const KEY = 'pk_test_abcdefghijklmnopqrstuvwxyz0123456789abcdefghij'
 const good = {
@@ -105,14 +105,53 @@ test.each([
   expect(problems[0]).toMatch(new RegExp(`^${name}: expected `))
 })
 
+const fixed = { kind: 'fixed', rate: '2000', since: '2026-01-01T00:00:00Z' }
+const http = { kind: 'http', url: 'https://rates.example/eth', path: ['usd'], maxAgeSeconds: 60 }
+test.each<[string, object[], string]>([
+  ['a pair twice', [{ sources: [fixed] }, { sources: [http] }], 'this pair stands there twice'],
+  ['a rate of 0', [{ sources: [{ ...fixed, rate: '0' }] }], 'expected a rate above 0'],
+  [
+    'a source that others can change on its way',
+    [{ sources: [{ ...http, url: 'http://rates.example/eth' }] }],
+    'rates.example is asked over http',
+  ],
+  [
+    'a network that is not configured',
+    [{ sources: [{ kind: 'chainlink', network: 'eip155:5', address: '0x', maxAgeSeconds: 60 }] }],
+    'eip155:5 is not a configured EVM network',
+  ],
+])('RATES with %s is refused', (_, rules, problem) => {
+  const pairs = rules.map((rule) => ({ asset: 'ETH', currency: 'USD', ...rule }))
+  expect(problemsOf({ ...good, RATES: JSON.stringify(pairs) })).toEqual([
+    expect.stringContaining(problem),
+  ])
+})
+
+test('RATES may be read over http from this machine', () => {
+  const local = { ...http, url: 'http://127.0.0.1:4050/eth' }
+  const rules = [{ asset: 'ETH', currency: 'USD', sources: [local, fixed] }]
+  expect(toConfig(readEnv({ ...good, RATES: JSON.stringify(rules) })).rates).toHaveLength(1)
+})
+
 test('no problem repeats a secret', () => {
   const text = problemsOf({
     SERVICE_API_KEY: 'hunter2',
     SERVICE_URL: 'http://me:hunter2@a',
     DATABASE_URL: 'mysql://me:hunter2@a',
+    MIGRATION_DATABASE_URL: 'mysql://me:hunter2@a',
   }).join('\n')
   expect(text).toContain('SERVICE_API_KEY')
   expect(text).not.toContain('hunter2')
+})
+
+test('MIGRATION_DATABASE_URL stands beside DATABASE_URL, and not alone', () => {
+  const url = 'postgres://a:b@db/paydesk'
+  const migrationUrl = 'postgres://owner:hunter2@db/paydesk'
+  const alone = { MIGRATION_DATABASE_URL: migrationUrl }
+  expect(readDatabase({ ...alone, DATABASE_URL: url })).toEqual({ url, migrationUrl })
+  expect(() => readDatabase(alone)).toThrow(
+    /^MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the proxy runs as\.$/,
+  )
 })
 
 test('the key and the networks may come from files; a file that cannot be read is named', () => {

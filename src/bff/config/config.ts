@@ -6,6 +6,7 @@ import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-option.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
+import { RateRule, rateProblems } from './rate-rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -39,6 +40,8 @@ export type BffConfig = {
    * The managed wallets that operators may pay from, with their limits. Empty: no such payments.
    */
   hosted: HostedRule[]
+  /** Where the rates of prices in fiat are read. Empty: links have no such prices. */
+  rates: RateRule[]
   /** Proxies in front of this program whose `X-Forwarded-For` entry is trusted; 0 trusts none. */
   trustedProxyHops: number
   /** Open connections at once, in total and per address. Unset: the server's own caps apply. */
@@ -153,6 +156,11 @@ const variables = {
     expected: 'the URL of a Postgres server',
     example: 'postgres://paydesk@localhost/paydesk',
   },
+  MIGRATION_DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of the same database as the role that owns its tables',
+    example: 'postgres://paydesk_owner@localhost/paydesk',
+  },
   DATA_DIR: {
     schema: v.optional(v.string(), '.paydesk/bff'),
     expected: 'a folder of this process alone',
@@ -167,7 +175,7 @@ const variables = {
     ),
     expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',
     example:
-      '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
+      '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"publicRpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
       '"assets":[{"address":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","symbol":"ETH","name":"Ether","decimals":18,"native":true}]}]',
   },
   ALLOWED_ORIGINS: {
@@ -234,6 +242,15 @@ const variables = {
     example:
       '[{"name":"Treasury","wallet":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8","network":"eip155:8453","asset":"ETH","maxPerPayment":"0.5","maxPerDay":"2"}]',
   },
+  RATES: {
+    schema: v.optional(
+      v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(RateRule)),
+      '[]',
+    ),
+    expected: 'a JSON array of the rates that prices in fiat use, each with its sources in order',
+    example:
+      '[{"asset":"ETH","currency":"USD","sources":[{"kind":"chainlink","network":"eip155:8453","address":"0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70","maxAgeSeconds":3600}]}]',
+  },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
     expected: 'how many proxies of your own stand in front, 0 to 9',
@@ -256,6 +273,7 @@ const variables = {
   },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
 
+type VariableName = keyof typeof variables
 type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variables)[K]['schema']> }
 
 /**
@@ -263,9 +281,56 @@ type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variable
  * @throws ConfigError that names every problem at once; values that may be secret are not repeated
  */
 export function toConfig(env: ProxyEnv): BffConfig {
+  const read = readVariables(env, Object.keys(variables) as VariableName[])
+  const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
+  if (hosted.problems.length > 0)
+    throw new ProxyConfigError(
+      `The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`,
+    )
+  const rates = rateProblems(read.RATES, read.NETWORKS)
+  if (rates.length > 0)
+    throw new ProxyConfigError(
+      `The configuration is not valid.\n${rates.map((problem) => `RATES: ${problem}`).join('\n')}`,
+    )
+  return fromVariables(read, hosted.rules)
+}
+
+/**
+ * The proxy's database alone, to migrate it.
+ * @throws ConfigError
+ */
+export function readDatabase(env: ProxyEnv): DatabaseTarget {
+  return toTarget(readVariables(env, ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATA_DIR']))
+}
+
+function toTarget({
+  DATABASE_URL: url,
+  MIGRATION_DATABASE_URL: migrationUrl,
+  DATA_DIR: dataDir,
+}: Pick<Variables, 'DATABASE_URL' | 'MIGRATION_DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
+  if (url !== undefined) return { url, migrationUrl }
+  if (migrationUrl !== undefined)
+    throw new ProxyConfigError(
+      'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the proxy runs as.',
+    )
+  return { dataDir }
+}
+
+const SECRET: readonly string[] = [
+  'SERVICE_API_KEY',
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'SERVICE_URL',
+]
+
+function readVariables<N extends VariableName>(
+  env: ProxyEnv,
+  names: readonly N[],
+): Pick<Variables, N> {
   const problems: string[] = []
-  const values: Record<string, unknown> = {}
-  for (const [name, { schema, expected, example }] of Object.entries(variables)) {
+  const values: Partial<Record<VariableName, unknown>> = {}
+  for (const name of names) {
+    const { schema, expected, example } = variables[name]
     // An empty variable counts as unset.
     const result = v.safeParse(schema, env[name] || undefined)
     if (result.success) {
@@ -274,20 +339,15 @@ export function toConfig(env: ProxyEnv): BffConfig {
     }
     const [issue] = result.issues
     const place = v.getDotPath(issue)
-    const secret = name === 'SERVICE_API_KEY' || name === 'DATABASE_URL' || name === 'SERVICE_URL'
     const why =
-      secret || env[name] === undefined ? '.' : `${place ? `; at ${place}` : ''}: ${issue.message}`
+      SECRET.includes(name) || env[name] === undefined
+        ? '.'
+        : `${place ? `; at ${place}` : ''}: ${issue.message}`
     problems.push(`${name}: expected ${expected}${why} Example: ${name}=${example}`)
   }
   if (problems.length > 0)
     throw new ProxyConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
-  const read = values as Variables
-  const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
-  if (hosted.problems.length > 0)
-    throw new ProxyConfigError(
-      `The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`,
-    )
-  return fromVariables(read, hosted.rules)
+  return values as Pick<Variables, N>
 }
 
 function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
@@ -296,7 +356,7 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
     port: values.PORT,
     serviceUrl: values.SERVICE_URL,
     serviceApiKey: values.SERVICE_API_KEY,
-    database: values.DATABASE_URL ? { url: values.DATABASE_URL } : { dataDir: values.DATA_DIR },
+    database: toTarget(values),
     networks: values.NETWORKS,
     allowedOrigins: values.ALLOWED_ORIGINS,
     sellerWallets: values.SELLER_WALLETS,
@@ -312,6 +372,7 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
         }
       : null,
     hosted,
+    rates: values.RATES,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     maxConnections: values.MAX_CONNECTIONS,
     maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,

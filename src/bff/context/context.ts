@@ -4,6 +4,7 @@ import type { Budgets } from '../budget/budgets.ts'
 import type { BffConfig } from '../config/config.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { Streams } from '../events/streams.ts'
+import type { Rates } from '../rates/rates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
 /** The parts of a running proxy. */
@@ -16,4 +17,5 @@ export type ProxyContext = {
   budgets: Budgets
   hub: EventHub
   streams: Streams
+  rates: Rates
 }

@@ -39,6 +39,10 @@ export async function findLink(db: Database, id: string): Promise<LinkRow | unde
   return (await db.select().from(paymentLink).where(eq(paymentLink.id, id)))[0]
 }
 
+export async function findShortLink(db: Database, code: string): Promise<LinkRow | undefined> {
+  return (await db.select().from(paymentLink).where(eq(paymentLink.code, code)))[0]
+}
+
 export async function listLinks(db: Database, limit: number): Promise<LinkRow[]> {
   return db
     .select()
@@ -111,8 +115,60 @@ export async function unsettledPayments(
     .limit(limits.most)
 }
 
-export async function setPaymentStatus(db: Database, id: string, status: string): Promise<void> {
-  await db.update(linkPayment).set({ status }).where(eq(linkPayment.id, id))
+/**
+ * Notes the status of a link's payment. The first time that it is paid it gets its number of
+ * arrival; payments that confirm at once wait for the row of the link, so no number is given twice.
+ */
+export async function setPaymentStatus(
+  db: Database,
+  { id, linkId }: Pick<LinkPaymentRow, 'id' | 'linkId'>,
+  status: string,
+): Promise<void> {
+  if (!PAID.includes(status)) {
+    await db.update(linkPayment).set({ status }).where(eq(linkPayment.id, id))
+    return
+  }
+  await db.transaction(async (tx) => {
+    await tx
+      .select({ id: paymentLink.id })
+      .from(paymentLink)
+      .where(eq(paymentLink.id, linkId))
+      .for('update')
+    const rows = await tx
+      .select({ next: sql<string>`coalesce(max(${linkPayment.arrival}), 0) + 1` })
+      .from(linkPayment)
+      .where(eq(linkPayment.linkId, linkId))
+    const next = Number(rows[0]?.next ?? 1)
+    await tx
+      .update(linkPayment)
+      .set({ status, arrival: sql`coalesce(${linkPayment.arrival}, ${next})` })
+      .where(eq(linkPayment.id, id))
+  })
+}
+
+/** The payments of each link that arrived after as many as it takes, in the order of arrival. */
+export async function surplusPayments(
+  db: Database,
+  links: readonly Pick<LinkRow, 'id' | 'maxPayments'>[],
+): Promise<Map<string, string[]>> {
+  const limits = new Map(
+    links.flatMap(({ id, maxPayments }) => (maxPayments === null ? [] : [[id, maxPayments]])),
+  )
+  const surplus = new Map<string, string[]>()
+  if (limits.size === 0) return surplus
+  const rows = await db
+    .select({ linkId: linkPayment.linkId, paymentId: linkPayment.paymentId })
+    .from(linkPayment)
+    .where(and(inArray(linkPayment.linkId, [...limits.keys()]), inArray(linkPayment.status, PAID)))
+    .orderBy(linkPayment.linkId, linkPayment.arrival, linkPayment.createdAt)
+  const seen = new Map<string, number>()
+  for (const { linkId, paymentId } of rows) {
+    const rank = (seen.get(linkId) ?? 0) + 1
+    seen.set(linkId, rank)
+    if (paymentId !== null && rank > (limits.get(linkId) ?? rank))
+      surplus.set(linkId, [...(surplus.get(linkId) ?? []), paymentId])
+  }
+  return surplus
 }
 
 /** The `id` of the place, and the payer who takes it. */
@@ -167,6 +223,7 @@ export async function allocateLinkUse(
       requestKey,
       paymentId: null,
       status: 'building',
+      arrival: null,
       createdAt: now,
     }
     await tx.insert(linkPayment).values(row)

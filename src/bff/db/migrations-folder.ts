@@ -1,7 +1,40 @@
 import { fileURLToPath } from 'node:url'
+import type { RuntimeRights } from '#postgres/runtime-role.ts'
+
+/**
+ * What the proxy does with its tables at run time, and all that a separate runtime role may. Links,
+ * their keys and notes are never deleted; triggers keep the payments of links and what operators
+ * signed.
+ */
+const RIGHTS: RuntimeRights = {
+  challenge: { insert: true, delete: true },
+  hosted_intent: {
+    insert: true,
+    update: ['state', 'signature_hash', 'taken_at', 'payment_id'],
+    delete: true,
+  },
+  link_key: { insert: true },
+  link_payment: {
+    insert: true,
+    update: ['session_id', 'payment_id', 'status', 'arrival'],
+    delete: true,
+  },
+  payment_link: { insert: true, update: ['withdrawn_at'] },
+  payment_note: {
+    insert: true,
+    update: ['labels', 'note', 'reconciled_at', 'updated_by', 'updated_at'],
+  },
+  session: {
+    insert: true,
+    update: ['cookie_hash', 'wallets', 'idle_at', 'expires_at'],
+    delete: true,
+  },
+  session_payment: { insert: true },
+}
 
 /** What a program that opens the proxy's database hands to `openDatabase`. */
 export const BFF_SCHEMA = {
   migrations: fileURLToPath(new URL('migrations', import.meta.url)),
   schema: 'bff',
+  rights: RIGHTS,
 }

@@ -1,6 +1,7 @@
 import {
   index,
   integer,
+  jsonb,
   numeric,
   pgSchema,
   primaryKey,
@@ -8,6 +9,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { ShortTerms } from '#contract/payment-link.ts'
 
 /**
  * The proxy's tables, in their own Postgres schema. Cookies are stored as SHA-256. The only secrets
@@ -108,8 +110,11 @@ export const paymentLink = bff.table(
   'payment_link',
   {
     id: text().primaryKey(),
-    /** The whole link, including its terms. */
+    /** What follows `/pay/`: the whole link including its terms, or the code of a short one. */
     link: text().notNull(),
+    /** A short link's code and terms; null for a signed link. */
+    code: text(),
+    short: jsonb().$type<ShortTerms>(),
     expiresAt: at('expires_at'),
     maxPayments: integer(),
     /** The operator's wallet. */
@@ -117,7 +122,10 @@ export const paymentLink = bff.table(
     createdAt: at('created_at').notNull(),
     withdrawnAt: at('withdrawn_at'),
   },
-  (t) => [index('payment_link_created').on(t.createdAt)],
+  (t) => [
+    index('payment_link_created').on(t.createdAt),
+    uniqueIndex('payment_link_code').on(t.code),
+  ],
 )
 
 /** A payment through a link, recorded before it is built. */
@@ -136,6 +144,8 @@ export const linkPayment = bff.table(
     paymentId: text(),
     /** The last status the service reported; `building` before that. */
     status: text().notNull(),
+    /** The first payment of the link that was seen on its chain has 1; null until then. */
+    arrival: integer(),
     createdAt: at('created_at').notNull(),
   },
   (t) => [

@@ -183,3 +183,21 @@ test('a payment from a managed wallet that the service refuses leaves the cap as
   expect(reasonOf(await hosted.send(intent.nonce, signature))).toBe('hosted_not_sent')
   expect(await hosted.spent()).toBe('0')
 })
+
+test('a payment that the signer refuses is told with its limit, stays unpaid on the chain and in the ledger, and leaves the cap as it was', async () => {
+  hosted.fixture.signer.setPolicy({ rules: [{ wallet: '*', maxPerPayment: '0.4' }] })
+  try {
+    const intent = await hosted.prepared()
+    const refused = await hosted.send(intent.nonce, await hosted.sign(intent))
+    expect([refused.status, refused.json.error]).toMatchObject([
+      400,
+      {
+        code: 'SIGNING_REFUSED',
+        details: { reason: 'over_payment', limit: '0.4', asked: '0.5' },
+      },
+    ])
+    expect([await hosted.spent(), await hosted.paidOut()]).toEqual(['0', 0])
+  } finally {
+    hosted.fixture.signer.setPolicy({ rules: [{ wallet: '*' }] })
+  }
+})

@@ -31,10 +31,15 @@ export function parseInput(schemas: InputSchemas, raw: RawInput): Record<Part, u
     return undefined
   }
   const input = { params: read('params'), query: read('query'), body: read('body') }
+  requireNoProblems(details)
+  return input
+}
+
+/** @throws ProblemError `INVALID_PARAMETERS` with all that is wrong, by field */
+export function requireNoProblems(details: Record<string, string>): void {
   const [first] = Object.entries(details)
   if (first)
     throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
-  return input
 }
 
 function unknownField(issue: v.BaseIssue<unknown>): string | undefined {

@@ -38,7 +38,7 @@ function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (isDatabaseUnavailable(error)) {
     const operator =
-      'The database of this proxy cannot be reached. Check that it runs, and DATABASE_URL.'
+      'The database of this proxy does not answer. Check that it runs, that its disk has room, and DATABASE_URL.'
     return new ProblemError(
       'SERVICE_UNAVAILABLE',
       {

@@ -5,7 +5,7 @@ import { createId } from '#contract/id.ts'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { familyOf, findAsset } from '#contract/network.ts'
 import { linkPayload, type LinkTerms } from '#contract/payment-link.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { insertLink, type LinkRow } from '../db/links.ts'
 import { macOf, signingKey } from './keys.ts'
@@ -25,6 +25,8 @@ export async function createLink(
   const row: LinkRow = {
     id: terms.id,
     link: macOf(payload, key.secret) + payload,
+    code: null,
+    short: null,
     expiresAt: terms.expiresAt === null ? null : new Date(terms.expiresAt),
     maxPayments: terms.maxPayments,
     createdBy,
@@ -61,9 +63,7 @@ function readTerms({ config, now }: ProxyContext, wish: LinkRequest): LinkTerms 
     )
   if (wish.expiresAt !== undefined && wish.expiresAt <= now().getTime())
     details['expiresAt'] = 'Expected a time to come.'
-  const [first] = Object.entries(details)
-  if (first)
-    throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
+  requireNoProblems(details)
   return {
     id: createId('lnk'),
     network: wish.network,

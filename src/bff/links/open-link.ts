@@ -16,6 +16,12 @@ const REFUSALS = {
   link_busy:
     'Someone else is paying this link right now. Try again in two minutes, or ask the seller for another one.',
   link_withdrawn: 'The seller withdrew this payment link.',
+  link_option: 'This payment link cannot be paid this way. Choose one of its options.',
+  link_quote: 'The price was quoted for another payment, or was changed. Open the link again.',
+  quote_expired: 'The quoted price has expired. Nothing was charged. Open the link again.',
+  rate_unknown: 'The price cannot be converted into this currency. Choose another one.',
+  rate_stale: 'No current rate is known, so nothing can be quoted now. Try again later.',
+  rate_disputed: 'The sources of the rate contradict each other. Try again later.',
 } as const
 export type LinkRefusal = keyof typeof REFUSALS
 

@@ -14,13 +14,14 @@ export async function refreshPayments(
 ): Promise<void> {
   const rows = await unsettledPayments(context.db, linkIds, { now: context.now(), most: MOST })
   await Promise.allSettled(
-    rows.map(async ({ id, paymentId, status }) => {
+    rows.map(async ({ id, linkId, paymentId, status }) => {
       if (paymentId === null) return
       const request = { params: { paymentId }, requestId: asking.requestId }
       const { parsed } = await context.upstream.read('paymentStatus', request, () =>
         context.budgets.spend(spender(asking.visitor), 'tail'),
       )
-      if (parsed.status !== status) await setPaymentStatus(context.db, id, parsed.status)
+      if (parsed.status !== status)
+        await setPaymentStatus(context.db, { id, linkId }, parsed.status)
     }),
   )
 }

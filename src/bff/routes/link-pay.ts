@@ -2,8 +2,8 @@ import { createId } from '#contract/id.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { findAsset } from '#contract/network.ts'
-import type { LinkTerms } from '#contract/payment-link.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { isLinkCode, type LinkTerms } from '#contract/payment-link.ts'
+import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   fillLinkUse,
@@ -15,6 +15,7 @@ import {
 } from '../db/links.ts'
 import { countsOf, openLink, refuseLink, stateOf, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
+import { chosenTerms, findShort } from '../links/short-link.ts'
 import { buildPayment } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
 
@@ -24,7 +25,7 @@ import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
  */
 export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { context, visitor, body, requestId, idempotencyKey } = call
-  const opened = await openLink(context, body.link)
+  const opened = await openAnyLink(context, body)
   if (opened.row.maxPayments !== null)
     await refreshPayments(context, [opened.row.id], { visitor, requestId })
   const payer = {
@@ -43,7 +44,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     requestId,
     idempotencyKey,
     sender: body.walletAddress,
-    body: requestOf(context, opened.terms, body),
+    body: requestOf(context, opened, body),
   }
   const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(
     async (error: unknown) => {
@@ -65,6 +66,23 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   }
 }
 
+type Payable = OpenedLink & { metadata: Record<string, unknown> }
+
+/** A signed link with its terms, or a short one with those of the way to pay that was chosen. */
+async function openAnyLink(
+  context: ProxyContext,
+  body: OwnCall<'linkPay'>['body'],
+): Promise<Payable> {
+  if (isLinkCode(body.link)) {
+    const { row, short } = await findShort(context, body.link)
+    return { row, ...(await chosenTerms(context, short, body)) }
+  }
+  const { option, quote, pieces } = body
+  if (option !== undefined || quote !== undefined || pieces !== undefined)
+    throw refuseLink('link_option')
+  return { ...(await openLink(context, body.link)), metadata: {} }
+}
+
 async function takeOpenPlace(
   context: ProxyContext,
   { row }: OpenedLink,
@@ -80,7 +98,7 @@ async function takeOpenPlace(
 /** The request to the service: what the link sets, and otherwise only what it leaves open. */
 function requestOf(
   { config }: ProxyContext,
-  terms: LinkTerms,
+  { terms, metadata }: { terms: LinkTerms; metadata: Record<string, unknown> },
   body: OwnCall<'linkPay'>['body'],
 ): Record<string, unknown> {
   const network = config.networks.find((known) => known.network === terms.network)
@@ -93,9 +111,7 @@ function requestOf(
   }
   if (terms.amountAtomic === null && body.amount === undefined)
     details['amount'] = 'Expected an amount: the link leaves it open.'
-  const [first] = Object.entries(details)
-  if (first)
-    throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
+  requireNoProblems(details)
   const [description, referenceId] = [
     terms.description ?? body.description,
     terms.reference ?? body.reference,
@@ -116,6 +132,7 @@ function requestOf(
       ...(description !== undefined && { description }),
       ...(referenceId !== undefined && { referenceId }),
       paymentLink: terms.id,
+      ...metadata,
     },
   }
 }

@@ -14,3 +14,17 @@ export function refuseSenderVerified(body: { senderVerified?: boolean | undefine
 export function fieldsOf(body: unknown): Record<string, unknown> {
   return { ...(body as Record<string, unknown>) }
 }
+
+/** Fields that the proxy writes when a link is paid. From a browser, a stranger could put a price into the merchant's list. */
+const OF_LINKS = ['paymentLink', 'pieces', 'quote'] as const
+
+/** @throws ProblemError `INVALID_PARAMETERS` where a browser sends a field that the proxy writes for a link */
+export function refuseLinkMetadata(metadata: Record<string, unknown> | undefined): void {
+  const found = OF_LINKS.find((name) => metadata !== undefined && Object.hasOwn(metadata, name))
+  if (found === undefined) return
+  const expected = 'Expected this field to be absent: only paying a link writes it.'
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: `metadata.${found}: ${expected}`,
+    details: { [`metadata.${found}`]: expected },
+  })
+}

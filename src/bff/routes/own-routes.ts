@@ -1,17 +1,13 @@
+import { publishedNetwork } from '#contract/network-config.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { outflowToday, findIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
-import { setWithdrawn, countPayments, listLinks } from '../db/links.ts'
 import { deleteSession, insertSessionPayment, type OpenSession } from '../db/sessions.ts'
 import { carryOut, reconcile, type SendOutcome } from '../hosted/execute.ts'
 import { intentOf } from '../hosted/intent-of.ts'
 import { isIntentSigned } from '../hosted/is-signed.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
-import { createLink } from '../links/create-link.ts'
-import { describeLink } from '../links/describe-link.ts'
-import { countsOf, openLink, stateOf } from '../links/open-link.ts'
-import { refreshPayments } from '../links/refresh.ts'
 import { relay } from '../relay/relay.ts'
 import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
 import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
@@ -19,11 +15,21 @@ import { issueKeyApproval } from '../session/key-approval.ts'
 import { sessionBody } from '../session/open-session.ts'
 import type { OwnEndpointName, OwnRule, OwnCall } from '../session/own-rule.ts'
 import { hashCookieValue } from '../session/random.ts'
-import { requireOperator, notFound } from '../session/rule.ts'
+import { requireOperator } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { hostedIntent } from './hosted-intent.ts'
 import { linkPay } from './link-pay.ts'
+import {
+  linkCreate,
+  linkList,
+  linkOpen,
+  linkRead,
+  linkRestore,
+  linkSurplus,
+  linkWithdraw,
+  shortLinkCreate,
+} from './links.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
@@ -109,54 +115,6 @@ const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor }) => 
   return { value: { wallets } }
 }
 
-const MOST = 500
-
-const linkList: OwnRule<'linkList'> = async ({ context, visitor, requestId }) => {
-  requireOperator(visitor)
-  const rows = await listLinks(context.db, MOST)
-  const ids = rows.map(({ id }) => id)
-  await refreshPayments(context, ids, { visitor, requestId })
-  const counts = await countPayments(context.db, ids)
-  return {
-    value: {
-      links: rows.map((row) =>
-        describeLink(row, counts.get(row.id) ?? { paid: 0, pending: 0, taken: 0 }, context.now()),
-      ),
-    },
-  }
-}
-
-const linkWithdraw: OwnRule<'linkWithdraw'> = (call) => withdraw(call, call.context.now())
-
-const linkRestore: OwnRule<'linkRestore'> = (call) => withdraw(call, null)
-
-async function withdraw(
-  { context, visitor, body }: OwnCall<'linkWithdraw' | 'linkRestore'>,
-  at: Date | null,
-) {
-  requireOperator(visitor)
-  const row = await setWithdrawn(context.db, body.id, at)
-  if (!row) throw notFound()
-  return { value: { link: describeLink(row, await countsOf(context, row.id), context.now()) } }
-}
-
-const linkCreate: OwnRule<'linkCreate'> = async ({ context, visitor, body }) => {
-  const operator = requireOperator(visitor)
-  const row = await createLink(
-    context,
-    body,
-    operator.wallets.find((wallet) => context.config.operatorWallets.includes(wallet)) ?? '',
-  )
-  return { value: { link: describeLink(row, { paid: 0, pending: 0, taken: 0 }, context.now()) } }
-}
-
-/** For anybody who holds the link. */
-const linkRead: OwnRule<'linkRead'> = async ({ context, visitor, body, requestId }) => {
-  const { row, terms } = await openLink(context, body.link)
-  if (row.maxPayments !== null) await refreshPayments(context, [row.id], { visitor, requestId })
-  return { value: { terms, state: stateOf(row, await countsOf(context, row.id), context.now()) } }
-}
-
 /** The text to be signed before a key is made or replaced. */
 const keyApproval: OwnRule<'keyApproval'> = async ({ context, visitor, body }) => {
   context.budgets.spendSignIn(visitor.address)
@@ -177,11 +135,12 @@ const config: OwnRule<'config'> = ({ context }) => {
     value: {
       title,
       serviceUrl,
-      networks,
+      networks: networks.map(publishedNetwork),
       sellerWallets,
       relay: relay.audience,
       examples,
       walletConnect,
+      currencies: context.rates.currencies,
       now: context.now().getTime(),
     },
   })
@@ -245,9 +204,12 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   relay,
   linkList,
   linkCreate,
+  shortLinkCreate,
   linkWithdraw,
   linkRestore,
   linkRead,
+  linkOpen,
+  linkSurplus,
   linkPay,
   hostedWallets,
   hostedIntent,

@@ -6,7 +6,7 @@ import { recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
 import type { BffConfig } from '../config/config.ts'
 import { buildPayment } from './build-payment.ts'
-import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
+import { fieldsOf, refuseLinkMetadata, refuseSenderVerified } from './own-fields.ts'
 import { refundRequest } from './refund.ts'
 import type { Rule } from '../session/rule.ts'
 
@@ -20,6 +20,7 @@ type Body = EndpointInput<'transactionSend'>['body']
 export const transactionSend: Rule<'transactionSend'> = async (call) => {
   const { context, visitor, input, raw, requestId, idempotencyKey } = call
   refuseSenderVerified(input.body)
+  refuseLinkMetadata(input.body.metadata)
   const refund = await refundRequest(call)
   if (!visitor.session?.operator && !refund) requireSeller(input.body, context.config)
   const wanted = {

@@ -1,0 +1,312 @@
+import { encode } from 'uqr'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RateRule } from '#bff/config/rate-rules.ts'
+import type { LinkOption, OpenedShortLink, ShortLinkBody } from '#contract/link-endpoints.ts'
+import { amountAtRate, quoteOf } from '#contract/quote.ts'
+import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
+import { payment } from '#service/db/schema/payment.ts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { DEAF_NETWORKS, Fixture } from '#testing/fixture.ts'
+import {
+  evmWallet,
+  solanaWallet,
+  type BrowserResponse,
+  type TestBrowser,
+} from '#testing/test-browser.ts'
+
+const seller = evmWallet()
+const sellerOnSolana = solanaWallet()
+const MINUTE = 60_000
+let evm: EvmFixture
+let fixture: Fixture
+let shop: TestBrowser
+let buyerAddress = ''
+let offset = 0
+
+const fixedRate = (asset: string, rate: string): RateRule => ({
+  asset,
+  currency: 'EUR',
+  maxDeviationPercent: '2',
+  sources: [{ kind: 'fixed', rate, since: new Date().toISOString(), maxAgeSeconds: 86_400 }],
+})
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  fixture = await Fixture.open({
+    plan: 'premium',
+    networks: [evm.network, ...DEAF_NETWORKS.filter(({ network }) => network === SOLANA_DEVNET)],
+    bff: {
+      sellerWallets: [seller.address, sellerOnSolana.address],
+      operatorWallets: [seller.address],
+      rates: [fixedRate('ETH', '3000'), fixedRate('SOL', '150')],
+    },
+    overrides: { now: () => new Date(Date.now() + offset) },
+  })
+  shop = fixture.browser()
+  await shop.signIn(seller)
+  buyerAddress = (await evm.wallet(10n ** 20n)).address
+})
+beforeEach(() => {
+  offset = 0
+})
+afterAll(async () => {
+  await fixture?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+const EUR = { price: { currency: 'EUR', amount: '12.50' } }
+
+async function create(asked: Record<string, unknown> = EUR): Promise<ShortLinkBody> {
+  const answer = await shop.post('/api/links/short', asked)
+  if (answer.status !== 200) throw new Error(answer.text)
+  return (answer.json as unknown as { link: ShortLinkBody }).link
+}
+async function open(link: string): Promise<OpenedShortLink> {
+  const answer = await fixture.browser().post('/api/link/open', { link })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return answer.json as unknown as OpenedShortLink
+}
+const optionOn = ({ options }: OpenedShortLink, network: string): LinkOption => {
+  const option = options.find((each) => each.network === network)
+  if (!option) throw new Error(`There is no option on ${network}.`)
+  return option
+}
+const pay = (link: string, more: Record<string, unknown>, browser = fixture.browser()) =>
+  browser.post(
+    '/api/link/pay',
+    { link, walletAddress: buyerAddress, ...more },
+    { 'Idempotency-Key': crypto.randomUUID() },
+  )
+const choiceOf = ({ network, asset, quote }: LinkOption) => ({
+  option: { network, asset },
+  ...(quote && { quote: quote.token }),
+})
+const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
+const setStatus = async (paymentId: string, status: 'confirmed' | 'failed') => {
+  await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, paymentId))
+  fixture.bff.context.upstream.forgetReads()
+}
+
+describe('a short link', () => {
+  test('has 12 random characters, and its code has at most 33 × 33 modules', async () => {
+    const links = await Promise.all(Array.from({ length: 20 }, () => create()))
+    expect(new Set(links.map(({ link }) => link)).size).toBe(20)
+    for (const { link } of links) expect(link).toMatch(/^[1-9A-HJ-NP-Za-km-z]{12}$/)
+    const page = `https://checkout.payments.example.com/pay/${links[0]?.link}`
+    expect(encode(page, { ecc: 'M', border: 0 }).size).toBeLessThanOrEqual(33)
+  })
+
+  test('priced in fiat can be paid on every network and in every currency that has a rate', async () => {
+    const { link } = await create({ ...EUR, description: 'Tea', reference: 'INV-1' })
+    const opened = await open(link)
+    expect(opened).toMatchObject({
+      state: 'open',
+      terms: { price: { kind: 'fiat', currency: 'EUR', amount: '12.50' }, reference: 'INV-1' },
+    })
+    expect(opened.options).toMatchObject([
+      {
+        network: evm.network.network,
+        recipient: seller.address,
+        amountAtomic: '4166666666666667',
+        quote: { rate: '3000', source: 'fixed', round: null },
+      },
+      { network: SOLANA_DEVNET, recipient: sellerOnSolana.address, amountAtomic: '83333334' },
+    ])
+    expect((opened.expiresAt ?? 0) - (opened.quotedAt ?? 0)).toBe(15 * MINUTE)
+  })
+
+  test('priced in one currency is paid in that currency, without a quote', async () => {
+    const { link } = await create({ price: { currency: 'SOL', amount: '0.5' } })
+    expect((await open(link)).options).toEqual([
+      {
+        network: SOLANA_DEVNET,
+        recipient: sellerOnSolana.address,
+        asset: NATIVE_SOL.address,
+        amountAtomic: '500000000',
+        quote: null,
+      },
+    ])
+  })
+
+  test('for one network is paid there alone', async () => {
+    const only = { network: evm.network.network, recipient: seller.address, asset: 'ETH' }
+    const { link } = await create({ price: { currency: 'ETH', amount: '0.01' }, only })
+    const { options } = await open(link)
+    expect(options.map(({ network }) => network)).toEqual([evm.network.network])
+  })
+
+  test.each([
+    ['a currency without a rate', { price: { currency: 'CHF', amount: '1' } }, 'price.currency'],
+    ['a price of nothing', { price: { currency: 'EUR', amount: '0.00' } }, 'price.amount'],
+    [
+      'more decimals than the currency has',
+      { price: { currency: 'SOL', amount: '0.0000000001' } },
+      'price.amount',
+    ],
+    ['several pieces without a price', { maxPieces: 3 }, 'maxPieces'],
+    ['a time that has passed', { ...EUR, expiresAt: 1 }, 'expiresAt'],
+    [
+      'a wallet that is not the seller’s',
+      { ...EUR, only: { network: 'eip155:31337', recipient: evmWallet().address } },
+      'only.recipient',
+    ],
+    ['a number as its price', { price: { currency: 'EUR', amount: 12.5 } }, 'price.amount'],
+  ])('is not made with %s', async (_, asked, field) => {
+    const answer = await shop.post('/api/links/short', asked)
+    expect(answer.status).toBe(400)
+    expect(answer.json.error.details).toHaveProperty([field])
+  })
+
+  test('is made by operators alone; a code that does not exist is not known', async () => {
+    expect((await fixture.browser().post('/api/links/short', EUR)).status).toBe(401)
+    const answer = await fixture.browser().post('/api/link/open', { link: '1'.repeat(12) })
+    expect(reasonOf(answer)).toBe('link_unknown')
+  })
+
+  test('is listed beside signed links, and can be deactivated', async () => {
+    const made = await create()
+    const listed = (await shop.get('/api/links')).json as unknown as { short: ShortLinkBody[] }
+    expect(listed.short.find(({ link }) => link === made.link)).toEqual(made)
+    await shop.post('/api/links/withdraw', { id: made.short.id })
+    const opened = await open(made.link)
+    expect(opened.state).toBe('withdrawn')
+    const option = optionOn(opened, evm.network.network)
+    expect(reasonOf(await pay(made.link, choiceOf(option)))).toBe('link_withdrawn')
+  })
+})
+
+describe('a quote', () => {
+  test('fixes the amount, and the payment keeps price, rate, source and age', async () => {
+    const { link } = await create({ ...EUR, maxPieces: 5 })
+    const opened = await open(link)
+    const option = optionOn(opened, evm.network.network)
+    const buyer = fixture.browser()
+    const built = await pay(link, { ...choiceOf(option), pieces: 2 }, buyer)
+    const amount = amountAtRate('12.50', '3000', { pieces: 2, decimals: 18 })
+    expect(built).toMatchObject({ status: 200, json: { amountAtomic: amount.toString() } })
+    const status = await buyer.get(`/api/payment/status/${built.json.paymentId}`)
+    const { metadata } = status.json as unknown as { metadata: Record<string, unknown> }
+    expect(metadata).toMatchObject({ pieces: 2 })
+    expect(quoteOf(metadata)).toMatchObject({
+      currency: 'EUR',
+      amount: '25',
+      rate: '3000',
+      source: 'fixed',
+      round: null,
+      quotedAt: opened.quotedAt,
+      expiresAt: opened.expiresAt,
+    })
+  })
+
+  test('with any character changed, of another link, another currency, or none, is refused', async () => {
+    const [one, other] = [await create(), await create()]
+    const opened = await open(one.link)
+    const eth = optionOn(opened, evm.network.network)
+    const sol = optionOn(opened, SOLANA_DEVNET)
+    const token = eth.quote?.token ?? ''
+    const { option } = choiceOf(eth)
+    for (const quote of [
+      ...[0, 42, 43, 60, token.length - 3].map(
+        (at) => token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1),
+      ),
+      `${token}AAAA`,
+      token.slice(0, -4),
+      sol.quote?.token,
+      '',
+    ])
+      expect(reasonOf(await pay(one.link, { option, quote })), quote).toBe('link_quote')
+    expect(reasonOf(await pay(other.link, { option, quote: token }))).toBe('link_quote')
+    expect(reasonOf(await pay(one.link, { option }))).toBe('link_quote')
+    expect(reasonOf(await pay(one.link, { quote: token }))).toBe('link_option')
+  })
+
+  test('does not let the payer set the amount, or buy more than the link sells', async () => {
+    const { link } = await create({ ...EUR, maxPieces: 2 })
+    const choice = choiceOf(optionOn(await open(link), evm.network.network))
+    expect((await pay(link, { ...choice, amount: 0.001 })).json.error.details).toHaveProperty(
+      'amount',
+    )
+    expect((await pay(link, { ...choice, pieces: 3 })).json.error.details).toHaveProperty('pieces')
+    expect((await pay(link, { ...choice, pieces: 0 })).status).toBe(400)
+  })
+
+  test('cannot be written into a payment by its payer', async () => {
+    const browser = fixture.browser()
+    for (const name of ['quote', 'pieces', 'paymentLink']) {
+      const answer = await browser.post(
+        '/api/transaction/send',
+        {
+          walletAddress: buyerAddress,
+          recipientAddress: seller.address,
+          amount: 0.001,
+          metadata: { [name]: 'EUR 1000' },
+        },
+        { 'Idempotency-Key': crypto.randomUUID() },
+      )
+      expect(answer.json.error.details, name).toHaveProperty([`metadata.${name}`])
+    }
+  })
+})
+
+describe('a short link for one payment', () => {
+  test('gives one of ten buyers at once a transaction', async () => {
+    const { link } = await create({ ...EUR, maxPayments: 1 })
+    const choice = choiceOf(optionOn(await open(link), evm.network.network))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => pay(link, choice)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter((answer) => reasonOf(answer) === 'link_busy')).toHaveLength(9)
+  })
+
+  test('paid by two buyers tells the second one, and lists their payment as surplus', async () => {
+    const made = await create({ ...EUR, maxPayments: 1 })
+    const choice = choiceOf(optionOn(await open(made.link), evm.network.network))
+    const [slow, quick] = [fixture.browser(), fixture.browser()]
+    const first = await pay(made.link, choice, slow)
+    // The first one signs late: its place is free again, and its transaction can still land.
+    offset = 121_000
+    const second = await pay(made.link, choice, quick)
+    expect([first.status, second.status]).toEqual([200, 200])
+    const surplus = async (browser: TestBrowser, paymentId: string | undefined) =>
+      (await browser.post('/api/link/surplus', { link: made.link, paymentId })).json
+
+    await setStatus(second.json.paymentId ?? '', 'confirmed')
+    expect(await surplus(quick, second.json.paymentId)).toEqual({ surplus: false })
+    await setStatus(first.json.paymentId ?? '', 'confirmed')
+    expect(await surplus(slow, first.json.paymentId)).toEqual({ surplus: true })
+    expect(await surplus(quick, second.json.paymentId)).toEqual({ surplus: false })
+    const listed = (await shop.get('/api/links')).json as unknown as { short: ShortLinkBody[] }
+    expect(listed.short.find(({ link }) => link === made.link)).toMatchObject({
+      state: 'used',
+      paid: 2,
+      surplus: [first.json.paymentId],
+    })
+  })
+})
+
+// Last: the budget of an address is kept by the clock that these set forward.
+test('a quote is refused after 15 minutes, and not a moment before', async () => {
+  offset = 5 * MINUTE
+  const { link } = await create()
+  const opened = await open(link)
+  const choice = choiceOf(optionOn(opened, evm.network.network))
+  offset = 20 * MINUTE - 5000
+  expect((await pay(link, choice)).status).toBe(200)
+  offset = 20 * MINUTE + 1000
+  expect(reasonOf(await pay(link, choice))).toBe('quote_expired')
+})
+
+test('a quote is not given while its rate is stale', async () => {
+  const { link } = await create()
+  offset = 25 * 60 * MINUTE
+  const answer = await fixture.browser().post('/api/link/open', { link })
+  expect(reasonOf(answer)).toBe('rate_stale')
+})
+
+test('a short link may be opened 120 times a minute from one address', async () => {
+  const browser = fixture.browser()
+  const answers = await Promise.all(
+    Array.from({ length: 140 }, () => browser.post('/api/link/open', { link: '2'.repeat(12) })),
+  )
+  expect(answers.some(({ status }) => status === 429)).toBe(true)
+})

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { amountAtRate, differByMore, divideRates, isLate, priceOf, quoteOf } from './quote.ts'
+
+const quote = {
+  currency: 'EUR',
+  amount: '25',
+  rate: '3000',
+  source: 'fixed',
+  round: null,
+  observedAt: 1000,
+  quotedAt: 2000,
+  expiresAt: 902_000,
+}
+
+describe('the amount of a price', () => {
+  test.each([
+    ['12.50', '2500', 18, 1, 5_000_000_000_000_000n],
+    ['1', '3', 6, 1, 333_334n],
+    ['1', '3', 6, 3, 1_000_000n],
+    ['0.01', '100000000', 6, 1, 1n],
+    ['0.1', '0.3', 0, 1, 1n],
+    ['9007199254740993', '1', 6, 1, 9_007_199_254_740_993_000_000n],
+  ])('%s at %s with %i decimals, %i pieces', (price, rate, decimals, pieces, expected) => {
+    expect(amountAtRate(price, rate, { pieces, decimals })).toBe(expected)
+  })
+
+  test('is never worth less than the price, and never more by a whole atomic unit', () => {
+    for (let seed = 1n; seed < 3000n; seed++) {
+      const price = `${(seed * 7919n) % 977n}.${((seed * 104_729n) % 9973n) + 1n}`
+      const rate = `${(seed * 15_485_863n) % 4999n}.${((seed * 32_452_843n) % 99_991n) + 1n}`
+      const atomic = amountAtRate(price, rate, { pieces: 1, decimals: 6 })
+      const [p, r] = [scale(price), scale(rate)]
+      expect(atomic * r >= p * 10n ** 6n).toBe(true)
+      expect((atomic - 1n) * r < p * 10n ** 6n).toBe(true)
+    }
+  })
+
+  test.each([
+    ['0', '1'],
+    ['1', '0'],
+    ['-1', '1'],
+    ['1', 'NaN'],
+    ['1', '1e999'],
+  ])('is refused for the price %s at %s', (price, rate) => {
+    expect(() => amountAtRate(price, rate, { pieces: 1, decimals: 18 })).toThrow(RangeError)
+  })
+})
+
+test('a rate over two pairs is rounded down, so that more of the asset is asked for', () => {
+  expect(divideRates('2000', '3')).toBe('666.666666666666666666')
+  expect(() => divideRates('0.000000000000000001', '2')).toThrow(RangeError)
+})
+
+test('rates differ by their share of the smaller one, to the last digit', () => {
+  expect(differByMore('100', '102', '2')).toBe(false)
+  expect(differByMore('102', '100', '2')).toBe(false)
+  expect(differByMore('100', '102.000000000000000001', '2')).toBe(true)
+})
+
+test('several pieces cost the exact multiple', () => {
+  expect(priceOf('0.1', 3)).toBe('0.3')
+})
+
+test('only a payment that landed after its quote is late', () => {
+  expect(isLate(quote, undefined)).toBe(false)
+  expect(isLate(quote, 902_000)).toBe(false)
+  expect(isLate(quote, 902_001)).toBe(true)
+})
+
+test('a quote is read from metadata only when it is whole', () => {
+  expect(quoteOf({ quote })).toEqual(quote)
+  expect(quoteOf({ quote: { ...quote, amount: '25 ' } })).toBeUndefined()
+  expect(quoteOf({ quote: 'x' })).toBeUndefined()
+  expect(quoteOf(null)).toBeUndefined()
+})
+
+function scale(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(18, '0'))
+}

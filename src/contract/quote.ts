@@ -1,0 +1,111 @@
+import * as v from 'valibot'
+import { formatAmount, MAX_ATOMIC, parseAmount } from './amount.ts'
+import { timestamp } from './fields.ts'
+
+/**
+ * Prices in fiat. A rate only fixes how many atomic units are asked for; whether a payment is valid
+ * is decided by atomic units alone. No function here goes through a double.
+ */
+
+/** Decimals that prices and rates are computed with. */
+export const RATE_DECIMALS = 18
+/** How long the payer may take from opening a link to having the payment built. */
+export const QUOTE_LASTS_MS = 15 * 60_000
+/** The most pieces that one payment of a link may buy. */
+export const MOST_PIECES = 1000
+
+export const decimalText = v.pipe(
+  v.string(),
+  v.maxLength(60),
+  v.regex(/^(0|[1-9][0-9]*)(\.[0-9]{1,18})?$/, 'Expected a decimal number.'),
+)
+
+/** The value of one whole unit of an asset in a fiat currency, and where it comes from. */
+export const Rate = v.object({
+  /** Fiat for one whole unit of the asset, with at most 18 decimals. */
+  rate: decimalText,
+  /** Names the source, and what it was read from. */
+  source: v.pipe(v.string(), v.maxLength(200)),
+  /** The round of an oracle; null for a source without rounds. */
+  round: v.nullable(v.pipe(v.string(), v.maxLength(100))),
+  /** When the source says that it was true, Unix milliseconds. */
+  observedAt: timestamp,
+})
+export type Rate = v.InferOutput<typeof Rate>
+
+/** What a payment carries of its quote, in `metadata.quote`. Its age is `quotedAt - observedAt`. */
+export const RateQuote = v.object({
+  /** ISO 4217. */
+  currency: v.pipe(v.string(), v.regex(/^[A-Z]{3}$/)),
+  /** The whole price in fiat, all pieces together. */
+  amount: decimalText,
+  ...Rate.entries,
+  quotedAt: timestamp,
+  /** A payment that landed later counts at the quoted amount, and is marked late. */
+  expiresAt: timestamp,
+})
+export type RateQuote = v.InferOutput<typeof RateQuote>
+
+/** The quote of a payment; undefined where it has none, or one that is not written by this program. */
+export function quoteOf(metadata: Record<string, unknown> | null): RateQuote | undefined {
+  const read = v.safeParse(RateQuote, metadata?.['quote'])
+  return read.success ? read.output : undefined
+}
+
+/** Whether a payment landed after its quote expired; one that has not landed is not late. */
+export function isLate(quote: RateQuote, landedAt: number | undefined): boolean {
+  return landedAt !== undefined && landedAt > quote.expiresAt
+}
+
+/** Whether a text is a decimal above 0 with at most 18 decimals. */
+export function isPrice(text: string): boolean {
+  return v.is(decimalText, text) && /[1-9]/.test(text)
+}
+
+/** @throws RangeError when the text is no decimal above 0 with at most 18 decimals */
+function scaled(text: string): bigint {
+  const read = parseAmount(text, RATE_DECIMALS)
+  if (!read.ok) throw new RangeError(`Expected a decimal above 0, received ${text}.`)
+  return read.atomic
+}
+
+/**
+ * The atomic units that a price in fiat asks for, rounded up to the next unit: in the merchant's
+ * favour, by less than one atomic unit for all pieces together.
+ * @param price of one piece, a decimal
+ * @param rate fiat for one whole unit of the asset, a decimal
+ * @throws RangeError when a decimal cannot be read, or the amount fits no transfer
+ */
+export function amountAtRate(
+  price: string,
+  rate: string,
+  { pieces, decimals }: { pieces: number; decimals: number },
+): bigint {
+  const [asked, divisor] = [scaled(price) * BigInt(pieces) * 10n ** BigInt(decimals), scaled(rate)]
+  const atomic = (asked + divisor - 1n) / divisor
+  if (atomic > MAX_ATOMIC) throw new RangeError('The amount fits no transfer.')
+  return atomic
+}
+
+/** The price of several pieces, exact. */
+export function priceOf(price: string, pieces: number): string {
+  return formatAmount(scaled(price) * BigInt(pieces), RATE_DECIMALS)
+}
+
+/**
+ * `one / other`, rounded down at 18 decimals: a lower rate asks for more of the asset, so that the
+ * merchant never gets less than the price.
+ * @throws RangeError when nothing is left of it
+ */
+export function divideRates(one: string, other: string): string {
+  const rate = (scaled(one) * 10n ** BigInt(RATE_DECIMALS)) / scaled(other)
+  if (rate === 0n) throw new RangeError('The rate is too small.')
+  return formatAmount(rate, RATE_DECIMALS)
+}
+
+/** Whether two rates differ by more than a share, in percent of the smaller one. */
+export function differByMore(one: string, other: string, percent: string): boolean {
+  const [a, b] = [scaled(one), scaled(other)]
+  const [low, high] = a < b ? [a, b] : [b, a]
+  return (high - low) * 100n * 10n ** BigInt(RATE_DECIMALS) > low * scaled(percent)
+}
