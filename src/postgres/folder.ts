@@ -22,6 +22,7 @@ export async function openFolder(
       return {
         db: asDatabase(db),
         engine: 'pglite',
+        ownsTables: true,
         listen: (channel, on) => client.listen(channel, on),
         [Symbol.asyncDispose]: async () => {
           // An unclosed folder keeps Node alive.

@@ -1,4 +1,5 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import type { RuntimeRights } from './runtime-role.ts'
 
 /**
  * What a raw `execute` resolves to. Cast bigint, numeric and timestamptz to `::text`: the two
@@ -20,15 +21,20 @@ export type Database = PgDatabase<RawResultKind>
 
 /**
  * A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing;
- * `template` is a dumped data folder to start from.
+ * `template` is a dumped data folder to start from. `migrationUrl` is the same database as the role
+ * that owns the tables: it migrates, and gives the role of `url` its rights.
  */
-export type DatabaseTarget = { url: string } | { dataDir: string; template?: Blob }
+export type DatabaseTarget =
+  | { url: string; migrationUrl?: string }
+  | { dataDir: string; template?: Blob }
 
 export type OpenOptions = {
   /** Folder of drizzle-kit migrations. They run before this resolves, one process at a time. */
   migrations: string
   /** The Postgres schema these migrations fill; their journal is kept under this name. */
   schema: string
+  /** What a runtime role that does not own the tables may do. */
+  rights: RuntimeRights
   /** Called when a lost connection is being opened again. */
   onWarning?: (error: Error) => void
 }
@@ -36,6 +42,11 @@ export type OpenOptions = {
 export type OpenDatabase = {
   db: Database
   engine: 'pglite' | 'postgres'
+  /**
+   * Whether the role of the queries owns the tables, so that it may delete and alter all of them.
+   * Always so with the embedded engine.
+   */
+  ownsTables: boolean
   /**
    * Calls `on` for each NOTIFY of a channel. After a lost connection it is called once with an
    * empty payload: something may have been missed, so read the rows again. The channel is a plain
@@ -48,11 +59,12 @@ export type OpenDatabase = {
 /**
  * Loads only the requested engine, so that the start is short.
  * @throws FolderLockedError when another process (or this one) has the folder open
+ * @throws NotMigratedError when the role of the server's URL may not migrate, and has to
  */
 export async function openDatabase(
   target: DatabaseTarget,
   options: OpenOptions,
 ): Promise<OpenDatabase> {
-  if ('url' in target) return (await import('./server.ts')).openServer(target.url, options)
+  if ('url' in target) return (await import('./server.ts')).openServer(target, options)
   return (await import('./folder.ts')).openFolder(target, options)
 }

@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Client } from 'pg'
 import { migrationConfig } from './migration-config.ts'
 import type { Database, OpenDatabase, OpenOptions } from './open.ts'
+import { grantRights, readRole, requireMigrated } from './runtime-role.ts'
 
 /** Any query of ours that takes longer is a defect; it must not hold a connection. */
 const STATEMENT_TIMEOUT_MS = 10_000
@@ -13,9 +14,15 @@ const POOL_SIZE = 10
 /** One number for all programs that share a database: two of them must not create the journal's schema at once. */
 const MIGRATION_LOCK = 4_020_001
 
-export async function openServer(url: string, options: OpenOptions): Promise<OpenDatabase> {
+/** A server. `migrationUrl`: of the role that owns the tables, where `url` has another role. */
+type ServerTarget = { url: string; migrationUrl?: string }
+
+export async function openServer(
+  { url, migrationUrl }: ServerTarget,
+  options: OpenOptions,
+): Promise<OpenDatabase> {
   const onWarning = options.onWarning ?? (() => {})
-  await runMigrations(url, options, onWarning)
+  const ownsTables = await prepareSchema({ url, migrationUrl }, options)
   const pool = new pg.Pool({
     connectionString: url,
     max: POOL_SIZE,
@@ -40,6 +47,7 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
   return {
     db: asDatabase(drizzle(pool, { casing: 'snake_case' })),
     engine: 'postgres',
+    ownsTables,
     listen: listener.listen,
     [Symbol.asyncDispose]: async () => {
       await listener.close()
@@ -48,23 +56,55 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
   }
 }
 
-async function runMigrations(
-  url: string,
+/**
+ * Migrates as the role that may, and grants the runtime role its rights. A runtime role without an
+ * owner beside it changes nothing and only checks.
+ * @returns whether the role of `url` owns the tables
+ */
+async function prepareSchema(
+  { url, migrationUrl }: ServerTarget,
   options: OpenOptions,
-  onWarning: (error: Error) => void,
-): Promise<void> {
+): Promise<boolean> {
+  const { schema } = options
+  if (migrationUrl !== undefined) {
+    const { name } = await connected(url, options, (client) => readRole(client, schema))
+    await connected(migrationUrl, options, async (owner) => {
+      await runMigrations(owner, options)
+      if ((await readRole(owner, schema)).name !== name) await grantRights(owner, name, options)
+    })
+  }
+  return connected(url, options, async (client) => {
+    const { name, owns, migrates } = await readRole(client, schema)
+    if (migrationUrl === undefined && migrates) {
+      await runMigrations(client, options)
+      return true
+    }
+    await requireMigrated(client, name, options)
+    return owns
+  })
+}
+
+/** Under a lock that ends with the session. */
+async function runMigrations(client: Client, options: OpenOptions): Promise<void> {
+  await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+  await migrate(drizzle(client), migrationConfig(options))
+}
+
+async function connected<T>(
+  url: string,
+  { schema, onWarning = () => {} }: OpenOptions,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: `paydesk-${options.schema}-migrate`,
+    application_name: `paydesk-${schema}-migrate`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
   client.on('error', onWarning)
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    await migrate(drizzle(client), migrationConfig(options))
+    return await work(client)
   } finally {
-    // Ending the session releases the lock.
     await client.end()
   }
 }

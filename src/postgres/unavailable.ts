@@ -1,10 +1,13 @@
-/** SQLSTATE classes and codes, and socket errors, that say the server is not there; anything else is a defect of the query. */
+/**
+ * SQLSTATE classes and codes, and socket errors, that say the server is not there, has no disk or memory left, or took longer than a statement may;
+ * anything else is a defect of the query.
+ */
 const UNAVAILABLE =
-  /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
+  /^(08...|57P0[1-4]|57014|53[123]00|58030|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
 const CONNECTION_LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 
-/** Whether an error means that the database cannot be reached now, so that the same request can succeed later. */
+/** Whether an error means that the database does not serve now, so that the same request can succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (
     let cause = error, depth = 0;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { balanceOnEvm } from '#testing/local-tokens.ts'
-import { createTestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, databaseVariables } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import { eventually } from '#testing/service-context.ts'
 import { startCrashingService, startServiceProcess } from '#testing/service-process.ts'
@@ -14,7 +14,8 @@ import { deployTokens, evmPayer, payInvoice, type EvmTokens } from '#testing/tok
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { payment } from './db/schema/payment.ts'
 import { createWallet } from './wallets/create-wallet.ts'
-import { openFileVault } from './wallets/vaults.ts'
+import { createSigner } from '#signer/signer.ts'
+import { openFileVault } from '#signer/vaults.ts'
 
 /** Real processes that die while they settle what a payer has signed. */
 
@@ -43,12 +44,16 @@ beforeAll(async () => {
   key = made.key
   const file = join(folder, 'vault.key')
   const wallet = await createWallet(
-    { db: opened.db, vault: openFileVault(file), now: new Date() },
+    {
+      db: opened.db,
+      signer: createSigner({ vault: openFileVault(file), folder }),
+      now: new Date(),
+    },
     { accountId: made.accountId, family: 'evm', name: 'Settlements' },
   )
   await evm.client.setBalance({ address: wallet.address as `0x${string}`, value: 10n ** 18n })
   env = {
-    DATABASE_URL: 'url' in target ? target.url : '',
+    ...databaseVariables(target),
     NETWORKS: JSON.stringify([{ ...tokens.network, rpcUrls: [gate.url] }]),
     VAULT_KEY_FILE: file,
     FACILITATOR_WALLETS: wallet.address,

@@ -9,8 +9,13 @@ export type HealthCheck = { name: string; ok: boolean; note?: 'chain behind' }
 /** `stoppedWallets`: wallets that an operator must look at; they keep the service from nothing else. Null when that is not known. */
 type Readiness = { checks: HealthCheck[]; stoppedWallets: number | null }
 
-/** Probes come from several sides at once and each costs a call to every chain. */
+/** Probes come from several sides at once. */
 const FRESH_MS = 1_000
+/**
+ * Each look at a chain costs RPC calls, so a good one holds for this long. Payments themselves
+ * notice sooner when a chain is away.
+ */
+const CHAIN_FRESH_MS = 30_000
 const CHECK_TIMEOUT_MS = 3_000
 /** How far clocks may differ. */
 const MAX_SKEW_MS = 5_000
@@ -22,12 +27,33 @@ const LATE_BLOCKS = 3
  * Whether the service can do its work: its database answers, and each chain answers and is the configured one; the database's clock agrees with ours, and no
  * chain is ahead of it.
  */
-export function createReadiness(context: Context): () => Promise<Readiness> {
+export function createReadiness(
+  context: Context,
+  clock: () => number = () => performance.now(),
+): () => Promise<Readiness> {
   let last: { at: number; found: Promise<Readiness> } | undefined
+  const chains = [...context.chains].map(([network, chain]): ChainCheck => ({
+    network,
+    run: rememberGood(clock, () => compareHead(context, chain)),
+  }))
   return () => {
-    const now = performance.now()
-    if (!last || now - last.at > FRESH_MS) last = { at: now, found: look(context) }
+    const now = clock()
+    if (!last || now - last.at > FRESH_MS) last = { at: now, found: look(context, chains) }
     return last.found
+  }
+}
+
+type ChainCheck = { network: string; run: () => Promise<typeof CHAIN_BEHIND | undefined> }
+
+/** A check that found something wrong is run again the next time. */
+function rememberGood(clock: () => number, run: ChainCheck['run']): ChainCheck['run'] {
+  let goodAt = -Infinity
+  return async () => {
+    if (clock() - goodAt < CHAIN_FRESH_MS) return undefined
+    const at = clock()
+    const note = await run()
+    if (note === undefined) goodAt = at
+    return note
   }
 }
 
@@ -45,7 +71,10 @@ async function compareClocks({ db, now }: Context): Promise<void> {
     )
 }
 
-/** @throws when the newest block is from our future: then our clock is slow, or the node tells nonsense */
+/**
+ * Asks the chain, which answers only where it is the configured one.
+ * @throws when the newest block is from our future: then our clock is slow, or the node tells nonsense
+ */
 async function compareHead(
   { now }: Context,
   chain: Chain,
@@ -61,25 +90,20 @@ async function compareHead(
     : undefined
 }
 
-async function look(context: Context): Promise<Readiness> {
+async function look(context: Context, chains: readonly ChainCheck[]): Promise<Readiness> {
   const [checks, stoppedWallets] = await Promise.all([
-    runChecks(context),
+    runChecks(context, chains),
     countStopped(context.db).catch(() => null),
   ])
   return { checks, stoppedWallets }
 }
 
-function runChecks(context: Context): Promise<HealthCheck[]> {
-  const chains = [...context.chains].map(([network, chain]) =>
-    check(network, async () => {
-      await chain.check()
-      return compareHead(context, chain)
-    }),
-  )
+function runChecks(context: Context, chains: readonly ChainCheck[]): Promise<HealthCheck[]> {
   return Promise.all([
     check('database', () => context.db.execute(sql`select 1`)),
     check('clock', () => compareClocks(context)),
-    ...chains,
+    check('signer', () => context.signer.check()),
+    ...chains.map(({ network, run }) => check(network, run)),
   ])
 
   async function check(name: string, run: () => Promise<unknown>): Promise<HealthCheck> {

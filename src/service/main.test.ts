@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import { createTestDatabase, ENGINES, type Engine } from '#testing/postgres.ts'
+import { createTestDatabase, databaseVariables, ENGINES, type Engine } from '#testing/postgres.ts'
 import { createTestKey, exampleRoutes, startTestApp } from '#testing/service-app.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -33,7 +33,7 @@ async function databaseEnv(engine: Engine): Promise<Record<string, string>> {
   if (engine === 'pglite') return { DATA_DIR: temporaryFolder() }
   const database = await createTestDatabase(engine)
   onTestFinished(() => database[Symbol.asyncDispose]())
-  return 'url' in database.target ? { DATABASE_URL: database.target.url } : {}
+  return databaseVariables(database.target)
 }
 
 /** A program of the service as an operator starts it. */
@@ -78,6 +78,7 @@ test.each(ENGINES)(
         checks: [
           { name: 'database', ok: true },
           { name: 'clock', ok: true },
+          { name: 'signer', ok: true },
           { name: 'eip155:31337', ok: false },
         ],
         stoppedWallets: 0,

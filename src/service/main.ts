@@ -1,7 +1,11 @@
 import { importQuickly } from '#postgres/quick-imports.ts'
 
 const keepCompiled = importQuickly()
-const [{ readEnv, toConfig }, { explainFailure }, { createService }] = await Promise.all([
+const [
+  { readDatabase, readEnv, toConfig },
+  { explainFailure },
+  { createService, migrateDatabase },
+] = await Promise.all([
   import('./context/config.ts'),
   import('./context/explain-failure.ts'),
   import('./service.ts'),
@@ -9,7 +13,7 @@ const [{ readEnv, toConfig }, { explainFailure }, { createService }] = await Pro
 
 const GIVE_UP_MS = 10_000
 
-try {
+async function start(): Promise<void> {
   const config = toConfig(readEnv(process.env))
   const service = await createService(config)
   service.context.log.info(
@@ -34,6 +38,16 @@ try {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   keepCompiled()
+}
+
+/** Migrates the service's database and sets the rights of its runtime role, with the argument `migrate`. */
+async function migrate(): Promise<void> {
+  await migrateDatabase(readDatabase(process.env))
+  process.stdout.write('The database of the service is migrated.\n')
+}
+
+try {
+  await (process.argv[2] === 'migrate' ? migrate() : start())
 } catch (error) {
   process.stderr.write(`${explainFailure(error)}\n`)
   process.exit(1)

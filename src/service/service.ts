@@ -2,7 +2,8 @@ import { and, eq, lt, sql } from 'drizzle-orm'
 import { familyOf, type Network, type NetworkId } from '#contract/network.ts'
 import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import { startHttpServer } from '#http/server.ts'
-import { openDatabase, type Database } from '#postgres/open.ts'
+import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
+import { openSigner } from '#signer/client.ts'
 import { EVENTS_PATH, startEventStream } from './api/events/stream.ts'
 import { routes } from './api/handlers.ts'
 import { createApp } from './app.ts'
@@ -19,6 +20,7 @@ import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { removeOldIdentifiers } from './db/payment-identifiers.ts'
 import { eraseDraftTexts } from './db/payments.ts'
 import { removeEndedReservations } from './db/reservations.ts'
+import { removeAcceptedPayers } from './db/settlement-fees.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
 import { RETENTION_DAYS } from './idempotency/claim.ts'
@@ -30,7 +32,6 @@ import { readPaymentBody } from './payments/status.ts'
 import { startReconciliation } from './reconciliation/schedule.ts'
 import { describeSlowness } from './settlement/settle-within.ts'
 import { startFlushing } from './usage/start-flushing.ts'
-import { openVault } from './wallets/vaults.ts'
 import { registerConfiguredWallets } from './wallets/register-configured.ts'
 
 export type RunningService = {
@@ -46,15 +47,22 @@ const STOP_WITHIN_MS = 8_000
 /** Builds and starts the payment service. What was started is stopped again when a later part fails. */
 export async function createService(
   config: ServiceConfig,
-  overrides: Partial<Pick<Context, 'now' | 'atPoint'>> = {},
+  overrides: Partial<Pick<Context, 'now' | 'atPoint' | 'signer'>> = {},
 ): Promise<RunningService> {
   const log = createLog(config.logLevel)
   for (const network of config.networks) {
     const slowness = describeSlowness(network)
     if (slowness !== undefined) log.warn({ network: network.network }, slowness)
   }
-  const vault = await openVault(config.vaultKey)
   await using stack = new AsyncDisposableStack()
+  // Before the database: setting up the embedded one blocks this thread, and a child would seem not to answer.
+  const signer =
+    overrides.signer ??
+    stack.use(
+      await openSigner(config.signer, (error) =>
+        log.error({ err: error }, 'the signer ended, or does not start'),
+      ),
+    )
   const database = stack.use(
     await openDatabase(config.database, {
       ...SERVICE_SCHEMA,
@@ -62,6 +70,8 @@ export async function createService(
     }),
   )
   if (database.engine === 'pglite') await endPredecessor(database.db)
+  else if (database.ownsTables)
+    log.warn('the role of DATABASE_URL owns the tables and may delete them')
   const chains = createChains(config.networks)
   stack.defer(
     async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))),
@@ -75,7 +85,7 @@ export async function createService(
     config,
     db: database.db,
     chains,
-    vault,
+    signer,
     log,
     usage: createUsageLog(database.db),
     limits,
@@ -116,6 +126,11 @@ export async function createService(
   }
 }
 
+/** Migrates the database, sets the rights of its runtime role, and closes it. */
+export async function migrateDatabase(target: DatabaseTarget): Promise<void> {
+  await using _ = await openDatabase(target, SERVICE_SCHEMA)
+}
+
 /** The chains of a configuration, by network. None is asked yet: a chain that is down does not stop the service from starting. */
 export function createChains(networks: readonly Network[]): Map<NetworkId, Chain> {
   return new Map(
@@ -152,6 +167,7 @@ export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<v
   await deleteExpiredWalletChallenges(db, now())
   await removeEndedReservations(db)
   await removeOldIdentifiers(db)
+  await removeAcceptedPayers(db)
   await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
   while ((await eraseDraftTexts(db)) > 0);
 }

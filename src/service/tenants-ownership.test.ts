@@ -18,7 +18,7 @@ import {
   openTenants,
   provePayout,
   solanaSigner,
-  type Signer,
+  type WalletOwnerSigner,
   type Tenants,
 } from '#testing/two-tenants.ts'
 
@@ -38,15 +38,15 @@ afterAll(async () => {
 })
 
 const familyOf = (method: ProofMethod) => (method.startsWith('evm') ? 'evm' : 'solana')
-const newSigner = (family: 'evm' | 'solana'): Signer =>
+const newSigner = (family: 'evm' | 'solana'): WalletOwnerSigner =>
   family === 'evm'
     ? evmSigner(privateKeyToAccount(generatePrivateKey()))
     : solanaSigner(Keypair.generate())
 /** One that can be paid by the method: a token of Solana wants an account that is open. */
-async function newPayee(method: ProofMethod): Promise<Signer> {
+async function newPayee(method: ProofMethod): Promise<WalletOwnerSigner> {
   return familyOf(method) === 'evm' ? newSigner('evm') : solanaSigner(await t.solana.payer())
 }
-const release = ({ api }: { api: Tenants['keyless'] }, { address }: Signer) =>
+const release = ({ api }: { api: Tenants['keyless'] }, { address }: WalletOwnerSigner) =>
   api.delete(`/wallets/payout/${address}`)
 
 describe.each(['evm', 'solana'] as const)('a payout wallet on %s', (family) => {
@@ -123,7 +123,7 @@ const granted = async (tenant: { api: Tenants['keyless'] }, proof: Presented) =>
 describe.each([...EVM_METHODS, ...SOLANA_METHODS])(
   'a payee that nobody has proven, paid by %s',
   (method) => {
-    const proofTo = ({ address }: Signer) => makeProof(t, { method, payTo: address })
+    const proofTo = ({ address }: WalletOwnerSigner) => makeProof(t, { method, payTo: address })
     // What the chain shows of these is public and names no resource: anybody could present it once it has landed.
     const namesItsPayment =
       method !== 'evm eip3009' && method !== 'solana token' && method !== 'evm signed-transaction'

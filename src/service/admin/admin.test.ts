@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,13 +14,21 @@ import { openWalletLedger, stopWallet } from '../db/wallet-ledger.ts'
 import type { NewPayment } from '../db/payments.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { registerWallet } from '../wallets/ownership.ts'
-import { createVault } from '../wallets/vaults.ts'
-import { parseCommandLine } from './command-line.ts'
+import { openTestSigner } from '#testing/test-signer.ts'
+import { parseCommandLine, type Command, type CommandLine } from './command-line.ts'
 import { findCommand } from './run.ts'
 import { USAGE } from './usage.ts'
 
+/** A command that works on an open database. */
+function openCommand(line: CommandLine): Command {
+  const command = findCommand(line)
+  if ('runClosed' in command) throw new Error(`Expected the database to be closed.`)
+  return command
+}
+
 const NOW = new Date('2026-01-01T00:00:00Z')
-const vault = createVault(randomBytes(32))
+const signer = openTestSigner()
+afterAll(() => signer[Symbol.asyncDispose]())
 
 describe.each(ENGINES)('the operator on %s', (engine) => {
   let database: TestDatabase
@@ -37,8 +44,8 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
 
   async function admin(...args: string[]): Promise<Record<string, unknown>[]> {
     const line = parseCommandLine(args)
-    const { value } = await findCommand(line).run(
-      { db: opened.db, vault: async () => vault, now: NOW },
+    const { value } = await openCommand(line).run(
+      { db: opened.db, signer: async () => signer, now: NOW },
       line.values,
     )
     return (Array.isArray(value) ? value : [value]) as Record<string, unknown>[]
@@ -215,7 +222,7 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     await openWalletLedger(
       opened.db,
       { network: 'eip155:1', sender },
-      { height: 7, balance: 1n, nonce: 0, received: 1n },
+      { height: 7, blockHash: null, balance: 1n, nonce: 0, received: 1n },
     )
     await stopWallet(opened.db, { network: 'eip155:1', sender }, 'The nonce 0 was used.')
     expect(await listed()).toMatchObject([
@@ -389,8 +396,8 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
       ],
       receipts: [{ paymentId: received, accountId: otherId, ownerId: accountId }],
     })
-    const { text } = await findCommand({ command: 'payment unproven', values: {} }).run(
-      { db: opened.db, vault: async () => vault, now: NOW },
+    const { text } = await openCommand({ command: 'payment unproven', values: {} }).run(
+      { db: opened.db, signer: async () => signer, now: NOW },
       {},
     )
     expect(text).toMatch(new RegExp(`${unproven}.*  3 equal orders\n`))

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
+import type { BackupSource } from '#postgres/backup.ts'
 import type { Database } from '#postgres/open.ts'
-import type { KeyVault } from '../context/vault.ts'
+import type { Signer } from '#signer/protocol.ts'
 
 /** A command line that cannot be followed; told without a stack. */
 export class UsageError extends Error {
@@ -25,8 +26,10 @@ const OPTIONS = {
   family: { type: 'string' },
   'secret-file': { type: 'string' },
   wallet: { type: 'string' },
+  accept: { type: 'string' },
   network: { type: 'string' },
   facilitators: { type: 'string' },
+  file: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const
@@ -34,14 +37,21 @@ const OPTIONS = {
 export type CommandLine = ReturnType<typeof parseCommandLine>
 export type Values = CommandLine['values']
 
-/** What commands work with; the vault is opened by those that need it. */
-export type Operator = { db: Database; vault: () => Promise<KeyVault>; now: Date }
+/** What commands work with; the signer is opened by those that need it. */
+export type Operator = { db: Database; signer: () => Promise<Signer>; now: Date }
 
 export type Command = {
   options: readonly (keyof Values)[]
   run: (operator: Operator, values: Values) => Promise<CommandReport>
 }
 export type Commands = Readonly<Record<string, Command>>
+
+/** Works on a database that it opens itself, so that nothing migrates it before. */
+export type ClosedCommand = {
+  options: readonly (keyof Values)[]
+  runClosed: (source: BackupSource, values: Values) => Promise<CommandReport>
+}
+export type ClosedCommands = Readonly<Record<string, ClosedCommand>>
 
 /** @throws UsageError */
 export function parseCommandLine(args: readonly string[]) {

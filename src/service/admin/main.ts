@@ -1,10 +1,16 @@
 import { ProblemError } from '#contract/problem.ts'
-import { openDatabase } from '#postgres/open.ts'
-import { readDatabase, readVaultKey } from '../context/config.ts'
+import { openDatabase, type DatabaseTarget } from '#postgres/open.ts'
+import { openSigner } from '#signer/client.ts'
+import { readDatabase, readSignerPlace } from '../context/config.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { explainFailure } from '../context/explain-failure.ts'
-import { openVault } from '../wallets/vaults.ts'
-import { parseCommandLine, UsageError } from './command-line.ts'
+import {
+  parseCommandLine,
+  UsageError,
+  type Command,
+  type CommandReport,
+  type Values,
+} from './command-line.ts'
 import { findCommand } from './run.ts'
 import { USAGE } from './usage.ts'
 
@@ -15,11 +21,11 @@ try {
   if (line.values.help) process.stdout.write(USAGE)
   else {
     const command = findCommand(line)
-    await using database = await openDatabase(readDatabase(process.env), SERVICE_SCHEMA)
-    const report = await command.run(
-      { db: database.db, vault: () => openVault(readVaultKey(process.env)), now: new Date() },
-      line.values,
-    )
+    const target = readDatabase(process.env)
+    const report =
+      'runClosed' in command
+        ? await command.runClosed({ target, env: process.env }, line.values)
+        : await runOpen(command, target, line.values)
     process.stdout.write(
       line.values.json ? `${JSON.stringify(report.value)}\n` : `${report.text}\n`,
     )
@@ -27,6 +33,17 @@ try {
 } catch (error) {
   process.stderr.write(`${tell(error)}\n`)
   process.exitCode = 1
+}
+
+async function runOpen(
+  command: Command,
+  target: DatabaseTarget,
+  values: Values,
+): Promise<CommandReport> {
+  await using database = await openDatabase(target, SERVICE_SCHEMA)
+  await using stack = new AsyncDisposableStack()
+  const signer = async () => stack.use(await openSigner(readSignerPlace(process.env)))
+  return await command.run({ db: database.db, signer, now: new Date() }, values)
 }
 
 function tell(error: unknown): string {

@@ -1,20 +1,24 @@
 import { accountCommands } from './account-commands.ts'
-import { UsageError, type Command, type CommandLine, type Commands } from './command-line.ts'
+import { backupCommands } from './backup-command.ts'
+import { UsageError, type ClosedCommand, type Command, type CommandLine } from './command-line.ts'
 import { keyCommands } from './key-commands.ts'
 import { ownerCommands } from './owner-commands.ts'
 import { paymentCommands } from './payment-commands.ts'
+import { restoreCommands } from './restore-command.ts'
 import { walletCommands } from './wallet-commands.ts'
 
-const commands: Commands = {
+const commands: Readonly<Record<string, Command | ClosedCommand>> = {
   ...accountCommands,
   ...keyCommands,
   ...walletCommands,
   ...ownerCommands,
   ...paymentCommands,
+  ...backupCommands,
+  ...restoreCommands,
 }
 
 /** @throws UsageError for an unknown command or an option that is not its own */
-export function findCommand({ command, values }: CommandLine): Command {
+export function findCommand({ command, values }: CommandLine): Command | ClosedCommand {
   const found = Object.entries(commands).find(([name]) => name === command)?.[1]
   if (!found)
     throw new UsageError(

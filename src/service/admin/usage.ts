@@ -18,11 +18,13 @@ npm run admin -- <command> [options]
   wallet create  --account <id> --family evm|solana --name <name>
   wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
   wallet list    [--account <id>]
-  wallet resume  --wallet <address>
+  wallet resume  --wallet <address> [--accept <nonces or signatures>]
   wallet register --account <id> --wallet <addresses> [--network <id>]
   wallet release --wallet <addresses>
   wallet owners  [--account <id>]
   payment unproven
+  backup         --file <file>
+  restore
 
 Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
@@ -36,11 +38,17 @@ Options
   --wallet       resume: the address of a wallet that is stopped because the chain showed something of it that the service did not sign; wallet list names it;
                  register and release: the wallets that get paid, with commas. The operator's registration gives way to a signature of the wallet.
                  It overrides neither a signature nor a managed wallet, and only it is released here.
+  --accept       with commas, all that wallet list names of a wallet that is stopped after a restore. Each was paid, and is not in the database.
   --network      the chain of a contract wallet, such as eip155:8453; an address that a key controls has one owner on all chains
   --facilitators URLs with commas that the account may have payments verified by, or default: those of FACILITATOR_ALLOWLIST
+  --file         a new file for a backup of the whole database. A server goes on meanwhile and needs pg_dump; MIGRATION_DATABASE_URL is the role that owns its
+                 tables. The folder of the embedded database must not be open.
   --json         one JSON document on stdout, for programs
   --help         this text
 
-The database is the service's: DATABASE_URL, or DATA_DIR (.paydesk/service). The key that seals wallets is in VAULT_KEY_FILE, or in vault.key of DATA_DIR,
-or in AWS KMS (VAULT_KMS_KEY): it must be the service's own. A folder is open in one process only, so stop the service first.
+restore follows each restore of a backup, with every service stopped: nothing is sent and nothing is granted until the service has compared each
+network and wallet with its chain.
+
+The database is the service's: DATABASE_URL, or DATA_DIR (.paydesk/service). Wallets are made by the signer
+that the service uses: the one at SIGNER_SOCKET, or of the same VAULT_KEY_FILE, VAULT_KMS_KEY and SIGNER_DIR. A folder is open in one process only, so stop the service first.
 `

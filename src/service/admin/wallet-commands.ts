@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
-import { readStopped, resumeWallet, type LedgerRecord } from '../db/wallet-ledger.ts'
+import {
+  readStopped,
+  readUnaccounted,
+  resumeWallet,
+  type LedgerRecord,
+} from '../db/wallet-ledger.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { listWallets } from '../wallets/own-wallets.ts'
 import { readSecret } from '../wallets/read-secret.ts'
@@ -17,8 +22,8 @@ import {
 export const walletCommands: Commands = {
   'wallet create': {
     options: ['account', 'family', 'name'],
-    async run({ db, vault, now }, values) {
-      const wallet = await createWallet({ db, vault: await vault(), now }, readWallet(values))
+    async run({ db, signer, now }, values) {
+      const wallet = await createWallet({ db, signer: await signer(), now }, readWallet(values))
       return {
         value: wallet,
         text: `The service signs for ${wallet.address} from now on (${wallet.id}).`,
@@ -27,14 +32,14 @@ export const walletCommands: Commands = {
   },
   'wallet import': {
     options: ['account', 'family', 'name', 'secret-file'],
-    async run({ db, vault, now }, values) {
+    async run({ db, signer, now }, values) {
       const input = readWallet(values)
       const file = read(values, 'secret-file', [
         v.string(),
         'a file with the private key, or - for standard input',
       ])
       const wallet = await createWallet(
-        { db, vault: await vault(), now },
+        { db, signer: await signer(), now },
         { ...input, secret: readSecretFile(input.family, file) },
       )
       return {
@@ -62,12 +67,16 @@ export const walletCommands: Commands = {
     },
   },
   'wallet resume': {
-    options: ['wallet'],
+    options: ['wallet', 'accept'],
     async run({ db }, values) {
       const address = read(values, 'wallet', [
         v.string(),
         'the address of a wallet that is stopped',
       ])
+      requireAccepted(
+        (await readStopped(db)).filter((stop) => stop.address === address),
+        values,
+      )
       const resumed = await resumeWallet(db, address)
       if (resumed.length === 0)
         throw new UsageError(
@@ -98,6 +107,16 @@ function readSecretFile(family: Family, file: string): Uint8Array {
     family === 'evm' ? '32 bytes in hex' : 'base58 of 64 bytes, or the array of a keypair file'
   throw new UsageError(
     `--secret-file: expected the private key of a wallet on ${family}, ${expected}.`,
+  )
+}
+
+/** An operator decides over each transaction that a restored database does not have. */
+function requireAccepted(stops: readonly LedgerRecord[], { accept }: Values): void {
+  const expected = stops.flatMap(readUnaccounted)
+  const accepted = accept === undefined ? [] : accept.split(',').map((each) => each.trim())
+  if (expected.toSorted().join() === accepted.toSorted().join()) return
+  throw new UsageError(
+    `--accept: expected ${expected.join(',') || 'nothing'}, received ${accepted.join(',') || 'nothing'}. Look up each transaction on the chain first: it was paid, and a request that asks for it again pays it again.`,
   )
 }
 

@@ -66,7 +66,7 @@ export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   return isDatabaseUnavailable(error)
     ? new ProblemError('SERVICE_UNAVAILABLE', {
-        message: 'The database cannot be reached. Nothing is decided.',
+        message: 'The database does not answer now. Nothing is decided.',
         retryAfter: 2,
       })
     : new ProblemError('INTERNAL')

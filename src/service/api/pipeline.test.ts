@@ -330,6 +330,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       checks: [
         { name: 'database', ok: true },
         { name: 'clock', ok: true },
+        { name: 'signer', ok: true },
       ],
       stoppedWallets: 0,
     })

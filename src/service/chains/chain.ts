@@ -106,6 +106,11 @@ export interface Chain {
    * reconciliation. Undefined while that is unknown.
    */
   audit(address: string, since: number | null): Promise<Audit | undefined>
+  /**
+   * What a managed wallet has signed since a height, confirmed or waiting: to compare with the rows
+   * after a restore and at each start. Solana: throws where the node does not serve the whole range.
+   */
+  history(address: string, query: HistoryQuery): Promise<WalletHistory>
   token(address: string): Promise<TokenInfo | undefined>
   /** EVM: contract calls for what payers authorized; null where payers sign whole transactions. */
   readonly contracts: Contracts | null
@@ -204,9 +209,27 @@ export type SenderFunds = {
   minimumAtomic: bigint
 }
 
+export type HistoryQuery = {
+  /** Null: since the first block. */
+  since: number | null
+  /** Which of these transactions (Solana: signatures) the rows have. */
+  isKnown: (signatures: readonly string[]) => Promise<ReadonlySet<string>>
+}
+
+export type WalletHistory = {
+  /** EVM: how many transactions the wallet has sent, those that wait for a block included. */
+  nonce: number | null
+  /** EVM: the hash of the block at `since`. */
+  blockHash: string | null
+  /** Solana: what the wallet signed since then and no row has. */
+  unknown: readonly string[]
+}
+
 /** The state of a wallet in the finalized chain. */
 export type Audit = {
   height: number
+  /** EVM: the hash of the block at the height. */
+  blockHash: string | null
   /**
    * False where the node shows the current balance instead of the finalized one: then it proves
    * nothing while payments are under way.

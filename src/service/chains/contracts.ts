@@ -9,6 +9,8 @@ export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /**
  * What a call would cost, or that the network refuses it: then every configured RPC endpoint did.
+ * `certain`: false where the newest block would have executed it and the next one would not, or
+ * where the wallet that broadcasts it holds too little.
  */
 export type Quote =
   | {
@@ -19,7 +21,7 @@ export type Quote =
       feeAtomic: bigint
       height: number
     }
-  | { ok: false; reason: string }
+  | { ok: false; certain: boolean; reason: string }
 
 /**
  * What the chain shows of an authorization. `signature`: the transaction that executed it; null
@@ -44,6 +46,15 @@ export type ContractHolding = {
   height: number
   balanceAtomic: bigint
   allowanceAtomic: bigint | null
+}
+
+export type TokenMovement = {
+  token: Hex
+  owner: Hex
+  recipient: Hex
+  amountAtomic: bigint
+  spender: Hex | null
+  height: number
 }
 
 /**
@@ -74,7 +85,16 @@ export interface Contracts {
    * token has none.
    */
   domain(token: string): Promise<{ name: string; version: string } | null>
-  /** Runs a call on the current state and prices it. */
+  /**
+   * Whether a token would move this much from its owner to the recipient after the block of this
+   * height, and, with a `spender`, has let that one move as much. With two RPC endpoints, both must
+   * show it.
+   */
+  couldMove(movement: TokenMovement): Promise<boolean>
+  /**
+   * Prices a call, and runs it as it would be broadcast: the same sender, fees and gas limit, in the
+   * newest block and in the next one.
+   */
   quote(call: ContractCall & { from: string }): Promise<Quote>
   /** The current price for this much gas. */
   price(gas: bigint): Promise<GasPrice>

@@ -13,6 +13,7 @@ import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { startWatchers } from '../monitor/start.ts'
 import { createChains } from '../service.ts'
+import { RpcEndpoints } from './endpoints.ts'
 
 let evm: EvmFixture
 let solana: SolanaFixture
@@ -101,4 +102,41 @@ test('a payment outlives an outage: its report is kept, its status readable, its
   } finally {
     await watchers.stop()
   }
+})
+
+test('a first answer that is enough costs no second call', async () => {
+  const calls: string[] = []
+  const endpoints = new RpcEndpoints({
+    name: 'Local',
+    urls: ['one', 'two'],
+    connect: (url) => url,
+    identify: async () => {},
+  })
+  const work = async (url: string) => {
+    calls.push(url)
+    return url
+  }
+  expect(await endpoints.askTwice(work, (url) => url === 'one')).toEqual(['one', 'one'])
+  expect(calls).toEqual(['one'])
+  expect(await endpoints.askTwice(work, (url) => url === 'two')).toEqual(['one', 'two'])
+  expect(await endpoints.askTwice(work)).toEqual(['one', 'two'])
+})
+
+test('a proof takes both endpoints, and one that shows nothing ends it', async () => {
+  const calls: string[] = []
+  const endpoints = new RpcEndpoints({
+    name: 'Local',
+    urls: ['one', 'two'],
+    connect: (url) => url,
+    identify: async () => {},
+  })
+  const shownBy = (urls: readonly string[]) => async (url: string) => {
+    calls.push(url)
+    return urls.includes(url)
+  }
+  expect(await endpoints.prove(shownBy([]))).toBe(false)
+  expect(calls).toEqual(['one'])
+  expect(await endpoints.prove(shownBy(['one']))).toBe(false)
+  expect(await endpoints.prove(shownBy(['two']))).toBe(false)
+  expect(await endpoints.prove(shownBy(['one', 'two']))).toBe(true)
 })

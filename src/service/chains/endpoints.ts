@@ -55,7 +55,7 @@ export class RpcEndpoints<Client> {
       } catch (error) {
         if (error instanceof ProblemError) throw error
         endpoint.identified = false
-        endpoint.restUntil = Date.now() + REST_MS
+        endpoint.restUntil = performance.now() + REST_MS
         failures.push(error)
       }
     }
@@ -67,18 +67,32 @@ export class RpcEndpoints<Client> {
 
   /**
    * The answers of two endpoints, or of the only one asked twice: for irreversible decisions. With
-   * two configured, both must answer.
+   * two configured, both must answer. `enough`: whether the first answer decides alone; it is then
+   * returned as both.
    * @throws ProblemError `CHAIN_UNAVAILABLE`
    */
-  async askTwice<T>(work: (client: Client) => Promise<T>): Promise<[T, T]> {
+  async askTwice<T>(
+    work: (client: Client) => Promise<T>,
+    enough: (answer: T) => boolean = () => false,
+  ): Promise<[T, T]> {
     const [first, second = first] = this.#endpoints
     if (!first || !second) throw unavailable(`${this.#options.name} has no address.`)
     try {
-      return [await this.#askAgain(first, work), await this.#askAgain(second, work)]
+      const answer = await this.#askAgain(first, work)
+      return [answer, enough(answer) ? answer : await this.#askAgain(second, work)]
     } catch (error) {
       if (error instanceof ProblemError) throw error
       throw unavailable(`${this.#options.name} cannot be asked twice.`, error)
     }
+  }
+
+  /**
+   * Whether two endpoints show it, or the only one twice. A first that does not is asked alone:
+   * then nothing is proven.
+   * @throws ProblemError `CHAIN_UNAVAILABLE`
+   */
+  async prove(work: (client: Client) => Promise<boolean>): Promise<boolean> {
+    return (await this.askTwice(work, (shown) => !shown)).every(Boolean)
   }
 
   /**
@@ -104,7 +118,7 @@ export class RpcEndpoints<Client> {
   }
 
   #inOrder(): Endpoint<Client>[] {
-    const now = Date.now()
+    const now = performance.now()
     return this.#endpoints.toSorted((a, b) => Number(a.restUntil > now) - Number(b.restUntil > now))
   }
 }

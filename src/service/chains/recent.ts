@@ -14,7 +14,8 @@ export class Recent<T> {
   }
 
   async fresh(): Promise<T> {
-    if (this.#value && Date.now() - this.#value.readAt < this.#ttlMs) return this.#value.value
+    if (this.#value && performance.now() - this.#value.readAt < this.#ttlMs)
+      return this.#value.value
     this.#reading ??= this.#load().finally(() => (this.#reading = undefined))
     return this.#reading
   }
@@ -34,7 +35,7 @@ export class Recent<T> {
 
   async #load(): Promise<T> {
     const value = await this.#read()
-    this.#value = { value, readAt: Date.now() }
+    this.#value = { value, readAt: performance.now() }
     return value
   }
 }

@@ -6,11 +6,11 @@ export function remember<T>(
   const known = new Map<string, { readAt: number; answer: Promise<T> }>()
   return (key) => {
     const entry = known.get(key)
-    if (entry && Date.now() - entry.readAt < ttlMs) return entry.answer
+    if (entry && performance.now() - entry.readAt < ttlMs) return entry.answer
     const answer = load(key)
     answer.catch(() => known.delete(key))
     known.delete(key)
-    known.set(key, { readAt: Date.now(), answer })
+    known.set(key, { readAt: performance.now(), answer })
     const oldest = known.keys().next()
     if (known.size > 1_000 && !oldest.done) known.delete(oldest.value)
     return answer

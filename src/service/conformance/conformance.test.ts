@@ -46,7 +46,7 @@ describe.each(ENGINES)('the service on %s', (engine) => {
     service = stack.use(await createService({ ...toConfig(env), database: target }))
     const { key, accountId } = await createTestKey(service.context.db)
     const managed = await createWallet(
-      { db: service.context.db, vault: service.context.vault, now: new Date() },
+      { db: service.context.db, signer: service.context.signer, now: new Date() },
       { accountId, family: 'evm', name: 'conformance' },
     )
     await evm.client.setBalance({ address: managed.address as Hex, value: 10n ** 18n })

@@ -1,5 +1,7 @@
-import { and, asc, desc, eq, gte, isNull, lt, or } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
+import type { NonceQueue } from './nonce-queue.ts'
 import { attempt, payment } from './schema/payment.ts'
 
 export type AttemptRecord = typeof attempt.$inferSelect
@@ -35,6 +37,38 @@ export async function readSigned(
     .orderBy(asc(attempt.nonce), asc(attempt.number))
 }
 
+/**
+ * The nonces of a wallet that the service has signed for, from one on: of its payments, and of
+ * others' payments that it settles.
+ */
+export async function readKnownNonces(
+  db: Database,
+  { network, sender }: NonceQueue,
+  { from, to }: { from: number; to: number },
+): Promise<ReadonlySet<number>> {
+  const { rows } = await db.execute<{ nonce: string }>(sql`
+    select nonce::text from service.payment
+    where network = ${network} and sender = ${sender} and mode = 'hosted' and nonce >= ${from} and nonce < ${to}
+    union
+    select nonce::text from service.attempt
+    where network = ${network} and signer = ${sender} and nonce >= ${from} and nonce < ${to}`)
+  return new Set(rows.map(({ nonce }) => Number(nonce)))
+}
+
+/** Which of these signatures the service has made, or was given to broadcast. */
+export async function findKnownSignatures(
+  db: Database,
+  network: NetworkId,
+  signatures: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (signatures.length === 0) return new Set()
+  const rows = await db
+    .select({ signature: attempt.signature })
+    .from(attempt)
+    .where(and(eq(attempt.network, network), inArray(attempt.signature, [...signatures])))
+  return new Set(rows.map(({ signature }) => signature))
+}
+
 /** Of all that was signed for a payment, the proof of what landed is its proof. */
 export async function persistProofOf(
   tx: Database,
@@ -54,7 +88,11 @@ export async function persistProofOf(
     await tx.update(payment).set({ paymentProof: landed.paymentProof }).where(eq(payment.id, id))
 }
 
-/** Notes that an attempt is sent now; false when it was sent after `before`, here or by another process. */
+/**
+ * Notes that an attempt is sent now; false when it was sent after `before`, here or by another process. A time that
+ * is still to come is of a process whose clock is ahead: when that was is not known, and sending again
+ * does no harm.
+ */
 export async function takeBroadcast(
   db: Database,
   { paymentId, number }: AttemptRecord,
@@ -67,7 +105,11 @@ export async function takeBroadcast(
       and(
         eq(attempt.paymentId, paymentId),
         eq(attempt.number, number),
-        or(isNull(attempt.broadcastAt), lt(attempt.broadcastAt, times.before)),
+        or(
+          isNull(attempt.broadcastAt),
+          lt(attempt.broadcastAt, times.before),
+          gt(attempt.broadcastAt, times.now),
+        ),
       ),
     )
     .returning({ number: attempt.number })

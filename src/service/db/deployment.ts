@@ -1,19 +1,89 @@
+import { eq, sql } from 'drizzle-orm'
 import { keccak256, stringToBytes, type Hex } from 'viem'
+import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import { deployment } from './schema/deployment.ts'
+import { deployment, networkAffirmation } from './schema/deployment.ts'
 
-const known = new WeakMap<Database, Promise<Hex>>()
+export type Deployment = { name: Hex; epoch: number }
+export type NetworkAffirmation = typeof networkAffirmation.$inferSelect
+
+const known = new WeakMap<Database, Promise<Deployment>>()
 
 /** 32 bytes that name this deployment in what payers sign; the same for every process on its database. */
-export function readDeployment(db: Database): Promise<Hex> {
-  const read = known.get(db) ?? readName(db)
+export async function readDeployment(db: Database): Promise<Hex> {
+  return (await readOnce(db)).name
+}
+
+/** How often the database was restored. A restore needs every service stopped, so a process reads it once. */
+export async function readEpoch(db: Database): Promise<number> {
+  return (await readOnce(db)).epoch
+}
+
+function readOnce(db: Database): Promise<Deployment> {
+  const read = known.get(db) ?? readRow(db)
   known.set(db, read)
   read.catch(() => known.delete(db))
   return read
 }
 
-async function readName(db: Database): Promise<Hex> {
+async function readRow(db: Database): Promise<Deployment> {
   const [row] = await db.select().from(deployment)
   if (!row) throw new Error('The database has no deployment: its migrations have not run.')
-  return keccak256(stringToBytes(row.id))
+  return { name: keccak256(stringToBytes(row.id)), epoch: row.epoch }
+}
+
+/**
+ * Begins a new epoch: nothing is sent and nothing is granted until each network and wallet was
+ * compared with its chain.
+ * @returns the epoch
+ */
+export async function startEpoch(db: Database): Promise<number> {
+  const [row] = await db
+    .update(deployment)
+    .set({ epoch: sql`${deployment.epoch} + 1`, restoredAt: sql`clock_timestamp()` })
+    .returning({ epoch: deployment.epoch })
+  if (!row) throw new Error('The database has no deployment: its migrations have not run.')
+  return row.epoch
+}
+
+/** What is known of a network in an epoch. `blockHeight`: the height now, kept if it began before. */
+export async function beginAffirmation(
+  db: Database,
+  begun: { network: NetworkId; epoch: number; blockHeight: number },
+): Promise<NetworkAffirmation | undefined> {
+  const { network, epoch, blockHeight } = begun
+  const first = { network, epoch, begunAtHeight: blockHeight, affirmedHeight: null }
+  await db
+    .insert(networkAffirmation)
+    .values(first)
+    .onConflictDoUpdate({
+      target: networkAffirmation.network,
+      set: first,
+      setWhere: sql`${networkAffirmation.epoch} <> excluded.epoch`,
+    })
+  return findAffirmation(db, network)
+}
+
+export async function findAffirmation(
+  db: Database,
+  network: NetworkId,
+): Promise<NetworkAffirmation | undefined> {
+  const [row] = await db
+    .select()
+    .from(networkAffirmation)
+    .where(eq(networkAffirmation.network, network))
+  return row
+}
+
+/** Lets a network grant again. */
+export async function affirmNetworkAt(
+  db: Database,
+  { network, epoch, height }: { network: NetworkId; epoch: number; height: number },
+): Promise<void> {
+  await db
+    .update(networkAffirmation)
+    .set({ affirmedHeight: height })
+    .where(
+      sql`${networkAffirmation.network} = ${network} and ${networkAffirmation.epoch} = ${epoch} and ${networkAffirmation.affirmedHeight} is null`,
+    )
 }

@@ -1,7 +1,104 @@
 import { fileURLToPath } from 'node:url'
+import type { RuntimeRights } from '#postgres/runtime-role.ts'
+
+/**
+ * What the service does with its tables at run time, and all that a separate runtime role may. Terms
+ * of payments, signed transactions, events and snapshots are never deleted; triggers keep the rows
+ * of `claim`, `unmatched_transfer` and `settlement_order` that are part of the ledger. Columns that
+ * are not named here keep what was first written.
+ */
+const RIGHTS: RuntimeRights = {
+  account: { insert: true, update: ['plan', 'scopes', 'facilitators'] },
+  api_key: {
+    insert: true,
+    update: ['last_used_at', 'expires_at', 'revoked_at', 'replaced_by'],
+  },
+  attempt: { insert: true, update: ['broadcast_at'] },
+  chain_cursor: { insert: true, update: ['height', 'holder', 'lease_until'] },
+  claim: {
+    insert: true,
+    update: [
+      'exclusive',
+      'account_id',
+      'fingerprint',
+      'attempt',
+      'lease_until',
+      'payment_id',
+      'checks',
+      'transaction',
+      'consumed_at',
+    ],
+    delete: true,
+  },
+  deployment: { update: ['epoch', 'restored_at'] },
+  event: { insert: true, update: ['draft'] },
+  idempotency: {
+    insert: true,
+    update: ['fingerprint', 'status', 'body', 'lease_until', 'created_at'],
+    delete: true,
+  },
+  network_affirmation: { insert: true, update: 'all' },
+  payment: {
+    insert: true,
+    update: [
+      'status',
+      'direction',
+      'draft',
+      // Erased in drafts.
+      'resource',
+      'metadata',
+      'unsigned_transaction',
+      'nonce',
+      'last_valid_block_height',
+      'sender_verified',
+      'payer_signature',
+      'payer_nonce',
+      'evidence',
+      'signature',
+      'reported_signature',
+      'block_height',
+      'block_hash',
+      'fee',
+      'max_fee',
+      'failure',
+      'payment_proof',
+      'confirmed_at',
+      'updated_at',
+    ],
+  },
+  payment_change: { insert: true, delete: true },
+  payment_identifier: { insert: true, update: 'all', delete: true },
+  payment_tally: { insert: true, update: ['payments'], delete: true },
+  refused_payer: { insert: true, update: 'all', delete: true },
+  reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
+  settlement_fee: { insert: true, update: ['reserved', 'paid'] },
+  settlement_order: { insert: true, delete: true },
+  socket: { insert: true, update: ['lease_until'], delete: true },
+  token_pool: { insert: true, update: 'all', delete: true },
+  unmatched_transfer: {
+    insert: true,
+    update: [
+      'block_height',
+      'block_hash',
+      'finalized_at',
+      'matched_payment_id',
+      'assigned_payment_id',
+      'assigned_by',
+      'assigned_at',
+      'assigned_note',
+    ],
+    delete: true,
+  },
+  usage: { insert: true, update: ['requests'], delete: true },
+  wallet: { insert: true },
+  wallet_challenge: { insert: true, delete: true },
+  wallet_ledger: { insert: true, update: 'all' },
+  wallet_owner: { insert: true, update: ['released_at'] },
+}
 
 /** What a program that opens the service's database hands to `openDatabase`. */
 export const SERVICE_SCHEMA = {
   migrations: fileURLToPath(new URL('migrations', import.meta.url)),
   schema: 'service',
+  rights: RIGHTS,
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createId } from '#contract/id.ts'
 import type { Direction } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
-import { createTestDatabase, ENGINES, type Engine } from '#testing/postgres.ts'
+import { asOwner, createTestDatabase, ENGINES, type Engine } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Observation } from '../chains/chain.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
@@ -450,7 +450,7 @@ async function within<T>(
   schema: typeof SERVICE_SCHEMA,
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
-  await using database = await openDatabase(target, schema)
+  await using database = await openDatabase(asOwner(target), schema)
   return await work(database.db)
 }
 

@@ -3,6 +3,7 @@ import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { event, payment } from './schema/payment.ts'
+import { unmatchedTransfer } from './schema/unmatched.ts'
 
 export type PaymentRecord = typeof payment.$inferSelect
 export type NewPayment = typeof payment.$inferInsert
@@ -200,6 +201,22 @@ const FOLLOWED = [
   'rolled_back',
 ] as const satisfies PaymentStatus[]
 
+/** Whether a watcher has anything to look at: a payment that `readMonitored` would read, or an unmatched transfer that is not final. */
+export async function isMonitored(
+  db: Database,
+  network: NetworkId,
+  expiredSince: Date,
+): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`select exists (select from ${payment} where ${monitored(network, expiredSince)})
+      or exists (
+        select from ${unmatchedTransfer}
+        where ${unmatchedTransfer.network} = ${network} and ${unmatchedTransfer.finalizedAt} is null and ${unmatchedTransfer.matchedPaymentId} is null
+      ) as found`,
+  )
+  return rows[0]?.found === true
+}
+
 /** What a watcher follows: everything that can still change, and payments that expired after `expiredSince`. */
 export async function readMonitored(
   db: Database,
@@ -209,14 +226,16 @@ export async function readMonitored(
   return db
     .select()
     .from(payment)
-    .where(
-      and(
-        eq(payment.network, network),
-        or(
-          inArray(payment.status, [...FOLLOWED]),
-          and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)),
-        ),
-      ),
-    )
+    .where(monitored(network, expiredSince))
     .orderBy(asc(payment.createdAt), asc(payment.id))
+}
+
+function monitored(network: NetworkId, expiredSince: Date) {
+  return and(
+    eq(payment.network, network),
+    or(
+      inArray(payment.status, [...FOLLOWED]),
+      and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)),
+    ),
+  )
 }

@@ -7,6 +7,17 @@ export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
 export type NewUnmatched = Omit<typeof unmatchedTransfer.$inferInsert, 'id'>
 type Name = Pick<UnmatchedRecord, 'accountId' | 'network' | 'signature'>
 
+/**
+ * Orders the commit that uses a transfer up and the one that notes it as unmatched: without it
+ * neither would see the other's row, and the transfer would be in both.
+ */
+export async function lockTransfer(tx: Database, name: Name): Promise<void> {
+  const { accountId, network, signature } = name
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`transfer ${accountId} ${network} ${signature}`}, 0))`,
+  )
+}
+
 /** Keeps a transfer once, however often it is seen. */
 export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<void> {
   await db
@@ -19,6 +30,7 @@ export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<
 
 /** The transfer pays an order or a resource after all; what a person had assigned it to is no longer so. */
 export async function markMatched(tx: Database, name: Name, paymentId: string): Promise<void> {
+  await lockTransfer(tx, name)
   await tx
     .update(unmatchedTransfer)
     .set({ matchedPaymentId: paymentId, assignedPaymentId: null })

@@ -1,14 +1,17 @@
 import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { NonceQueue } from './nonce-queue.ts'
+import { deployment } from './schema/deployment.ts'
 import { walletLedger } from './schema/wallet.ts'
 
 export type LedgerRecord = typeof walletLedger.$inferSelect
 /** A snapshot of the ledger: what the chain held at a height, and what had been received up to there. */
 export type LedgerSnapshot = {
   height: number
+  blockHash: string | null
   balance: bigint
   nonce: number | null
   received: bigint
@@ -43,6 +46,79 @@ export async function readWalletLedger(
     .from(walletLedger)
     .where(and(eq(walletLedger.network, network), eq(walletLedger.address, sender)))
   return row
+}
+
+/** Whether a wallet may send; in one query, since it is asked while the nonce queue is locked. */
+export async function readSendingState(
+  db: Database,
+  { network, sender }: NonceQueue,
+): Promise<{ stoppedAt: Date | null; affirmed: boolean }> {
+  const ofWallet = and(eq(walletLedger.network, network), eq(walletLedger.address, sender))
+  const [row] = await db
+    .select({
+      epoch: deployment.epoch,
+      stoppedAt: walletLedger.stoppedAt,
+      affirmedEpoch: walletLedger.affirmedEpoch,
+    })
+    .from(deployment)
+    .leftJoin(walletLedger, ofWallet)
+  if (!row) throw new Error('The database has no deployment: its migrations have not run.')
+  return { stoppedAt: row.stoppedAt, affirmed: (row.affirmedEpoch ?? 0) >= row.epoch }
+}
+
+/** Wallets of a family that were not compared with their chain since the last restore, and are not stopped. */
+export async function readUnaffirmed(
+  db: Database,
+  { network, family, epoch }: { network: NetworkId; family: Family; epoch: number },
+): Promise<string[]> {
+  const { rows } = await db.execute<{ address: string }>(sql`
+    select w.address from service.wallet w
+    left join service.wallet_ledger b on b.network = ${network} and b.address = w.address
+    where w.family = ${family} and coalesce(b.affirmed_epoch, 0) < ${epoch} and b.stopped_at is null
+    order by w.address`)
+  return rows.map(({ address }) => address)
+}
+
+/** Lets a wallet send in an epoch: everything it has signed is in the rows. */
+export async function affirmWallet(
+  db: Database,
+  { network, sender }: NonceQueue,
+  epoch: number,
+): Promise<void> {
+  await db
+    .insert(walletLedger)
+    .values({ ...unopened({ network, sender }), affirmedEpoch: epoch })
+    .onConflictDoUpdate({
+      target: [walletLedger.network, walletLedger.address],
+      set: { affirmedEpoch: epoch },
+      setWhere: isNull(walletLedger.stoppedAt),
+    })
+}
+
+/** Stops a wallet over transactions that no row explains, until an operator has decided over each. */
+export async function stopUnaccounted(
+  db: Database,
+  { network, sender }: NonceQueue,
+  { stopReason, unaccounted }: { stopReason: string; unaccounted: readonly string[] },
+): Promise<void> {
+  const stop = {
+    stoppedAt: sql`clock_timestamp()`,
+    stopReason,
+    unaccounted: JSON.stringify(unaccounted),
+  }
+  await db
+    .insert(walletLedger)
+    .values({ ...unopened({ network, sender }), ...stop })
+    .onConflictDoUpdate({
+      target: [walletLedger.network, walletLedger.address],
+      set: stop,
+      setWhere: isNull(walletLedger.stoppedAt),
+    })
+}
+
+/** A ledger that the next reconciliation opens. */
+function unopened({ network, sender }: NonceQueue) {
+  return { network, address: sender, received: 0n, checkedAt: sql`clock_timestamp()` }
 }
 
 /** Opens the ledger with what the chain holds now. */
@@ -111,9 +187,14 @@ export async function resumeWallet(db: Database, address: string): Promise<Ledge
       stoppedAt: null,
       stopReason: null,
       height: null,
+      blockHash: null,
       balance: null,
       nonce: null,
       received: 0n,
+      affirmedEpoch: sql`case when ${walletLedger.unaccounted} is null then ${walletLedger.affirmedEpoch} else (select epoch from ${deployment}) end`,
+      unaccounted: null,
+      accepted: sql`case when ${walletLedger.unaccounted} is null then ${walletLedger.accepted}
+        else (coalesce(${walletLedger.accepted}, '[]')::jsonb || ${walletLedger.unaccounted}::jsonb)::text end`,
     })
     .where(and(eq(walletLedger.address, address), isNotNull(walletLedger.stoppedAt)))
     .returning()
@@ -126,6 +207,11 @@ export async function isStopped(db: Database, nonceQueue: NonceQueue): Promise<b
 /** The stopped wallets of all accounts. */
 export async function readStopped(db: Database): Promise<LedgerRecord[]> {
   return db.select().from(walletLedger).where(isNotNull(walletLedger.stoppedAt))
+}
+
+/** The nonces or signatures of a stopped wallet that an operator has to decide over. */
+export function readUnaccounted({ unaccounted }: LedgerRecord): string[] {
+  return unaccounted === null ? [] : v.parse(v.array(v.string()), JSON.parse(unaccounted))
 }
 
 export async function countStopped(db: Database): Promise<number> {

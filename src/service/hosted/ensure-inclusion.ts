@@ -18,7 +18,9 @@ export async function ensureInclusion(
   const { payment, newest, chain } = stuck
   if (!pooled) await rebroadcast(context, chain, newest)
   const ours = payment.mode === 'hosted' || newest.signer !== null
-  if (!ours || context.now().getTime() - newest.createdAt.getTime() <= RAISE_AFTER_MS) return
+  // Below zero where the process that signed has a clock that is ahead: then it may have waited long.
+  const waitedMs = context.now().getTime() - newest.createdAt.getTime()
+  if (!ours || (waitedMs >= 0 && waitedMs <= RAISE_AFTER_MS)) return
   try {
     await bumpFee(context, stuck)
   } catch (error) {

@@ -6,23 +6,25 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { Network } from '#contract/network.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
 import type { Database } from '#postgres/open.ts'
-import type { BuiltTransaction, Chain } from '../chains/chain.ts'
+import type { BuiltTransaction, Chain, Head } from '../chains/chain.ts'
 import type { GasPrice } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { lockPayment, setReported, updateSigned, type PaymentRecord } from '../db/payments.ts'
+import { raiseReservedFee } from '../db/settlement-fees.ts'
 import { isStopped } from '../db/wallet-ledger.ts'
 import { findWalletByAddress } from '../db/wallets.ts'
-import { unseal } from '../wallets/seal.ts'
-import { provePayment } from '../wallets/prove-payment.ts'
-import { signCall } from '../wallets/sign-call.ts'
-import { signPayment, type Signed } from '../wallets/sign.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { signCall, signPayment, type Signed, type WalletSigner } from '../wallets/sign.ts'
 import { failPayment } from '../payments/fail.ts'
 import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { broadcast, recordPending } from './broadcast.ts'
 import { assetOf } from '../payments/asset-of.ts'
 
-/** A payment that could not land for this long is given up, once it can never land. */
+/**
+ * A payment that could not land for this long is given up, once it can never land. Blocks measure it: the processes' clocks may differ, and what
+ * could still be paid must not fail because one of them is fast.
+ */
 const GIVE_UP_MS = 600_000
 const MAX_ATTEMPTS = 6
 
@@ -36,11 +38,15 @@ type Next = {
 /**
  * Signs a payment again. The caller has proof from the chain that nothing signed before can land.
  */
-export async function signReplacement(context: Context, stuck: WaitingPayment): Promise<void> {
+export async function signReplacement(
+  context: Context,
+  stuck: WaitingPayment,
+  head: Pick<Head, 'height'>,
+): Promise<void> {
   const { payment, newest, chain } = stuck
+  const waitedBlocks = payment.builtHeight === null ? 0 : head.height - payment.builtHeight
   const late =
-    context.now().getTime() - payment.createdAt.getTime() > GIVE_UP_MS ||
-    newest.number >= MAX_ATTEMPTS
+    waitedBlocks * chain.network.blockTimeMs > GIVE_UP_MS || newest.number >= MAX_ATTEMPTS
   if (late)
     return giveUp(
       context,
@@ -150,6 +156,31 @@ type Replacement = {
 async function replace(
   context: Context,
   stuck: WaitingPayment,
+  replacement: Replacement,
+): Promise<void> {
+  try {
+    await signNext(context, stuck, replacement)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const { paymentId } = stuck.newest
+    context.log.warn(
+      { err: error, ...error.facts.details, paymentId },
+      'a payment is not signed again',
+    )
+    // A freeze ends, and a signer comes back; every other refusal is the same at the next try.
+    const certain = error.code === 'SIGNING_REFUSED' && error.facts.details?.['reason'] !== 'frozen'
+    if (certain && !replacement.keepWhenShort)
+      await giveUp(
+        context,
+        stuck,
+        `The transaction did not land, and is not signed again: ${error.message}`,
+      )
+  }
+}
+
+async function signNext(
+  context: Context,
+  stuck: WaitingPayment,
   { choose, next, keepWhenShort = false }: Replacement,
 ): Promise<void> {
   const { payment, newest, chain } = stuck
@@ -157,36 +188,34 @@ async function replace(
   const wallet = await findWalletByAddress(context.db, address)
   if (!wallet || (newest.signer === null && wallet.accountId !== payment.accountId))
     throw new Error(`The wallet of the payment ${payment.id} is not managed any more.`)
-  const secret = await unseal(context.vault, wallet, wallet)
+  await context.signer.open(wallet)
   const at = context.now()
-  const attempt = await context.db
-    .transaction(async (tx) => {
-      const place = await choose(tx)
-      const row = await lockPayment(tx, payment.id)
-      const [last] = await readAttempts(tx, payment.id)
-      if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
-      // A stopped wallet signs nothing; what it signed before is still followed to its end.
-      if (await isStopped(tx, { network: payment.network, sender: address })) return undefined
-      if (!place.ok) {
-        // An uncertain shortage is checked again in the next round.
-        if (!keepWhenShort && !place.uncertain)
-          await failPayment(tx, row, {
-            failure:
-              'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.',
-            at,
-          })
-        return undefined
-      }
-      return keepNext(tx, {
-        row,
-        newest,
-        next: next(place.nonce),
-        network: chain.network,
-        secret,
-        at,
-      })
+  const attempt = await context.db.transaction(async (tx) => {
+    const place = await choose(tx)
+    const row = await lockPayment(tx, payment.id)
+    const [last] = await readAttempts(tx, payment.id)
+    if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
+    // A stopped wallet signs nothing; what it signed before is still followed to its end.
+    if (await isStopped(tx, { network: payment.network, sender: address })) return undefined
+    if (!place.ok) {
+      // An uncertain shortage is checked again in the next round.
+      if (!keepWhenShort && !place.uncertain)
+        await failPayment(tx, row, {
+          failure:
+            'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.',
+          at,
+        })
+      return undefined
+    }
+    return keepNext(tx, {
+      row,
+      newest,
+      next: next(place.nonce),
+      network: chain.network,
+      by: { signer: context.signer, wallet },
+      at,
     })
-    .finally(() => secret.fill(0))
+  })
   if (!attempt) return
   context.log.info(
     { paymentId: payment.id, signature: attempt.signature, attempt: attempt.number },
@@ -201,15 +230,16 @@ type Keeping = {
   newest: AttemptRecord
   next: Next
   network: Network
-  secret: Uint8Array
+  by: WalletSigner
   at: Date
 }
 
 async function keepNext(tx: Database, keeping: Keeping): Promise<AttemptRecord> {
   const { row, newest, next, at } = keeping
   const { built, nonce } = next
-  const { signed, paymentProof } =
-    newest.signer === null ? signHosted(keeping) : signSettlement(keeping, newest.signer)
+  const { signed, paymentProof } = await (newest.signer === null
+    ? signHosted(keeping)
+    : signSettlement(keeping))
   const lastValidBlockHeight = nonce === null ? built.lastValidBlockHeight : null
   if (newest.signer === null)
     await updateSigned(tx, row.id, {
@@ -220,7 +250,11 @@ async function keepNext(tx: Database, keeping: Keeping): Promise<AttemptRecord> 
       paymentProof,
       updatedAt: at,
     })
-  else await setReported(tx, row.id, signed.signature)
+  else {
+    await setReported(tx, row.id, signed.signature)
+    // Its nonce must be used up in any case, so no budget keeps it back.
+    await raiseReservedFee(tx, row.id, built.feeAtomic)
+  }
   return insertAttempt(tx, {
     paymentId: row.id,
     number: newest.number + 1,
@@ -239,23 +273,13 @@ async function keepNext(tx: Database, keeping: Keeping): Promise<AttemptRecord> 
 
 type SignedAgain = { signed: Signed; paymentProof: string | null }
 
-function signHosted({ row, network, secret, next: { built, nonce } }: Keeping): SignedAgain {
+function signHosted({ row, network, by, next: { built, nonce } }: Keeping): Promise<SignedAgain> {
   const intent = intentOf(row, network, built.feeAtomic)
-  const signed = signPayment(intent, secret, { unsigned: built.bytes, nonce })
-  return {
-    signed,
-    paymentProof: provePayment(
-      { intent, signature: signed.signature, resource: row.resource },
-      secret,
-    ),
-  }
+  return signPayment(by, intent, { unsigned: built.bytes, nonce, resource: row.resource })
 }
 
 /** The same call with the same nonce, and other fees. */
-function signSettlement(
-  { newest, secret, next: { built } }: Keeping,
-  address: string,
-): SignedAgain {
+async function signSettlement({ newest, by, next: { built } }: Keeping): Promise<SignedAgain> {
   const [before, raised] = [
     decodeTransaction(Buffer.from(newest.signedTransaction, 'base64')),
     decodeTransaction(built.bytes),
@@ -273,7 +297,7 @@ function signSettlement(
     )
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, data } = raised
   const call = { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, data }
-  return { signed: signCall(call, { secret, address }), paymentProof: null }
+  return { signed: await signCall(by, call), paymentProof: null }
 }
 
 async function giveUp(

@@ -37,7 +37,7 @@ export async function monitorHosted(
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
     if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed })))
-      return signReplacement(context, stuck)
+      return signReplacement(context, stuck, head)
   }
   await ensureInclusion(context, stuck, newestPooled)
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { readFromNonce, readUnpaid, readUnpaidSignatures } from '../db/nonce-queue.ts'
 import { readMonitored } from '../db/payments.ts'
@@ -33,7 +34,10 @@ beforeAll(async () => {
       select ${mode} || n, 1, ${nonceQueue.network}, ${signer}, ${mode} || n, 'AA==', 5000
       from generate_series(1, ${sql.raw(String(ROWS))}) n`)
   }
-  await context.db.execute(sql`vacuum analyze service.payment, service.attempt`)
+  await executeAsOwner(
+    { target: context.config.database, db: context.db },
+    'vacuum analyze service.payment, service.attempt',
+  )
 })
 afterAll(() => opened?.[Symbol.asyncDispose]())
 

@@ -6,8 +6,8 @@ import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { insertPayment } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
-import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
+import type { WalletRecord } from '../db/wallets.ts'
 import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
 import { requireSending } from './require-sending.ts'
@@ -32,13 +32,13 @@ type Reserved = ({ ok: true } & PersistedPayment) | Extract<NonceSlot, { ok: fal
  * Takes the funds and a nonce, signs, and stores payment and signed bytes, all in one commit:
  * before it nothing exists, after it the payment is executed even if this process dies. Nothing is
  * stored when the wallet cannot cover it on top of what is under way.
- * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped; `INVALID_PARAMETERS` when it refunds
- * more than is left of a payment
+ * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped or the signer away; `SIGNING_REFUSED`;
+ * `INVALID_PARAMETERS` when it refunds more than is left of a payment
  */
 export async function reserve(
   context: Context,
   order: TransferOrder,
-  { funds, secret }: { funds: SenderFunds; secret: Uint8Array },
+  { funds, wallet }: { funds: SenderFunds; wallet: WalletRecord },
 ): Promise<Reserved> {
   const { accountId, network, intent, built } = order
   const { paymentId, sender, amountAtomic } = intent
@@ -50,15 +50,13 @@ export async function reserve(
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
     context.atPoint?.('send:reserved')
-    const { bytes, signature } = signPayment(intent, secret, {
+    const { signed, paymentProof } = await signPayment({ signer: context.signer, wallet }, intent, {
       unsigned: built.bytes,
       nonce: place.nonce,
+      resource: order.resource ?? null,
     })
+    const { bytes, signature } = signed
     context.atPoint?.('send:signed')
-    const paymentProof = provePayment(
-      { intent, signature, resource: order.resource ?? null },
-      secret,
-    )
     const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
     const payment = await insertPayment(tx, {
       ...rowOf(order),

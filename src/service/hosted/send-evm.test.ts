@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { LosslessNumber } from '#contract/json.ts'
+import { testSigner } from '#testing/test-signer.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
+import { payment } from '../db/schema/payment.ts'
 import { findWallet } from '../db/wallets.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { unseal } from '../wallets/seal.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { sendPayment } from './send.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -251,13 +253,30 @@ test('a transaction that the node lost is sent again, the same bytes', async () 
   expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
 })
 
-test('a nonce that the key used elsewhere leads to a new signature, once that is final, and to one transfer', async () => {
+test('a transaction that the node lost is sent again by a process whose clock is an hour behind the one that sent it', async () => {
   const sender = await managed(ETH)
-  const payee = (await evm.wallet(0n)).address
+  later += 3_600_000
+  const { paymentId, signature } = await send({ walletAddress: sender })
+  later -= 3_600_000
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  await evm.mine()
+  await follow()
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature,
+  })
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+})
+
+/** A payment whose nonce the wallet's key used for something else, which is in the newest block. */
+async function sendAndLose(payee: Hex): Promise<string> {
+  const sender = await managed(ETH)
   const row = await findWallet(context.db, { accountId: actor.accountId, address: sender })
   if (!row) throw new Error('no wallet')
   const account = privateKeyToAccount(
-    `0x${Buffer.from(await unseal(context.vault, row, row)).toString('hex')}`,
+    `0x${Buffer.from(await testSigner(context).secretOf(row)).toString('hex')}`,
   )
   const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
   await evm.client.dropTransaction({ hash: signature as Hex })
@@ -272,20 +291,44 @@ test('a nonce that the key used elsewhere leads to a new signature, once that is
   } as const
   await evm.client.sendRawTransaction({ serializedTransaction: await account.signTransaction(own) })
   await evm.mine()
-  await follow(2)
+  return paymentId
+}
+
+test.each([
+  ['right', 0],
+  ['an hour fast', 3_600_000],
+])(
+  'a nonce that the key used elsewhere leads to a new signature, once that is final, and to one transfer, where the clock is %s',
+  async (_, ahead) => {
+    const payee = (await evm.wallet(0n)).address
+    const paymentId = await sendAndLose(payee)
+    later += ahead
+    onTestFinished(() => void (later -= ahead))
+    await follow(2)
+    expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+    await evm.mine(6)
+    await follow()
+    expect(
+      (await readAttempts(context.db, paymentId)).map(({ number, nonce }) => [number, nonce]),
+    ).toEqual([
+      [2, 1],
+      [1, 0],
+    ])
+    await evm.mine(2)
+    await follow()
+    expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
+    expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
+  },
+)
+
+test('a payment that could not land during ten minutes of blocks is given up, and not signed again', async () => {
+  const payee = (await evm.wallet(0n)).address
+  const paymentId = await sendAndLose(payee)
+  await evm.mine(600_000 / evm.network.blockTimeMs + 10)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'failed' })
   expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
-  await evm.mine(6)
-  await follow()
-  expect(
-    (await readAttempts(context.db, paymentId)).map(({ number, nonce }) => [number, nonce]),
-  ).toEqual([
-    [2, 1],
-    [1, 0],
-  ])
-  await evm.mine(2)
-  await follow()
-  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
-  expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
+  expect(await evm.client.getBalance({ address: payee })).toBe(0n)
 })
 
 test.each([1, 2])(
@@ -399,4 +442,48 @@ test('a higher offer that was lost is sent again while the lower one still waits
     status: 'confirmed',
     signature: second?.signature,
   })
+})
+
+test('a payment that the signer refuses keeps no row and no nonce: the next one has nonce 0 and the whole balance', async () => {
+  const sender = await managed(ETH)
+  const { setPolicy } = testSigner(context)
+  setPolicy({ rules: [{ wallet: sender, maxPerPayment: '0.005' }] })
+  onTestFinished(() => setPolicy({ rules: [{ wallet: '*' }] }))
+  await expect(send({ walletAddress: sender })).rejects.toMatchObject({
+    code: 'SIGNING_REFUSED',
+    facts: { details: { reason: 'over_payment', limit: '0.005', asked: '0.01' } },
+  })
+  const rows = await context.db.select().from(payment).where(eq(payment.sender, sender))
+  expect(rows).toEqual([])
+  const { paymentId } = await send({ walletAddress: sender, amount: '0.005' })
+  expect((await readAttempts(context.db, paymentId)).map(({ nonce }) => nonce)).toEqual([0])
+})
+
+test('a payment that cannot land and that the signer does not sign again ends as failed, and says so', async () => {
+  const sender = await managed(ETH)
+  const row = await findWallet(context.db, { accountId: actor.accountId, address: sender })
+  if (!row) throw new Error('no wallet')
+  const { paymentId, signature } = await send({ walletAddress: sender })
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  const account = privateKeyToAccount(
+    `0x${Buffer.from(await testSigner(context).secretOf(row)).toString('hex')}`,
+  )
+  const own = {
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 11n,
+    to: PAYEE,
+    value: 1n,
+  } as const
+  await evm.client.sendRawTransaction({ serializedTransaction: await account.signTransaction(own) })
+  const { setPolicy } = testSigner(context)
+  setPolicy({ rules: [{ wallet: sender, maxPerPayment: '0.001' }] })
+  onTestFinished(() => setPolicy({ rules: [{ wallet: '*' }] }))
+  await evm.mine(8)
+  await follow(2)
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'failed' })
+  const [kept] = await context.db.select().from(payment).where(eq(payment.id, paymentId))
+  expect(kept?.failure).toContain('is not signed again: One payment from this wallet may be up to')
 })

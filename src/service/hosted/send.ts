@@ -9,16 +9,16 @@ import type { Actor, Context } from '../context/context.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { findPayment, type PaymentRecord, findByIdempotencyKey } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { findWallet } from '../db/wallets.ts'
+import { findWallet, type WalletRecord } from '../db/wallets.ts'
 import { checkRecipient } from '../payments/check-recipient.ts'
 import { estimateConfirmation } from '../payments/estimate.ts'
 import { readIntent, type IntentReading } from '../payments/read-intent.ts'
 import { refuseBuilt } from '../payments/refuse-built.ts'
 import type { Refund } from '../payments/reserve-refund.ts'
 import { describePayment, readPaymentBody } from '../payments/status.ts'
-import { unseal } from '../wallets/seal.ts'
 import { broadcast, recordPending } from './broadcast.ts'
 import { readSenderFunds } from './nonce-queue.ts'
+import { requireKnownHistory } from './require-sending.ts'
 import { type PersistedPayment, recoverCommit } from './recover-commit.ts'
 import { reserve, type TransferOrder } from './reserve.ts'
 import { runInQueue } from './serialize.ts'
@@ -37,8 +37,9 @@ const POLL_MS = 100
  * Pays from a managed wallet: validates, simulates, then reserves, signs and stores the signed
  * bytes in one commit, and only then broadcasts. From that commit on the payment is executed even
  * if this process dies. A request repeated under its key gets the same payment.
- * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`,
- * `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is stored
+ * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `SIGNING_REFUSED`,
+ * `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`, `SERVICE_UNAVAILABLE`; never once the payment is
+ * stored
  */
 export async function sendPayment(
   context: Context,
@@ -108,9 +109,10 @@ export async function prepareSend(
     readSenderFunds(context, chain, sender),
   ])
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
+  await requireKnownHistory(context, chain, { sender, funds })
   context.atPoint?.('send:simulated')
 
-  const secret = await unseal(context.vault, wallet, wallet)
+  await context.signer.open(wallet)
   const intent = { ...wanted, maxFeeAtomic: built.feeAtomic }
   const { resource, metadata } = body
   const order = {
@@ -124,7 +126,7 @@ export async function prepareSend(
     refund,
     idempotency,
   }
-  return persist(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
+  return persist(context, chain, { order, funds, wallet })
 }
 
 /**
@@ -204,12 +206,12 @@ const MAX_PAUSE_MS = 1_000
 async function persist(
   context: Context,
   chain: Chain,
-  { order, funds, secret }: { order: TransferOrder; funds: SenderFunds; secret: Uint8Array },
+  { order, funds, wallet }: { order: TransferOrder; funds: SenderFunds; wallet: WalletRecord },
 ): Promise<PersistedPayment> {
   const { paymentId, network, sender, recipient } = order.intent
   let seen = funds
   for (let look = 1; ; look++) {
-    const funded = { funds: seen, secret }
+    const funded = { funds: seen, wallet }
     const outcome = await runInQueue(context, { network, sender }, () =>
       reserve(context, order, funded),
     ).catch(async (error: unknown) => {

@@ -1,7 +1,12 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isApiKey, type Scope } from '#contract/api-key.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import {
+  createTestDatabase,
+  ENGINES,
+  executeAsOwner,
+  type TestDatabase,
+} from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { routes } from '../api/handlers.ts'
@@ -305,10 +310,10 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
 
   test("a custom quota is the successor's too", async () => {
     const made = await create({ name: 'slow', scopes: till })
-    await app.context.db
-      .update(apiKey)
-      .set({ requestsPerMinute: 7 })
-      .where(eq(apiKey.id, made.json.id))
+    await executeAsOwner(
+      { target: app.context.config.database, db: app.context.db },
+      `update service.api_key set requests_per_minute = 7 where id = '${made.json.id}'`,
+    )
     const { id } = await app.context.db.transaction((tx) =>
       rotateKey(tx, { id: made.json.id, graceSeconds: 0, now: new Date(now) }),
     )

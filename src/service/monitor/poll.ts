@@ -2,7 +2,13 @@ import type { Chain, Found, Head, MonitoredTransaction } from '../chains/chain.t
 import { inParallel } from '../chains/in-parallel.ts'
 import type { Context } from '../context/context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
-import { findBySignature, readMonitored, setReported, type PaymentRecord } from '../db/payments.ts'
+import {
+  findBySignature,
+  isMonitored,
+  readMonitored,
+  setReported,
+  type PaymentRecord,
+} from '../db/payments.ts'
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
@@ -15,8 +21,14 @@ import { rollBack } from '../payments/roll-back.ts'
 import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
 
-/** How long an expired payment is still looked for. */
-const AFTERLIFE_MS = 24 * 60 * 60 * 1000
+/** How long an expired payment is still looked for: a day, and the longest pause between two looks. */
+const AFTERLIFE_MS = 25 * 60 * 60 * 1000
+/** Expired payments of up to this age are looked for when the clock passes a multiple of `everyMs`; younger ones in each round. */
+const EXPIRED_GRIDS = [
+  { youngerThanMs: AFTERLIFE_MS, everyMs: 60 * 60_000 },
+  { youngerThanMs: 60 * 60_000, everyMs: 5 * 60_000 },
+  { youngerThanMs: 2 * 60_000, everyMs: 1 },
+] as const
 const PARALLEL_PAYMENTS = 8
 
 type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
@@ -25,20 +37,26 @@ type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
  * Checks a chain once, and every payment that may change by it. The head is read before the
  * payments: everything in blocks up to it belongs to payments that were recorded before, so the
  * cursor may pass them. A payment that cannot be checked holds up no other.
+ * `idle`: the round before found nothing but expired payments. The chain is then asked nothing until
+ * there is something else, or they are due; the cursor stays, and the search begins at the height the first payment was built at.
+ * `expiredAt`: when expired payments were looked for before; old ones are looked for more rarely.
  * @returns how many payments are still awaited, and what went wrong with single ones
  * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to check
  */
 export async function pollOnce(
   context: Context,
   chain: Chain,
-  options: { expiredToo: boolean },
-): Promise<{ open: number; failures: unknown[] }> {
+  options: { expiredToo: boolean; idle?: boolean; expiredAt?: Date | undefined },
+): Promise<{ open: number; failures: unknown[]; idle: boolean }> {
+  const { network } = chain.network
+  const now = context.now()
+  const expiredSince = new Date(now.getTime() - AFTERLIFE_MS)
+  const due = dueSince(now, options.expiredAt)
+  const idleSince = options.expiredToo ? (chain.scansBlocks ? expiredSince : due) : now
+  if (options.idle && !(await isMonitored(context.db, network, idleSince)))
+    return { open: 0, failures: [], idle: true }
   const head = await chain.head()
-  const payments = await readMonitored(
-    context.db,
-    chain.network.network,
-    new Date(context.now().getTime() - AFTERLIFE_MS),
-  )
+  const payments = await readMonitored(context.db, network, expiredSince)
   const round: Round = { context, chain, head, failures: [] }
   const open = payments.filter(isWaiting)
   const over = payments.filter(({ status }) => status === 'expired')
@@ -50,6 +68,9 @@ export async function pollOnce(
   )
   const waiting = open.filter(({ id }) => !orders.has(id))
   const expired = over.filter((payment) => !isReceived(payment))
+  const dueAgain = options.expiredToo
+    ? expired.filter(({ expiresAt }) => expiresAt === null || expiresAt > due)
+    : []
 
   const [hosted, others] = [
     waiting.filter(isHosted),
@@ -58,21 +79,24 @@ export async function pollOnce(
   await each(round, hosted, checkHosted)
   await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
-  await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
+  await each(round, [...others, ...dueAgain], checkReported)
   const readTo = await search(
     round,
-    (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter(
-      (payment) => isSearched(payment, chain),
+    [...waiting, ...(chain.scansBlocks ? expired : dueAgain)].filter((payment) =>
+      isSearched(payment, chain),
     ),
   )
   await each(round, payments.filter(isConfirmed), checkConfirmed)
-  await each(round, await readUnsettled(context.db, chain.network.network), (each, row) =>
-    checkUnmatched(each.context, each.chain, row),
-  )
+  const unsettled = await readUnsettled(context.db, network)
+  await each(round, unsettled, (each, row) => checkUnmatched(each.context, each.chain, row))
   // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
   // called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
-  return { open: payments.length - over.length, failures: round.failures }
+  return {
+    open: payments.length - over.length,
+    failures: round.failures,
+    idle: payments.length === over.length && unsettled.length === 0,
+  }
 }
 
 async function each<T>(
@@ -254,6 +278,19 @@ async function checkOrdered(
 
 async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
   await expire(context, { payment, wanted: toWanted(payment), chain, head })
+}
+
+/**
+ * What expired after this is looked for now. Old drafts share the times at which they are looked
+ * for, so that one call to a node serves many.
+ */
+function dueSince(now: Date, before: Date | undefined): Date {
+  const due = EXPIRED_GRIDS.find(
+    ({ everyMs }) =>
+      before === undefined ||
+      Math.floor(now.getTime() / everyMs) !== Math.floor(before.getTime() / everyMs),
+  )
+  return new Date(now.getTime() - (due?.youngerThanMs ?? 0))
 }
 
 /** The service itself signed it and follows it to its end. */

@@ -138,7 +138,9 @@ test('a transaction with the right memo and another amount, or from another paye
   const notTheirs = await sendOwn(stranger, payer, { lamports: SOL / 10n, memo: built.paymentId })
   await eventually(
     () => solana.connection.getSignatureStatuses([less, notTheirs]),
-    ({ value }) => value.every((status) => status?.confirmationStatus === 'confirmed'),
+    // On a busy machine both may be final before anybody looks.
+    ({ value }) =>
+      value.every((status) => (status?.confirmationStatus ?? 'processed') !== 'processed'),
   )
   for (const signature of [less, notTheirs]) {
     await expect(

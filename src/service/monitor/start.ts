@@ -48,18 +48,29 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
     // A beat that fails costs the lease at most.
     if (holds) takeLease(context.db, network, holder).catch(() => {})
   }, LEASE_RENEWAL_MS)
-  let expiredAt = 0
+  let expiredAt = -Infinity
+  let expiredBefore: Date | undefined
   let failures = 0
   let partly = false
+  let idle = true
   while (!signal.aborted) {
     let pause = interval
     try {
       holds = await takeLease(context.db, network, holder)
       if (!holds) pause = Math.min(interval, STAND_BY_MS)
       else {
-        const expiredToo = Date.now() - expiredAt >= EXPIRED_EVERY_MS
-        const looked = await pollOnce(context, chain, { expiredToo })
-        if (expiredToo) expiredAt = Date.now()
+        const startedAt = context.now()
+        const expiredToo = performance.now() - expiredAt >= EXPIRED_EVERY_MS
+        const looked = await pollOnce(context, chain, {
+          expiredToo,
+          idle,
+          expiredAt: expiredBefore,
+        })
+        idle = looked.idle
+        if (expiredToo) {
+          expiredAt = performance.now()
+          expiredBefore = startedAt
+        }
         if (looked.failures.length > 0 && !partly)
           context.log.warn(
             { network, count: looked.failures.length, err: looked.failures[0] },

@@ -5,6 +5,7 @@ import type { FieldSchema } from './field-schemas.ts'
 const CHECKS = [
   { name: 'database', ok: true },
   { name: 'clock', ok: true },
+  { name: 'signer', ok: true },
   { name: 'eip155:8453', ok: true },
 ]
 

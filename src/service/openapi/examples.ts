@@ -76,7 +76,7 @@ const {
   refundNote: _rn,
   ...common
 } = status
-const row = { ...common, type: 'received' as const }
+const row = { ...common, type: 'received' as const, confirmedAt: START + 24_000 }
 const page = {
   success: true as const,
   total: 1,

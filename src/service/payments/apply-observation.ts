@@ -13,6 +13,7 @@ import {
   type MoveFacts,
   type PaymentRecord,
 } from '../db/payments.ts'
+import { acceptPayerOf, recordFeePaid } from '../db/settlement-fees.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
@@ -88,6 +89,11 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       }
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
         await persistProofOf(tx, { id: row.id, network: row.network, signature })
+      if (row.mode === 'received' && observation.state === 'landed' && path.length > 0) {
+        const { feeAtomic } = observation
+        await recordFeePaid(tx, { paymentId: row.id, signature, feeAtomic })
+        if (path.includes('confirmed')) await acceptPayerOf(tx, row.id)
+      }
       for (const status of path) {
         await recordEvent(tx, {
           accountId: row.accountId,

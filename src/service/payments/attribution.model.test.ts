@@ -103,7 +103,7 @@ async function play(steps: readonly Step[], world: World): Promise<Ended> {
     .update(unmatchedTransfer)
     .set({ finalizedAt: new Date() })
     .where(isNull(unmatchedTransfer.finalizedAt))
-  await context.db.delete(chainCursor)
+  await context.db.update(chainCursor).set({ height: 0, holder: null, leaseUntil: null })
   const buyer = privateKeyToAccount(generatePrivateKey())
   const thiefActor = world.ownAccount ? thiefsAccount : opened.actor
   const body = { walletAddress: buyer.address, recipientAddress: payee, amount: '0.01' }

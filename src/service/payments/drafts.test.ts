@@ -1,13 +1,11 @@
-import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { ENGINES } from '#testing/postgres.ts'
+import { ENGINES, executeAsOwner } from '#testing/postgres.ts'
 import { eventually, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
 import { findPayment } from '../db/payments.ts'
-import { payment } from '../db/schema/payment.ts'
 import { lastEventId, readEvents } from '../api/events/read.ts'
 import { sweep } from '../service.ts'
 import { pollOnce } from '../monitor/poll.ts'
@@ -19,7 +17,6 @@ import { readPaymentBody } from './status.ts'
 /** Orders of visitors whom nobody has verified: no payments of the merchant until evidence of their payer comes. */
 
 const ETH = 10n ** 18n
-const DAY_MS = 86_400_000
 const TEXT = {
   resource: 'https://evil.example/a',
   metadata: { referenceId: 'evil', description: 'words of a stranger' },
@@ -164,10 +161,10 @@ describe.each(ENGINES)('on %s', (engine) => {
     const { db } = opened.context
     const before = await findPayment(db, order.paymentId)
     for (const { paymentId } of [order, own]) {
-      await db
-        .update(payment)
-        .set({ createdAt: new Date(Date.now() - DAY_MS - 60_000) })
-        .where(eq(payment.id, paymentId))
+      await executeAsOwner(
+        { target: opened.context.config.database, db },
+        `update service.payment set created_at = now() - interval '24 hours 1 minute' where id = '${paymentId}'`,
+      )
     }
     await sweep(opened.context)
     const erased = await findPayment(db, order.paymentId)

@@ -3,6 +3,7 @@ import type { Context } from '../context/context.ts'
 import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
+import { releaseFee } from '../db/settlement-fees.ts'
 import { applyObservation } from './apply-observation.ts'
 
 type Late = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
@@ -37,6 +38,7 @@ export async function expire(
       'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
     const facts = unseen ? {} : { failure, ...NOWHERE }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
+    if (row.mode === 'received') await releaseFee(tx, row.id)
     await recordEvent(tx, {
       accountId: row.accountId,
       paymentId: row.id,

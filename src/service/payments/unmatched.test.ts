@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex, TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
@@ -12,12 +12,16 @@ import {
   ownWallet,
   type OpenedContext,
 } from '#testing/service-context.ts'
+import type { Database } from '#postgres/open.ts'
+import { claimForOrder } from '../db/claims.ts'
 import { claim } from '../db/schema/proof.ts'
+import { markMatched } from '../db/unmatched.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from './status.ts'
+import { noteUnmatched, unmatchedKey } from './unmatched.ts'
 import { assignUnmatched, unassignUnmatched } from './unmatched-assign.ts'
 import { readUnmatched } from './unmatched-list.ts'
 
@@ -34,6 +38,22 @@ beforeAll(async () => {
   await evm.mine()
 })
 afterAll(() => evm?.[Symbol.asyncDispose]())
+
+/** A transfer that names no order, in a block. */
+async function sendPlain(payer: PrivateKeyAccount, payee: Hex): Promise<Hex> {
+  const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
+  const bytes = await payer.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    ...fees,
+    to: payee,
+    value: PAID,
+  })
+  const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
+  await evm.mine(3)
+  return signature
+}
 
 describe.each(ENGINES)('on %s', (engine) => {
   let opened: OpenedContext
@@ -75,17 +95,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       await order({ payer, payee }, 'two'),
     ] as const
     await evm.mine()
-    const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-    const bytes = await payer.signTransaction({
-      type: 'eip1559',
-      chainId: 31_337,
-      nonce: 0,
-      ...fees,
-      to: payee,
-      value: PAID,
-    })
-    const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
-    await evm.mine(3)
+    const signature = await sendPlain(payer, payee)
     await follow()
     const [transfer] = await listed(signature)
     if (!transfer) throw new Error('the transfer is not listed')
@@ -330,17 +340,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     await ownWallet(opened, payee)
     await order({ payer, payee }, 'planted')
     await evm.mine()
-    const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-    const bytes = await payer.signTransaction({
-      type: 'eip1559',
-      chainId: 31_337,
-      nonce: 0,
-      ...fees,
-      to: payee,
-      value: PAID,
-    })
-    const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
-    await evm.mine(3)
+    const signature = await sendPlain(payer, payee)
     const resource = 'https://shop.example/b'
     const paymentProof = await proveTxid({
       payer,
@@ -364,3 +364,48 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await listed(signature)).toEqual([])
   })
 })
+
+test('a transfer that is noted while another commit uses it up for an order is in one list', async () => {
+  await using opened = await openContext([evm.network], { engine: 'postgres' })
+  const { context, actor } = opened
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { network } = chain.network
+  const [payer, { address: payee }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+  await ownWallet(opened, payee)
+  const { paymentId } = await buildTransaction(context, actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee,
+    amount: '0.01',
+    senderVerified: false,
+  })
+  const signature = await sendPlain(payer, payee)
+  const { accountId } = actor
+  const claimant = { scope: accountId, accountId, exclusive: true }
+  const noting = { over: false }
+  let noted: Promise<void> = Promise.resolve()
+  await context.db.transaction(async (tx) => {
+    await claimForOrder(tx, claimant, { network, key: unmatchedKey(signature), paymentId })
+    await markMatched(tx, { accountId, network, signature }, paymentId)
+    noted = noteUnmatched(context, chain, { signature, accountIds: [accountId] }).finally(
+      () => (noting.over = true),
+    )
+    // It waits for this commit, or is over without having seen it.
+    await eventually(
+      async () => noting.over || (await waitsForLock(tx)),
+      (decided) => decided,
+    )
+  })
+  await noted
+  expect(await readUnmatched(context, actor, { limit: 10, offset: 0 })).toMatchObject({
+    transfers: [],
+  })
+})
+
+async function waitsForLock(tx: Database): Promise<boolean> {
+  const { rows } = await tx.execute<{ waiting: number }>(
+    sql`select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`,
+  )
+  return (rows[0]?.waiting ?? 0) > 0
+}

@@ -6,6 +6,7 @@ import {
   deleteUnmatched,
   finalizeUnmatched,
   insertUnmatched,
+  lockTransfer,
   type UnmatchedRecord,
 } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
@@ -43,28 +44,28 @@ export async function noteUnmatched(
   for (const accountId of new Set(targets)) {
     // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
-    // What pays for a resource by its proof is not missing an order.
-    if (
-      (await findClaim(context.db, { network, key: unmatchedKey(signature), scope: accountId }))
-        ?.consumedAt
-    )
-      continue
-    await insertUnmatched(context.db, {
-      accountId,
-      network,
-      signature,
-      sender: transfer.sender,
-      recipient: transfer.recipient,
-      asset: asset.address,
-      symbol: asset.symbol,
-      decimals: asset.decimals,
-      amount: transfer.amountAtomic,
-      nonce: transfer.nonce,
-      blockHeight: seen.height,
-      blockHash: seen.blockHash,
-      blockTime: seen.blockTime,
-      createdAt: context.now(),
-      finalizedAt: seen.finalized ? context.now() : null,
+    await context.db.transaction(async (tx) => {
+      await lockTransfer(tx, { accountId, network, signature })
+      // What pays an order, or a resource by its proof, is not missing an order.
+      const claim = { network, key: unmatchedKey(signature), scope: accountId }
+      if ((await findClaim(tx, claim))?.consumedAt) return
+      await insertUnmatched(tx, {
+        accountId,
+        network,
+        signature,
+        sender: transfer.sender,
+        recipient: transfer.recipient,
+        asset: asset.address,
+        symbol: asset.symbol,
+        decimals: asset.decimals,
+        amount: transfer.amountAtomic,
+        nonce: transfer.nonce,
+        blockHeight: seen.height,
+        blockHash: seen.blockHash,
+        blockTime: seen.blockTime,
+        createdAt: context.now(),
+        finalizedAt: seen.finalized ? context.now() : null,
+      })
     })
   }
 }

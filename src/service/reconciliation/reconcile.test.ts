@@ -8,6 +8,7 @@ import {
   type EvmFixture,
   type SolanaFixture,
 } from '#testing/local-chains.ts'
+import { testSigner } from '#testing/test-signer.ts'
 import { untilDecided } from '#testing/until-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
@@ -17,7 +18,6 @@ import { findWallet } from '../db/wallets.ts'
 import { sendPayment } from '../hosted/send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { unseal } from '../wallets/seal.ts'
 import { reconcile } from './reconcile.ts'
 import { startWatchers, type Watchers } from '../monitor/start.ts'
 
@@ -141,7 +141,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
       chain,
       address,
       nonceQueue,
-      secret: () => unseal(context.vault, row, row),
+      secret: () => testSigner(context).secretOf(row),
       books: () => readWalletLedger(context.db, nonceQueue),
       settled: (verdicts: readonly string[]) =>
         eventually(

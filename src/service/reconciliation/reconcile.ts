@@ -3,6 +3,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
+import { readEpoch } from '../db/deployment.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
 import { payment } from '../db/schema/payment.ts'
 import {
@@ -55,16 +56,18 @@ export async function reconcile(context: Context, chain: Chain, address: string)
 async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Promise<Look> {
   const books = await readWalletLedger(context.db, nonceQueue)
   if (books?.stoppedAt) return { verdict: 'stopped' }
+  // A ledger that began after a restore would take what was lost for what was always there.
+  if ((books?.affirmedEpoch ?? 0) < (await readEpoch(context.db))) return { verdict: 'later' }
   const quiet = await isQuiet(context, nonceQueue)
   const audit = await chain.audit(nonceQueue.sender, books?.height ?? null)
   if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, nonceQueue)))))
     return { verdict: 'later' }
-  const { height, balanceAtomic: balance, nonce } = audit
+  const { height, blockHash, balanceAtomic: balance, nonce } = audit
   if (!books || books.height === null || books.balance === null)
     return {
       verdict: 'equal',
       books: undefined,
-      page: { height, balance, nonce, received: balance },
+      page: { height, blockHash, balance, nonce, received: balance },
     }
   // The node is behind.
   if (height <= books.height) return { verdict: 'later' }
@@ -77,7 +80,7 @@ async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Pro
     return {
       verdict: 'equal',
       books,
-      page: { height, balance, nonce, received: books.received + received },
+      page: { height, blockHash, balance, nonce, received: books.received + received },
     }
   const { symbol, decimals } = nativeAsset(chain.network)
   return {

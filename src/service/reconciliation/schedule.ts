@@ -4,6 +4,7 @@ import type { Context } from '../context/context.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
 import { countStopped, readDue } from '../db/wallet-ledger.ts'
 import type { Metrics } from '../context/metrics.ts'
+import { affirmAll } from './affirm.ts'
 import { reconcile } from './reconcile.ts'
 
 /** How often wallets with changes are checked, and all of them. */
@@ -67,6 +68,7 @@ async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): 
 
 async function lookAtChain(context: Context, chain: Chain, isOver: () => boolean): Promise<void> {
   const { network } = chain.network
+  await affirmAll(context, chain)
   for (const address of await readDue(context.db, {
     network,
     family: familyOf(network),

@@ -64,6 +64,7 @@ const WORDS: Readonly<Record<ProofReason, Words>> = {
   transaction_failed: 'invalid_transaction_state',
   outside_window: 'outside_window',
   already_used: 'already_used',
+  payer_refused: 'payer_refused',
 }
 
 /** Where the check that failed says more than its reason. */

@@ -1,8 +1,12 @@
 import { parseAddress, type Family } from '#contract/address.ts'
-import { familyOf, type NetworkId } from '#contract/network.ts'
+import { parseAmount } from '#contract/amount.ts'
+import { familyOf, nativeAsset, type Network, type NetworkId } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { DAILY_FEES } from '../context/config.ts'
 import type { Context } from '../context/context.ts'
-import { findWalletByAddress, type WalletRecord } from '../db/wallets.ts'
-import { unseal } from '../wallets/seal.ts'
+import type { DailyFees } from '../db/settlement-fees.ts'
+import { findWalletByAddress } from '../db/wallets.ts'
+import type { WalletSigner } from '../wallets/sign.ts'
 import { undecided } from '../verification/verification-report.ts'
 
 /**
@@ -21,22 +25,45 @@ export function settlesHere(context: Context, network: NetworkId): boolean {
   return facilitatorWallets(context, familyOf(network)).length > 0
 }
 
-export type OpenedWallet = { wallet: WalletRecord; secret: Uint8Array }
+/** The budgets of network fees for settlements on a network, native atomic units in 24 hours. */
+export function dailyFees({ config }: Pick<Context, 'config'>, network: Network): DailyFees {
+  const { wallet, account, keyless } = config.facilitators?.dailyFees ?? DAILY_FEES
+  const { decimals } = nativeAsset(network)
+  const atomic = (amount: string) => {
+    const parsed = parseAmount(amount, decimals)
+    if (!parsed.ok) throw new TypeError(`${amount} has no amount in ${network.name}.`)
+    return parsed.atomic
+  }
+  return { wallet: atomic(wallet), account: atomic(account), keyless: atomic(keyless) }
+}
 
 /**
- * Works with a wallet's key, which is overwritten afterwards.
+ * A wallet that pays the network fee, and its signer.
  * @throws `PAYMENT_VERIFICATION_FAILED` when no wallet with this address is managed here
  */
-export async function withWallet<T>(
+export async function openFeePayer(
   context: Context,
   address: string | undefined,
-  work: (opened: OpenedWallet) => Promise<T>,
-): Promise<T> {
+): Promise<WalletSigner> {
   const wallet = address === undefined ? undefined : await findWalletByAddress(context.db, address)
   if (!wallet)
     throw undecided(
       'This service does not settle such payments: it has no fee payer for them. Nothing is decided.',
     )
-  const secret = await unseal(context.vault, wallet, wallet)
-  return work({ wallet, secret }).finally(() => secret.fill(0))
+  await orNotSigned(context, context.signer.open(wallet))
+  return { signer: context.signer, wallet }
+}
+
+/**
+ * What the fee payer signs. The limits of the wallet are the operator's concern: the caller is told that nothing is decided.
+ * @throws `PAYMENT_VERIFICATION_FAILED` when the signer refuses
+ */
+export async function orNotSigned<T>({ log }: Context, signing: Promise<T>): Promise<T> {
+  try {
+    return await signing
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.code !== 'SIGNING_REFUSED') throw error
+    log.warn({ err: error, ...error.facts.details }, 'the signer refuses a settlement')
+    throw undecided('The fee payer for settlements does not sign this now. Nothing is decided.')
+  }
 }

@@ -1,14 +1,18 @@
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import type { EventSource } from '#contract/payment.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
+import type { TokenMovement } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { findClaimKey } from '../db/claims.ts'
+import { isFeeOpen, recordFeePaid, refusePayer, releaseFee } from '../db/settlement-fees.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { asPaymentResult } from '../payments/payment-result.ts'
 import {
   readSignedAuthorization,
   authorizationEndReason,
+  type SignedAuthorization,
 } from '../payments/signed-authorization.ts'
 import { failPayment } from '../payments/fail.ts'
 import { ensureInclusion } from '../hosted/ensure-inclusion.ts'
@@ -42,11 +46,18 @@ export async function monitorSettlement(
       ours.pooled.includes(newest.signature),
     )
 
+  if (newest && !ours.reverted) await releaseFee(context.db, payment.id)
   const key = await findClaimKey(context.db, payment.id)
   const authorized = key === undefined ? undefined : readSignedAuthorization(chain, key, payment)
   if (!authorized) return void (ours.reverted && (await apply(ours.reverted)))
   // A revert of ours shows only that it came too late, or could not be executed at that moment.
   const use = await authorized.contracts.findUse(authorized.authorization, payment.builtHeight)
+  if (ours.reverted)
+    await recordRevert(
+      context,
+      { payment, chain, ...authorized },
+      { ...ours.reverted, used: use.used },
+    )
   if (use.used && use.signature !== null) {
     const observation = await chain.observe(use.signature, (seen) => asPaymentResult(payment, seen))
     return void (await apply({ signature: use.signature, observation }))
@@ -54,6 +65,57 @@ export async function monitorSettlement(
   const failure = await authorizationEndReason(context, payment, { ...authorized, used: use.used })
   if (failure === undefined) return
   await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
+}
+
+type Reverted = SignedAuthorization & { payment: PaymentRecord; chain: Chain }
+
+/** Counts what a settlement of ours cost that was reverted, once, and whose code reverted it. */
+async function recordRevert(
+  context: Context,
+  reverted: Reverted,
+  { signature, observation, used }: Seen & { used: boolean },
+): Promise<void> {
+  const { payment } = reverted
+  if (observation.state !== 'landed' || !(await isFeeOpen(context.db, payment.id))) return
+  const { feeAtomic } = observation
+  const refused = !used && (await isRevertOfPayer(reverted, observation))
+  await context.db.transaction(async (tx) => {
+    await recordFeePaid(tx, { paymentId: payment.id, signature, feeAtomic })
+    if (!refused) return
+    const { id: paymentId, network, sender: payer } = payment
+    await refusePayer(tx, { network, payer, paymentId, transaction: signature })
+  })
+  if (refused)
+    context.log.warn(
+      { paymentId: payment.id, payer: payment.sender, transaction: signature },
+      'the code of a payer reverted a settlement; it is refused for a day',
+    )
+}
+
+/**
+ * Whether nothing but the payer's own code can have reverted a settlement whose simulation was good.
+ * Anybody can execute an authorization first, and a payer may spend its funds elsewhere: neither
+ * says anything about its code. What is left when the authorization is unused and in time, and the
+ * token would have moved the funds before and after that block, is the check of the signature.
+ */
+async function isRevertOfPayer(
+  { payment, contracts, authorization }: Reverted,
+  { height, blockTime }: Extract<Observation, { state: 'landed' }>,
+): Promise<boolean> {
+  const { token, from, to, amountAtomic, method } = authorization
+  const inTime = blockTime !== null && payment.expiresAt !== null && blockTime < payment.expiresAt
+  if (!inTime || (await contracts.code(from)) === undefined) return false
+  const movement: Omit<TokenMovement, 'height'> = {
+    token,
+    owner: from,
+    recipient: to,
+    amountAtomic,
+    spender: method === 'permit2' ? PERMIT2 : null,
+  }
+  return (
+    (await contracts.couldMove({ ...movement, height: height - 1 })) &&
+    (await contracts.couldMove({ ...movement, height }))
+  )
 }
 
 type Ours = { landed?: Seen; reverted?: Seen; pooled: string[] }

@@ -56,7 +56,7 @@ beforeAll(async () => {
     database: database.target,
     networks: [tokens.network],
     logLevel: 'silent',
-    vaultKey: { file: join(folder, 'vault.key') },
+    signer: { env: { VAULT_KEY_FILE: join(folder, 'vault.key') } },
     facilitators: { allowed: [], loopback: true, wallets: [address] },
   })
   const { accountId, key } = await createTestKey(service.context.db)

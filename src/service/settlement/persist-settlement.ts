@@ -1,12 +1,14 @@
 import type { Chain, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
+import { reserveFee } from '../db/settlement-fees.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { readSenderFunds, allocateNonce } from '../hosted/nonce-queue.ts'
 import { runInQueue } from '../hosted/serialize.ts'
-import { requireSending } from '../hosted/require-sending.ts'
+import { requireKnownHistory, requireSending } from '../hosted/require-sending.ts'
 import type { Signed } from '../wallets/sign.ts'
 import { undecided } from '../verification/verification-report.ts'
+import { dailyFees, orNotSigned } from './facilitator-wallet.ts'
 import { orUndecided, type Job } from './outcome.ts'
 import { recordBroadcast, type ValidityLimits, type OutgoingSettlement } from './record.ts'
 
@@ -25,15 +27,15 @@ type Keeping = {
   feeAtomic: bigint
   limits: ValidityLimits
   /** @param nonce its place in the nonce queue of the wallet, where the chain has nonces */
-  sign: (nonce: number | null) => Signed
+  sign: (nonce: number | null) => Promise<Signed>
 }
 
 /**
  * Takes a place in the nonce queue of the wallet that pays the network fee for a settlement, on top of
  * everything it has promised before, has it sign, and stores payment and signed bytes: all in one
  * commit, and nothing when the wallet cannot cover it.
- * @throws `PAYMENT_VERIFICATION_FAILED` when it cannot; `SERVICE_UNAVAILABLE` when the wallet is
- * stopped
+ * @throws `PAYMENT_VERIFICATION_FAILED` when it cannot, or the signer refuses; `RATE_LIMIT` when a
+ * budget of network fees is spent; `SERVICE_UNAVAILABLE` when the wallet is stopped or the signer away
  */
 export async function persistSettlement(
   context: Context,
@@ -43,6 +45,7 @@ export async function persistSettlement(
   const { chain, wallet } = keeping
   for (let look = 1; ; look++) {
     const funds = await orUndecided(job.deadline.within(readSenderFunds(context, chain, wallet)))
+    await requireKnownHistory(context, chain, { sender: wallet, funds })
     const kept = await runInQueue(context, { network: chain.network.network, sender: wallet }, () =>
       keep(context, job, { ...keeping, funds }),
     )
@@ -74,7 +77,7 @@ async function keep(
     })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender: wallet })
-    const { bytes, signature } = keeping.sign(place.nonce)
+    const { bytes, signature } = await orNotSigned(context, keeping.sign(place.nonce))
     context.atPoint?.('settle:signed')
     const signed: OutgoingSettlement = {
       bytes,
@@ -88,6 +91,14 @@ async function keep(
       { ...job, held, transfer },
       { limits, signed },
     )
+    await reserveFee(tx, {
+      paymentId: payment.id,
+      network: network.network,
+      wallet,
+      accountId: job.keyless ? null : job.accountId,
+      feeAtomic,
+      limits: dailyFees(context, network),
+    })
     return { ok: true as const, payment, signed }
   })
 }

@@ -1,4 +1,4 @@
-import { fact, textFact, type CheckFact } from '#contract/facts.ts'
+import { fact, type CheckFact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -10,9 +10,11 @@ import { chainOf } from '../context/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import {
   checkFunds,
+  checkPayer,
   checkSignature,
   checkValidity,
   contractsOf,
+  simulateExecution,
 } from '../verification/check-authorization.ts'
 import {
   VerificationReport,
@@ -20,7 +22,9 @@ import {
   undecided,
 } from '../verification/verification-report.ts'
 import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
-import { facilitatorWallets } from './facilitator-wallet.ts'
+import { requireBudget } from '../db/settlement-fees.ts'
+import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
+import { dailyFees, facilitatorWallets } from './facilitator-wallet.ts'
 import { IN_SETTLEMENT } from './claim.ts'
 import {
   validatePayment,
@@ -56,6 +60,7 @@ export type Previewed = { payer: string | null; isSettling: boolean }
  */
 export async function preview(context: Context, previewed: Preview): Promise<Previewed> {
   const { terms, examined, report } = previewed
+  await requireGranting(context, terms.network.network)
   const chain = chainOf(context, terms.network.network)
   const { authorization, key } = examined
   // Without the payer's signature, a payment that is being settled proves nothing.
@@ -105,6 +110,7 @@ async function previewNamed(
   { chain, signature }: { chain: Chain; signature: string },
 ): Promise<Previewed> {
   const { examined, deadline, keyless, report } = previewed
+  const affirmedHeight = await requireGranting(context, chain.network.network)
   // A transaction for us to broadcast is looked up once; one that the payer has broadcast is waited
   // for.
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
@@ -116,6 +122,8 @@ async function previewNamed(
     if (settling) return settling
   }
   const landed = seen.state === 'landed'
+  if (landed && mayHaveBeenGranted({ blockHeight: seen.height }, affirmedHeight))
+    throw undecided(GRANTED_OR_NOT)
   if (isCertain(seen))
     return { payer: (await validatePayment(context, previewed, seen)).sender, isSettling: false }
   // Simulated now it would fail, because it has happened.
@@ -182,14 +190,18 @@ async function previewAuthorization(
     throw undecided(
       'This service does not settle tokens: it has no fee payer for them. Nothing is decided.',
     )
-  const quote = await contracts.quote({ from: address, ...callOf(verified) })
-  const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  report.check('simulation_failed', {
-    name: 'simulation',
-    source: 'chain',
-    ok: quote.ok,
-    expected: fact('accepted'),
-    got,
+  await checkPayer(context, { chain, report }, verified.from)
+  const { feeAtomic } = await simulateExecution(
+    { chain, report },
+    { from: address, ...callOf(verified) },
+  )
+  const { network } = chain
+  await requireBudget(context.db, {
+    network: network.network,
+    wallet: address,
+    accountId: previewed.keyless ? null : previewed.accountId,
+    feeAtomic,
+    limits: dailyFees(context, network),
   })
   refuseVerdict(
     context,
@@ -209,6 +221,7 @@ async function findSettling(
   { terms, claimant, fingerprint, report }: Preview,
   key: string,
 ): Promise<Previewed | null> {
+  const affirmedHeight = await requireGranting(context, terms.network.network)
   const claim = await findClaim(context.db, {
     network: terms.network.network,
     key,
@@ -237,6 +250,7 @@ async function findSettling(
   })
   if (!payment) return null
   outcome({ report }, payment, { alreadyProcessed: false, checks: report.checks })
+  if (mayHaveBeenGranted(payment, affirmedHeight)) throw undecided(GRANTED_OR_NOT)
   return { payer: payment.sender, isSettling: true }
 
   function accept(got: CheckFact): null {

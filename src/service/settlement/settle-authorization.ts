@@ -1,4 +1,4 @@
-import { fact, textFact } from '#contract/facts.ts'
+import { fact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import type { Chain, ObservedTransfer } from '../chains/chain.ts'
@@ -9,16 +9,18 @@ import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
 import { monitorSettlement } from './monitor-settlement.ts'
 import { broadcast } from '../hosted/broadcast.ts'
-import { signCall } from '../wallets/sign-call.ts'
+import { signCall, type WalletSigner } from '../wallets/sign.ts'
 import { notifyMonitor } from '../chains/notify.ts'
 import {
   checkFunds,
+  checkPayer,
   checkValidity,
   contractsOf,
   factOfUse,
+  simulateExecution,
 } from '../verification/check-authorization.ts'
 import { undecided } from '../verification/verification-report.ts'
-import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
+import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
 import {
@@ -141,55 +143,36 @@ async function settleHere(
 ): Promise<PaymentRecord> {
   const [address] = facilitatorWallets(context, 'evm')
   const contracts = contractsOf(chain)
-  return withWallet(context, address, async (opened) => {
-    const quote = await rehearse(job, chain, {
-      from: opened.wallet.address,
-      ...callOf(authorization),
-    })
-    let kept: PaymentRecord | undefined
-    const official = { contracts, terms: job.terms, authorization, address: opened.wallet.address }
-    const verdict = await orUndecided(
-      job.deadline.within(
-        settleOfficially(official, async (call) => {
-          const sent = await send(context, job, { chain, held, opened, call, quote })
-          kept = sent.payment
-          return sent.signature as `0x${string}`
-        }),
-      ),
-    )
-    if (kept) return kept
-    // Our checks have all passed: an objection of the package proves nothing.
-    context.log.warn(
-      { verdict, network: chain.network.network },
-      'the official facilitator did not settle a payment',
-    )
-    throw undecided('The payment could not be settled now. Nothing is decided.')
-  })
-}
-
-/** @throws ProofRefused `simulation_failed` */
-async function rehearse(
-  { deadline, report }: Job,
-  chain: Chain,
-  call: ContractCall & { from: string },
-): Promise<Extract<Quote, { ok: true }>> {
-  const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
-  const got = quote.ok ? fact('accepted') : textFact(quote.reason)
-  report.check('simulation_failed', {
-    name: 'simulation',
-    source: 'chain',
-    ok: quote.ok,
-    expected: fact('accepted'),
-    got,
-  })
-  if (!quote.ok) throw new TypeError('The check above has refused this.')
-  return quote
+  const opened = await openFeePayer(context, address)
+  await checkPayer(context, { chain, report: job.report }, authorization.from)
+  const call = { from: opened.wallet.address, ...callOf(authorization) }
+  const quote = await orUndecided(
+    job.deadline.within(simulateExecution({ chain, report: job.report }, call)),
+  )
+  let kept: PaymentRecord | undefined
+  const official = { contracts, terms: job.terms, authorization, address: opened.wallet.address }
+  const verdict = await orUndecided(
+    job.deadline.within(
+      settleOfficially(official, async (call) => {
+        const sent = await send(context, job, { chain, held, opened, call, quote })
+        kept = sent.payment
+        return sent.signature as `0x${string}`
+      }),
+    ),
+  )
+  if (kept) return kept
+  // Our checks have all passed: an objection of the package proves nothing.
+  context.log.warn(
+    { verdict, network: chain.network.network },
+    'the official facilitator did not settle a payment',
+  )
+  throw undecided('The payment could not be settled now. Nothing is decided.')
 }
 
 type Sending = {
   chain: Chain
   held: OpenClaim
-  opened: OpenedWallet
+  opened: WalletSigner
   call: ContractCall
   quote: Extract<Quote, { ok: true }>
 }
@@ -200,7 +183,7 @@ async function send(
   job: Job,
   { chain, held, opened, call, quote }: Sending,
 ): Promise<{ payment: PaymentRecord; signature: string }> {
-  const { wallet, secret } = opened
+  const { wallet } = opened
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
   const { payment, signed } = await persistSettlement(context, job, {
     chain,
@@ -219,7 +202,7 @@ async function send(
         maxPriorityFeePerGas,
         ...call,
       }
-      return signCall(fields, { secret, address: wallet.address })
+      return signCall(opened, fields)
     },
   })
   const { bytes, signature } = signed

@@ -4,7 +4,7 @@ import { parseJson } from '#contract/json.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
 import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import { coSign } from '../wallets/sign-call.ts'
+import { coSign } from '../wallets/sign.ts'
 import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import {
@@ -22,11 +22,12 @@ import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../context/network.ts'
 import { broadcast } from '../hosted/broadcast.ts'
+import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
 import { monitorQuestion } from './monitor-self.ts'
 import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
-import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
+import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import {
@@ -66,9 +67,14 @@ import { isCertain, watch } from './watch.ts'
  */
 export async function settle(context: Context, job: Job): Promise<Settled> {
   const attempt = crypto.randomUUID()
+  const affirmedHeight = await requireGranting(context, job.terms.network.network)
   const settled = await untilDecided(context, { ...job, attempt })
   if (!settled.payment) return settled
   const call = { paymentId: settled.payment.id, attempt }
+  if (!settled.toldBefore && mayHaveBeenGranted(settled.payment, affirmedHeight)) {
+    await yieldGrant(context.db, call)
+    throw undecided(GRANTED_OR_NOT)
+  }
   if (settled.state === 'paid' && !job.caller?.gone)
     return { ...settled, alreadyProcessed: !(await isGranted(context, job, call)) }
   await yieldGrant(context.db, call)
@@ -336,18 +342,15 @@ async function signAsSponsor(
     throw undecided('The payment could not be verified now. Nothing is decided.')
   }
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
-  return withWallet(context, address, async ({ wallet, secret }) => {
-    const { feeAtomic } = feePayerFee(bytes)
-    const sign = () => coSign(bytes, { secret, address: wallet.address })
-    return persistSettlement(context, job, {
-      chain,
-      held,
-      transfer: transferOf(job),
-      wallet: wallet.address,
-      feeAtomic,
-      limits,
-      sign,
-    })
+  const opened = await openFeePayer(context, address)
+  return persistSettlement(context, job, {
+    chain,
+    held,
+    transfer: transferOf(job),
+    wallet: opened.wallet.address,
+    feeAtomic: feePayerFee(bytes).feeAtomic,
+    limits,
+    sign: () => coSign(opened, bytes),
   })
 }
 

@@ -1,6 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import {
+  createTestDatabase,
+  ENGINES,
+  executeAsOwner,
+  type TestDatabase,
+} from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { sweep } from '../service.ts'
 import { routes } from '../api/handlers.ts'
@@ -134,10 +139,11 @@ describe.each(ENGINES)('usage on %s', (engine) => {
   test('what could not be written stays counted, and is written with the next flush', async () => {
     const { key, id } = await createTestKey(app.context.db)
     await ask(app, key, '/payments')
-    await app.context.db.execute(sql`alter table service.usage rename to away`)
+    const owner = { target: app.context.config.database, db: app.context.db }
+    await executeAsOwner(owner, 'alter table service.usage rename to away')
     await ask(app, key, '/payments')
     await expect(app.context.usage.flush()).rejects.toThrow('service.usage')
-    await app.context.db.execute(sql`alter table service.away rename to usage`)
+    await executeAsOwner(owner, 'alter table service.away rename to usage')
     await ask(app, key, '/payments')
     expect(
       (await ask(app, key, `/usage?endpoint=paymentList&keyId=${id}`)).json.totalRequests,

@@ -13,13 +13,16 @@ import {
   fact,
   moneyOf,
   signedTime,
+  textFact,
   type CheckFact,
 } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
-import type { Contracts } from '../chains/contracts.ts'
-import type { VerificationReport } from './verification-report.ts'
+import type { ContractCall, Contracts, Quote } from '../chains/contracts.ts'
+import { undecided, type VerificationReport } from './verification-report.ts'
+import type { Context } from '../context/context.ts'
+import { findRefusedPayer } from '../db/settlement-fees.ts'
 import { checkTime, type ProofTime } from './proof-time.ts'
 import type { ExpectedTerms } from './terms.ts'
 
@@ -220,6 +223,47 @@ export async function checkFunds({
       got: amountFact(has, asset),
     })
   }
+}
+
+/**
+ * A payer whose code made a settlement fail after a good simulation has none settled for a day: each
+ * costs a wallet of the operator its network fee.
+ * @throws ProofRefused `payer_refused`
+ */
+export async function checkPayer(
+  { db }: Pick<Context, 'db'>,
+  { chain, report }: Pick<Checked, 'chain' | 'report'>,
+  payer: string,
+): Promise<void> {
+  const refused = await findRefusedPayer(db, { network: chain.network.network, payer })
+  if (!refused) return
+  const { transaction, refusedUntil } = refused
+  throw report.refuse('payer_refused', {
+    name: 'payer',
+    source: 'record',
+    expected: fact('no_failed_settlement'),
+    got: { code: 'refused_until', params: { at: refusedUntil.getTime(), transaction } },
+  })
+}
+
+/**
+ * Simulates the execution of an authorization as `from` would broadcast it, and prices it.
+ * @throws ProofRefused `simulation_failed`; `PAYMENT_VERIFICATION_FAILED` where only the next block
+ * refuses it, or `from` holds too little
+ */
+export async function simulateExecution(
+  { chain, report }: Pick<Checked, 'chain' | 'report'>,
+  call: ContractCall & { from: string },
+): Promise<Extract<Quote, { ok: true }>> {
+  const quote = await contractsOf(chain).quote(call)
+  if (!quote.ok && !quote.certain)
+    throw undecided('The network would not execute the payment at this moment. Nothing is decided.')
+  const check = { name: 'simulation', source: 'chain', expected: fact('accepted') } as const
+  if (quote.ok) {
+    report.check('simulation_failed', { ...check, ok: true, got: fact('accepted') })
+    return quote
+  }
+  throw report.refuse('simulation_failed', { ...check, got: textFact(quote.reason) })
 }
 
 async function numberOr(answer: Promise<unknown>, otherwise: bigint): Promise<bigint> {

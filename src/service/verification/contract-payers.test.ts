@@ -33,8 +33,8 @@ let key: string
 
 beforeAll(async () => {
   fixture = await openMinedTokenFixture()
-  const { config, chains, vault } = fixture.context
-  app = await startTestApp({ target: config.database, routes, parts: { config, chains, vault } })
+  const { config, chains, signer } = fixture.context
+  app = await startTestApp({ target: config.database, routes, parts: { config, chains, signer } })
   ;({ key } = await createTestKey(app.context.db))
 })
 afterAll(async () => {

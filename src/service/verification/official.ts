@@ -22,10 +22,11 @@ export type Official = {
 /** Its verdict, as its reason code; null when it is satisfied. */
 export async function verifyOfficially(official: Official): Promise<string | null> {
   if (!takesOfficially(official)) return null
-  const { payload, requirements, scheme } = await prepare(official, () =>
+  const { payload, requirements, scheme, unread } = await prepare(official, () =>
     Promise.reject(new Error('Nothing is submitted while a payment is verified.')),
   )
   const { isValid, invalidReason } = await scheme.verify(payload, requirements)
+  if (!isValid && 'error' in unread) throw unread.error
   return isValid ? null : (invalidReason ?? 'invalid')
 }
 
@@ -43,7 +44,7 @@ export async function settleOfficially(
     return null
   }
   const failure: { error?: unknown } = {}
-  const { payload, requirements, scheme } = await prepare(official, async (call) => {
+  const { payload, requirements, scheme, unread } = await prepare(official, async (call) => {
     try {
       return await submit(call)
     } catch (error) {
@@ -53,6 +54,7 @@ export async function settleOfficially(
   })
   const { success, errorReason } = await scheme.settle(payload, requirements)
   if ('error' in failure) throw failure.error
+  if (!success && 'error' in unread) throw unread.error
   return success ? null : (errorReason ?? 'failed')
 }
 
@@ -71,10 +73,17 @@ async function prepare(
 ) {
   const { ExactEvmScheme } = await import('@x402/evm/exact/facilitator')
   const expected = callOf(authorization)
+  // The package starts to read the token's code and may return without waiting for it: a rejection would then end
+  // this process. So a failed reading answers "no code", and its error is thrown in place of the refusal.
+  const unread: { error?: unknown } = {}
   const signer: FacilitatorEvmSigner = {
     getAddresses: () => [address as Hex],
     readContract: (call) => contracts.read(call),
-    getCode: ({ address: account }) => contracts.code(account),
+    getCode: ({ address: account }) =>
+      contracts.code(account).catch((error: unknown) => {
+        unread.error = error
+        return '0x' as const
+      }),
     verifyTypedData: (args) => verifyTypedData(args),
     writeContract: async ({ address: to, abi, functionName, args }) => {
       const call = {
@@ -109,6 +118,7 @@ async function prepare(
   return {
     payload,
     requirements,
+    unread,
     scheme: new ExactEvmScheme(signer, { eip6492AllowedFactories: [], simulateInSettle: true }),
   }
 }

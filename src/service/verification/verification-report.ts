@@ -23,6 +23,11 @@ export class VerificationReport {
     if (!told.ok) throw new ProofRefusedError(reason, told, this.checks)
   }
 
+  /** The refusal by a check that has failed; the caller throws it. */
+  refuse(reason: ProofReason, check: Omit<NewCheck, 'ok'>): ProofRefusedError {
+    return new ProofRefusedError(reason, this.record({ ...check, ok: false }), this.checks)
+  }
+
   /**
    * Two texts that must be the same, as facts of one kind. `factOf`: their kind, addresses by
    * default.

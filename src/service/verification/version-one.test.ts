@@ -46,7 +46,7 @@ beforeAll(async () => {
     database: database.target,
     networks: [tokens.network],
     logLevel: 'silent',
-    vaultKey: { file: join(folder, 'vault.key') },
+    signer: { env: { VAULT_KEY_FILE: join(folder, 'vault.key') } },
     facilitators: { allowed: [], loopback: true, wallets: [address] },
     trustedProxyHops: 0,
   })

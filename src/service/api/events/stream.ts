@@ -144,7 +144,7 @@ async function admit(
   } catch (error) {
     context.log.error({ err: error }, 'upgrade failed')
     return new ProblemError('SERVICE_UNAVAILABLE', {
-      message: 'The database cannot be reached. Nothing is decided.',
+      message: 'The database does not answer now. Nothing is decided.',
       retryAfter: 2,
     })
   }

@@ -341,13 +341,13 @@ async function search(
 ): Promise<Hex | undefined> {
   const until = rests.get(client) ?? new Map<string, number>()
   rests.set(client, until)
-  if ((until.get(name) ?? 0) > Date.now()) return undefined
+  if ((until.get(name) ?? 0) > performance.now()) return undefined
   until.delete(name)
   for (const page of pages) {
     const found = await look(page)
     if (found) return found
   }
-  if (pages.length > 1) until.set(name, Date.now() + pages.length * REST_PER_PAGE_MS)
+  if (pages.length > 1) until.set(name, performance.now() + pages.length * REST_PER_PAGE_MS)
   const [oldest] = until.keys()
   if (oldest !== undefined && until.size > MAX_RESTS) until.delete(oldest)
   return undefined

@@ -1,6 +1,6 @@
-import type { Hex } from 'viem'
+import { BlockNotFoundError, type Hex } from 'viem'
 import type { Network } from '#contract/network.ts'
-import type { Chain, Audit, SenderFunds } from '../chain.ts'
+import type { Chain, Audit, SenderFunds, WalletHistory } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
@@ -47,6 +47,7 @@ export function openEvmChain(network: Network): Chain {
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),
     audit: (address) => audit(endpoints, address),
+    history: (address, { since }) => readHistory(endpoints, address, since),
     token,
     contracts: openContracts(endpoints, network),
     check: async () => void (await head.fresh()),
@@ -57,14 +58,44 @@ export function openEvmChain(network: Network): Chain {
 /** Balance and nonce of the finalized block. */
 function audit(endpoints: EvmEndpoints, wallet: string): Promise<Audit> {
   return endpoints.ask(async (client): Promise<Audit> => {
-    const { number: blockNumber } = await client.getBlock({ blockTag: 'finalized' })
+    const { number: blockNumber, hash } = await client.getBlock({ blockTag: 'finalized' })
     const address = wallet as Hex
     const [balanceAtomic, nonce] = await Promise.all([
       client.getBalance({ address, blockNumber }),
       client.getTransactionCount({ address, blockNumber }),
     ])
-    return { height: Number(blockNumber), exact: true, balanceAtomic, nonce, signed: [] }
+    return {
+      height: Number(blockNumber),
+      blockHash: hash,
+      exact: true,
+      balanceAtomic,
+      nonce,
+      signed: [],
+    }
   })
+}
+
+/** The nonce counts what waits for a block too: it may have been signed by rows that were lost. */
+function readHistory(
+  endpoints: EvmEndpoints,
+  wallet: string,
+  since: number | null,
+): Promise<WalletHistory> {
+  return endpoints.ask(async (client): Promise<WalletHistory> => {
+    const address = wallet as Hex
+    const [latest, pending, block] = await Promise.all([
+      client.getTransactionCount({ address, blockTag: 'latest' }),
+      client.getTransactionCount({ address, blockTag: 'pending' }),
+      since === null ? null : client.getBlock({ blockNumber: BigInt(since) }).catch(noBlock),
+    ])
+    return { nonce: Math.max(latest, pending), blockHash: block?.hash ?? null, unknown: [] }
+  })
+}
+
+/** A chain without this block is another chain, or its node is behind. */
+function noBlock(error: unknown): null {
+  if (error instanceof BlockNotFoundError) return null
+  throw error
 }
 
 /** Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. */

@@ -8,17 +8,20 @@ import {
   type PublicClient,
 } from 'viem'
 import type { Network } from '#contract/network.ts'
-import type { Contracts, ContractHolding, Quote } from '../contracts.ts'
+import type { Contracts, ContractHolding, Quote, TokenMovement } from '../contracts.ts'
 import { remember } from '../remember.ts'
 import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
-import { refusal } from './simulate.ts'
+import { isShort, refusal } from './simulate.ts'
 
 /** Margin for a token whose gas use changes between the estimate and the block. */
 const MARGIN_PERCENT = 25n
+/** A recipient whose balance falls to zero meanwhile makes the transfer dearer by about this much. */
+const MIN_MARGIN = 20_000n
+const TOO_LITTLE = 'The wallet that pays the network fee holds too little.'
 /** A transfer of one token that needs more is not meant to be executed for others. */
 const MAX_GAS = 500_000n
 const DOMAIN_TTL_MS = 60_000
@@ -53,11 +56,18 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
     code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
     accepts: (question) => endpoints.ask((client) => acceptsSignature(client, question)),
     async quote({ from, to, data }) {
-      const answers = await endpoints.askTwice((client) =>
-        quoteOnce(client, { from: from as Hex, to, data }),
+      // One endpoint that would execute it is enough: the second is asked about a refusal.
+      const answers = await endpoints.askTwice(
+        (client) => quoteOnce(client, { from: from as Hex, to, data }),
+        ({ ok }) => ok,
       )
-      return answers.find(({ ok }) => ok) ?? answers[0]
+      return (
+        answers.find(({ ok }) => ok) ??
+        answers.find((answer) => !answer.ok && !answer.certain) ??
+        answers[0]
+      )
     },
+    couldMove: (movement) => endpoints.prove((client) => couldMove(client, movement)),
     price: (gas) => endpoints.ask((client) => readGasPrice(client, gas)),
     build: (call) => buildCall(endpoints, network, call),
     findUse: (authorization, since = null) =>
@@ -101,6 +111,26 @@ async function readHolding(
     : { height: Number(blockNumber), balanceAtomic, allowanceAtomic }
 }
 
+async function couldMove(
+  client: PublicClient,
+  { token, owner, recipient, amountAtomic, spender, height }: TokenMovement,
+): Promise<boolean> {
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [recipient, amountAtomic],
+  })
+  const blockNumber = BigInt(height)
+  const refused = await refusalOf(client.call({ account: owner, to: token, data, blockNumber }))
+  if (refused !== undefined) return false
+  if (spender === null) return true
+  const call = { address: token, abi: erc20Abi, blockNumber } as const
+  const allowed = await orNull(
+    client.readContract({ ...call, functionName: 'allowance', args: [owner, spender] }),
+  )
+  return allowed !== null && allowed >= amountAtomic
+}
+
 /** A contract that refuses, or has no such function, says nothing. */
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
@@ -116,24 +146,50 @@ function isEmptyAnswer(error: unknown): boolean {
   return error instanceof Error && /returned no data/.test(error.message)
 }
 
+/**
+ * A payer's contract can read the fees, the gas limit and the sender of the transaction that calls
+ * it, so they are those of the broadcast.
+ */
 async function quoteOnce(
   client: PublicClient,
   { from, to, data }: { from: Hex; to: Hex; data: Hex },
 ): Promise<Quote> {
   try {
-    const [estimate, height] = await Promise.all([
-      client.estimateGas({ account: from, to, data }),
-      client.getBlockNumber(),
-      client.call({ account: from, to, data }),
-    ])
-    const gas = estimate + (estimate * MARGIN_PERCENT) / 100n
+    const call = { account: from, to, data }
+    const estimate = await client.estimateGas({ ...call, blockTag: 'latest' })
+    const share = (estimate * MARGIN_PERCENT) / 100n
+    const gas = estimate + (share > MIN_MARGIN ? share : MIN_MARGIN)
     if (gas > MAX_GAS)
-      return { ok: false, reason: `The token needs more than ${MAX_GAS} gas to be moved.` }
+      return {
+        ok: false,
+        certain: true,
+        reason: `The token needs more than ${MAX_GAS} gas to be moved.`,
+      }
     const price = await readGasPrice(client, gas)
+    const broadcast = { ...call, gas, ...price }
+    const [height, next] = await Promise.all([
+      client.getBlockNumber(),
+      refusalOf(client.call({ ...broadcast, blockTag: 'pending' })),
+      client.call({ ...broadcast, blockTag: 'latest' }),
+    ])
+    if (next !== undefined) return { ok: false, certain: false, reason: next }
     return { ok: true, gas, ...price, feeAtomic: gas * price.maxFeePerGas, height: Number(height) }
+  } catch (error) {
+    if (isShort(error)) return { ok: false, certain: false, reason: TOO_LITTLE }
+    const reason = refusal(error)
+    if (reason === undefined) throw error
+    return { ok: false, certain: true, reason }
+  }
+}
+
+/** Why the network refuses a call; undefined where it executes it. */
+async function refusalOf(call: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await call
+    return undefined
   } catch (error) {
     const reason = refusal(error)
     if (reason === undefined) throw error
-    return { ok: false, reason }
+    return reason
   }
 }

@@ -20,7 +20,7 @@ export async function canNeverLand(
 ): Promise<boolean> {
   const { sender, nonce, builtHeight } = wanted
   if (nonce === null) return false
-  const proofs = await endpoints.askTwice(async (client) => {
+  return endpoints.prove(async (client) => {
     const { number } = await client.getBlock({ blockTag: 'finalized' })
     const used = {
       address: sender as Hex,
@@ -32,7 +32,6 @@ export async function canNeverLand(
     const user = await findUser(client, used)
     return user !== undefined && !isPayment(wanted, user)
   })
-  return proofs.every(Boolean)
 }
 
 type Meant = Pick<MonitoredTransaction, 'recipient' | 'asset' | 'amountAtomic' | 'signed'>

@@ -52,8 +52,8 @@ export async function simulate(
   }
 }
 
-/** A balance that was read a moment ago is gone when another payment of the sender lands in between. */
-function isShort(error: unknown): boolean {
+/** Whether the sender holds too little. A balance that was read a moment ago is gone when another payment of the sender lands in between. */
+export function isShort(error: unknown): boolean {
   return (
     error instanceof BaseError &&
     error.walk((cause) => cause instanceof InsufficientFundsError) !== null

@@ -1,9 +1,9 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
-import type { Audit } from '../chain.ts'
+import type { Audit, HistoryQuery, WalletHistory } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { SolanaEndpoints } from './client.ts'
-import { signaturesOf } from './find.ts'
+import { MAX_SIGNATURES, signaturesOf } from './find.ts'
 
 const PARALLEL_TRANSACTIONS = 8
 /** What a node calls a transaction that it would not run: no transaction has this signature. */
@@ -36,10 +36,45 @@ export function audit(
     )
     return {
       height,
+      blockHash: null,
       exact,
       balanceAtomic,
       nonce: null,
       signed: landed.flatMap((each) => each ?? []),
+    }
+  })
+}
+
+/**
+ * What a wallet signed since a slot and no row has. Only unknown transactions are read: of the
+ * others the rows say who signed them.
+ * @throws when the node does not serve the range, or it holds too many transactions
+ */
+export function readHistory(
+  endpoints: SolanaEndpoints,
+  wallet: string,
+  { since, isKnown }: HistoryQuery,
+): Promise<WalletHistory> {
+  return endpoints.ask(async (connection): Promise<WalletHistory> => {
+    const from = since === null ? 0 : since + 1
+    if (since !== null && (await connection.getFirstAvailableBlock()) > from)
+      throw new Error(`The node does not serve transactions since slot ${from}.`)
+    const named = await signaturesOf(connection, wallet, { from })
+    if (named.length >= MAX_SIGNATURES)
+      throw new Error(`The wallet has ${MAX_SIGNATURES} transactions or more since slot ${from}.`)
+    const signatures = named
+      .map(({ signature }) => signature)
+      .filter((signature) => signature !== NO_SIGNATURE)
+    const known = await isKnown(signatures)
+    const signed = await inParallel(
+      signatures.filter((signature) => !known.has(signature)),
+      PARALLEL_TRANSACTIONS,
+      (signature) => readOwn(connection, wallet, signature),
+    )
+    return {
+      nonce: null,
+      blockHash: null,
+      unknown: signed.flatMap((each) => (each ? [each.signature] : [])),
     }
   })
 }
@@ -61,8 +96,8 @@ async function readHeld(
   }
   let held = await read()
   if (held.slot <= (await connection.getSlot('finalized'))) return { ...held, exact: true }
-  const deadline = Date.now() + SETTLES_WITHIN_MS
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + SETTLES_WITHIN_MS
+  while (performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, Math.ceil(blockTimeMs / 4)))
     const next = await read()
     if (next.balanceAtomic !== held.balanceAtomic) held = next

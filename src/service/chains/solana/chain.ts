@@ -16,12 +16,12 @@ import type { Network } from '#contract/network.ts'
 import type { Chain, ChainClock, Head, SenderFunds, OpenPayment, Ready } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
-import { audit } from './audit.ts'
+import { audit, readHistory } from './audit.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
 import { openEndpoints, type SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
-import { find, signaturesOf } from './find.ts'
+import { openSearch, signaturesOf } from './find.ts'
 import { canNeverLand } from './never-land.ts'
 import { isGone, observe, readStatuses } from './observe.ts'
 import { readToken } from './token.ts'
@@ -37,6 +37,7 @@ export function openSolanaChain(network: Network): Chain {
     readClock(endpoints),
   )
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
+  const search = openSearch(endpoints)
   return {
     network,
     scansBlocks: false,
@@ -47,7 +48,7 @@ export function openSolanaChain(network: Network): Chain {
     build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as = (seen) => seen) => observe(endpoints, signature, as),
-    find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),
+    find: async (wanted, _from, to) => ({ found: await search(wanted), readTo: to }),
     findByMessage: (query) => findByMessage(endpoints, query),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
@@ -55,6 +56,7 @@ export function openSolanaChain(network: Network): Chain {
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
     audit: (wallet, since) => audit(endpoints, network, { wallet, since }),
+    history: (wallet, query) => readHistory(endpoints, wallet, query),
     token,
     contracts: null,
     check: async () => void (await head.fresh()),

@@ -1,57 +1,120 @@
 import { PublicKey, type ConfirmedSignatureInfo, type Connection } from '@solana/web3.js'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '#chains/solana/programs.ts'
+import { associatedTokenAccount } from '#chains/solana/token-account.ts'
+import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Found, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { SolanaEndpoints } from './client.ts'
 
-const PARALLEL_SENDERS = 4
+const PARALLEL_ACCOUNTS = 4
 const PAGE = 1_000
-/** A sender with more transactions than this since a payment was built is read no further back. */
+/** Most searches reach back a minute: the first page is short, so that a busy payee's answer is small. */
+const FIRST_PAGE = 100
+/** An account with more transactions than this since a payment was built is read no further back. */
 const MAX_PAGES = 5
+export const MAX_SIGNATURES = PAGE * MAX_PAGES
 
 /**
- * Payments among their senders' transactions, by memo. Anyone can put an id into a memo and name a sender among the accounts,
- * so that one payment may be found several times: each is only a candidate.
+ * Searches for payments by memo, among the transactions of their payees: many drafts pay few
+ * payees, and anybody may name any payer in a draft. Where there are fewer payers than payees, and
+ * for a payee with too many transactions to be read back far enough, among those of the payers.
+ * Anyone can put an id into a memo and name an account beside it, so that one payment may be found
+ * several times: each is only a candidate.
  */
-export async function find(
+export function openSearch(
   endpoints: SolanaEndpoints,
-  wanted: readonly MonitoredTransaction[],
-): Promise<Found[]> {
-  const bySender = Map.groupBy(wanted, ({ sender }) => sender)
-  const found = await inParallel([...bySender], PARALLEL_SENDERS, async ([sender, payments]) => {
-    const since = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
-    const signatures = await endpoints.ask((connection) =>
-      signaturesOf(connection, sender, { from: since }),
+): (wanted: readonly MonitoredTransaction[]) => Promise<Found[]> {
+  const programs = new Map<string, string>()
+  const sendersOf = (payments: readonly MonitoredTransaction[]) =>
+    Map.groupBy(payments, ({ sender }) => sender)
+
+  /** The token program of a mint never changes. */
+  async function programOf(mint: string): Promise<string | undefined> {
+    const known = programs.get(mint)
+    if (known !== undefined) return known
+    const account = await endpoints.ask((connection) =>
+      connection.getAccountInfo(new PublicKey(mint), 'confirmed'),
     )
-    return payments.flatMap(({ paymentId }) =>
-      signatures
-        .filter(({ memo }) => memo?.includes(paymentId))
-        .map(({ signature }) => ({ signature, paymentIds: [paymentId] })),
+    const program = account?.owner.toBase58()
+    if (program !== undefined) programs.set(mint, program)
+    return program
+  }
+
+  /** The account that receives: of a token, only the wallet's associated account counts as the wallet. */
+  async function receiverOf({ asset, recipient, sender }: MonitoredTransaction): Promise<string> {
+    if (asset === SOLANA_NATIVE) return recipient
+    const program = await programOf(asset)
+    if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return sender
+    return associatedTokenAccount({ owner: recipient, mint: asset, program }).address
+  }
+
+  async function search(
+    accounts: ReadonlyMap<string, readonly MonitoredTransaction[]>,
+  ): Promise<{ found: Found[]; unread: MonitoredTransaction[] }> {
+    const unread: MonitoredTransaction[] = []
+    const found = await inParallel(
+      [...accounts],
+      PARALLEL_ACCOUNTS,
+      async ([account, payments]) => {
+        const from = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
+        const signatures = await endpoints.ask((connection) =>
+          signaturesOf(connection, account, { from, firstPage: FIRST_PAGE }),
+        )
+        if (signatures.length >= FIRST_PAGE + PAGE * (MAX_PAGES - 1)) unread.push(...payments)
+        return payments.flatMap(({ paymentId }) =>
+          signatures
+            .filter(({ memo }) => memo?.includes(paymentId))
+            .map(({ signature }) => ({ signature, paymentIds: [paymentId] })),
+        )
+      },
     )
-  })
-  return found.flat()
+    return { found: found.flat(), unread }
+  }
+
+  return async (wanted) => {
+    const received = await Promise.all(
+      wanted.map(async (payment) => ({ payment, account: await receiverOf(payment) })),
+    )
+    const receivers = new Map(
+      [...Map.groupBy(received, ({ account }) => account)].map(([account, of]) => [
+        account,
+        of.map(({ payment }) => payment),
+      ]),
+    )
+    const senders = sendersOf(wanted)
+    if (senders.size < receivers.size) return (await search(senders)).found
+    const { found, unread } = await search(receivers)
+    if (unread.length === 0) return found
+    return [...found, ...(await search(sendersOf(unread))).found]
+  }
 }
 
 /** Confirmed transactions that name an account, from a slot on, the newest first; told only by a node that knows the chain up to the slot `knownTo`. */
 export async function signaturesOf(
   connection: Connection,
   address: string,
-  { from, knownTo }: { from: number; knownTo?: number | undefined },
+  {
+    from,
+    knownTo,
+    firstPage = PAGE,
+  }: { from: number; knownTo?: number | undefined; firstPage?: number },
 ): Promise<ConfirmedSignatureInfo[]> {
   const account = new PublicKey(address)
   const signatures: ConfirmedSignatureInfo[] = []
   for (let page = 0; page < MAX_PAGES; page++) {
     const before = signatures.at(-1)?.signature
+    const limit = page === 0 ? firstPage : PAGE
     const batch = await connection.getSignaturesForAddress(
       account,
       {
-        limit: PAGE,
+        limit,
         ...(before && { before }),
         ...(knownTo !== undefined && { minContextSlot: knownTo }),
       },
       'confirmed',
     )
     signatures.push(...batch.filter(({ slot }) => slot >= from))
-    if (batch.length < PAGE || batch.some(({ slot }) => slot < from)) break
+    if (batch.length < limit || batch.some(({ slot }) => slot < from)) break
   }
   return signatures
 }

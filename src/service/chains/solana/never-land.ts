@@ -13,8 +13,7 @@ export async function canNeverLand(
   endpoints: SolanaEndpoints,
   wanted: MonitoredTransaction,
 ): Promise<boolean> {
-  const proofs = await endpoints.askTwice((connection) => provesAbsence(connection, wanted))
-  return proofs.every(Boolean)
+  return endpoints.prove((connection) => provesAbsence(connection, wanted))
 }
 
 async function provesAbsence(

@@ -254,9 +254,8 @@ export async function isGone(
   endpoints: SolanaEndpoints,
   landed: { signature: string; height: number },
 ): Promise<boolean> {
-  const proofs = await endpoints.askTwice(async (connection) => {
+  return endpoints.prove(async (connection) => {
     const finalized = await connection.getSlot('finalized')
     return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
   })
-  return proofs.every(Boolean)
 }

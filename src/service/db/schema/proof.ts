@@ -128,3 +128,52 @@ export const paymentIdentifier = service.table(
     index('payment_identifier_created').on(t.createdAt),
   ],
 )
+
+/**
+ * The network fee that a wallet of the operator pays for settling a payment, for the budgets of a day: the most it may be until a receipt shows it.
+ */
+export const settlementFee = service.table(
+  'settlement_fee',
+  {
+    paymentId: text()
+      .primaryKey()
+      .references(() => payment.id),
+    network: text().notNull(),
+    wallet: text().notNull(),
+    /** For whom: an account, or `keyless` for all callers without a key. */
+    scope: text().notNull(),
+    /** Native atomic units. */
+    reserved: atomic().notNull(),
+    /** Null until a receipt shows it; 0 when nothing of it can land any more. */
+    paid: atomic(),
+    createdAt: at('created_at')
+      .notNull()
+      .default(sql`clock_timestamp()`),
+  },
+  (t) => [
+    index('settlement_fee_wallet').on(t.network, t.wallet, t.createdAt),
+    index('settlement_fee_scope').on(t.network, t.scope, t.createdAt),
+  ],
+)
+
+/**
+ * Payers whose own code made a settlement fail after a good simulation, so that a wallet of the operator paid for nothing.
+ */
+export const refusedPayer = service.table(
+  'refused_payer',
+  {
+    network: text().notNull(),
+    payer: text().notNull(),
+    /** The payment whose settlement failed. */
+    paymentId: text()
+      .notNull()
+      .references(() => payment.id),
+    /** The transaction of ours that it made fail. */
+    transaction: text().notNull(),
+    refusedUntil: at('refused_until').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.network, t.payer] }),
+    index('refused_payer_until').on(t.refusedUntil),
+  ],
+)

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { Family } from '#contract/address.ts'
 import type { OwnershipProof, WalletKind } from '#contract/wallet-owner.ts'
 import { account } from './access.ts'
@@ -94,12 +94,23 @@ export const walletLedger = service.table(
     balance: atomic(),
     /** EVM: how many transactions the wallet had sent. */
     nonce: bigint({ mode: 'number' }),
+    /** EVM: the hash of the block at the height. */
+    blockHash: text(),
     /** Everything received since the ledger was opened, and the balance at that time. */
     received: atomic().notNull(),
     checkedAt: at('checked_at').notNull(),
     stoppedAt: at('stopped_at'),
     /** What was found, for the operator. */
     stopReason: text(),
+    /**
+     * The epoch of the deployment in which everything the wallet has signed was found in the rows,
+     * or an operator has decided over the rest.
+     */
+    affirmedEpoch: integer().notNull().default(0),
+    /** JSON: the nonces or signatures that no row explains and that an operator has to decide over. */
+    unaccounted: text(),
+    /** JSON: those that an operator accepted, oldest first. */
+    accepted: text(),
   },
   (t) => [primaryKey({ columns: [t.network, t.address] })],
 )

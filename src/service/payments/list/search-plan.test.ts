@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { NATIVE_ETH } from '#contract/network.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { payment } from '../../db/schema/payment.ts'
 import type { Filters } from './filters.ts'
@@ -26,7 +27,10 @@ beforeAll(async () => {
     select 'pay_' || n, ${actor.accountId}, 'local', case when n % 1000 = 0 then 'failed' else 'finalized' end, 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, n, 'a', 'b',
       'https://shop.example/item/' || n, '{"referenceId":"order ' || n || '"}'
     from generate_series(1, ${sql.raw(String(ROWS))}) n`)
-  await context.db.execute(sql`vacuum analyze service.payment`)
+  await executeAsOwner(
+    { target: context.config.database, db: context.db },
+    'vacuum analyze service.payment',
+  )
 })
 afterAll(() => opened?.[Symbol.asyncDispose]())
 

@@ -1,0 +1,116 @@
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import type { Client } from 'pg'
+import { migrationConfig } from './migration-config.ts'
+import type { OpenOptions } from './open.ts'
+
+/** What the runtime role may do with a table beside reading it. `update` names the columns, or is `all`. */
+export type TableRights = {
+  insert?: true
+  update?: 'all' | readonly string[]
+  delete?: true
+}
+
+/** The tables of a schema by name. The runtime role cannot even read a table that is not listed. */
+export type RuntimeRights = Readonly<Record<string, TableRights>>
+
+/** The role at run time cannot migrate, and the schema is not the one of this version. */
+export class NotMigratedError extends Error {
+  override name = 'NotMigratedError'
+}
+
+/** Who a connection is, and whether it may change the schema. */
+export type Role = { name: string; owns: boolean; migrates: boolean }
+
+/**
+ * `owns`: it owns the tables of the schema, or may become their owner, so that it can delete and
+ * alter all of them. `migrates`: it owns the schema, or may create a schema that is missing.
+ */
+export async function readRole(client: Client, schema: string): Promise<Role> {
+  const { rows } = await client.query<Role>(
+    `select current_user as name,
+       coalesce(owns, false) as owns,
+       coalesce(owns, has_database_privilege(current_database(), 'create')) as migrates
+     from (select (select pg_has_role(nspowner, 'member') from pg_namespace where nspname = $1) as owns) as known`,
+    [schema],
+  )
+  const [role] = rows
+  if (!role) throw new Error('The database does not name its role.')
+  return role
+}
+
+/**
+ * Sets the rights of the runtime role in a schema to exactly these, in one transaction. It takes
+ * the owner of the tables.
+ */
+export async function grantRights(
+  owner: Client,
+  role: string,
+  { schema, rights }: Pick<OpenOptions, 'schema' | 'rights'>,
+): Promise<void> {
+  const [to, within] = [quoteName(role), quoteName(schema)]
+  // Several statements of one simple query are one transaction.
+  await owner.query(
+    [
+      `revoke all on all tables in schema ${within} from ${to}`,
+      `revoke all on schema ${within} from ${to}`,
+      `grant usage on schema ${within}, migrations to ${to}`,
+      `grant usage on all sequences in schema ${within} to ${to}`,
+      // Its start compares the migrations that ran with its own.
+      `grant select on migrations.${within} to ${to}`,
+      ...Object.entries(rights).map(
+        ([table, granted]) =>
+          `grant ${privileges(granted).join(', ')} on ${within}.${quoteName(table)} to ${to}`,
+      ),
+    ].join(';\n'),
+  )
+}
+
+function privileges({ insert, update, delete: deletes }: TableRights): string[] {
+  return [
+    'select',
+    ...(insert ? ['insert'] : []),
+    ...(update === undefined
+      ? []
+      : [update === 'all' ? 'update' : `update (${update.map(quoteName).join(', ')})`]),
+    ...(deletes ? ['delete'] : []),
+  ]
+}
+
+/**
+ * Checks without changing anything that every migration of this version has run.
+ * @throws NotMigratedError
+ */
+export async function requireMigrated(
+  client: Client,
+  role: string,
+  options: OpenOptions,
+): Promise<void> {
+  const newest = readMigrationFiles(migrationConfig(options)).at(-1)?.folderMillis ?? 0
+  const journal = `migrations.${quoteName(options.schema)}`
+  const ran = await client
+    .query<{ newest: string | null }>(`select max(created_at)::text as newest from ${journal}`)
+    .then(
+      ({ rows }) => Number(rows[0]?.newest ?? 0),
+      (error: unknown) => {
+        if (isMissing(error)) return 0
+        throw error
+      },
+    )
+  if (ran < newest)
+    throw new NotMigratedError(
+      `The database is not migrated to this version, and the role "${role}" of DATABASE_URL may not migrate it. Run npm run migrate:${options.schema} with MIGRATION_DATABASE_URL of the role that owns the schema "${options.schema}".`,
+    )
+}
+
+/** No such table or schema, or no right to read it. */
+function isMissing(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['42P01', '3F000', '42501'].some((code) => code === error.code)
+  )
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,203 @@
+import { and, eq, gt, lt, sql, type SQL } from 'drizzle-orm'
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import { refusedPayer, settlementFee } from './schema/proof.ts'
+
+/**
+ * What settlements cost the operator's wallets: the budgets of a day, and the payers that made a
+ * settlement fail. All times are those of the database.
+ */
+
+/** Of all callers without a key. */
+const KEYLESS_SCOPE = 'keyless'
+/** When fees alone are above a budget, they may have fallen by then; seconds. */
+const FEES_MAY_FALL_S = 60
+
+/** The most that settlements may cost in 24 hours on one network, native atomic units. */
+export type DailyFees = { wallet: bigint; account: bigint; keyless: bigint }
+
+export type FeeSpender = {
+  network: string
+  /** The wallet that pays. */
+  wallet: string
+  /** The account that asks; null for a caller without a key. */
+  accountId: string | null
+}
+
+type Wanted = FeeSpender & { feeAtomic: bigint; limits: DailyFees }
+
+/**
+ * Reserves the most that a settlement may cost, in the transaction that signs it. Callers hold the
+ * lock of the wallet's nonce queue, and this takes that of the account, so that the sums are exact
+ * over all processes.
+ * @throws `RATE_LIMIT` when a budget of the last 24 hours does not cover it
+ */
+export async function reserveFee(
+  tx: Database,
+  { paymentId, ...wanted }: Wanted & { paymentId: string },
+): Promise<void> {
+  const { network, wallet, feeAtomic: reserved } = wanted
+  const scope = scopeOf(wanted)
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`settlement fees ${network} ${scope}`}, 0))`,
+  )
+  await requireBudget(tx, wanted)
+  await tx
+    .insert(settlementFee)
+    .values({ paymentId, network, wallet, scope, reserved })
+    .onConflictDoUpdate({ target: settlementFee.paymentId, set: { reserved, paid: null } })
+}
+
+/**
+ * Compares the budgets with what the last 24 hours cost: what receipts show, and the most of what is
+ * under way.
+ * @throws `RATE_LIMIT`
+ */
+export async function requireBudget(db: Database, wanted: Wanted): Promise<void> {
+  const { network, wallet, accountId, feeAtomic, limits } = wanted
+  const budgets = [
+    { budget: 'wallet', column: sql`wallet = ${wallet}`, limit: limits.wallet },
+    {
+      budget: accountId === null ? 'keyless' : 'account',
+      column: sql`scope = ${scopeOf(wanted)}`,
+      limit: accountId === null ? limits.keyless : limits.account,
+    },
+  ] as const
+  for (const { budget, column, limit } of budgets) {
+    const over = (await readSpent(db, network, column)) + feeAtomic - limit
+    if (over <= 0n) continue
+    throw new ProblemError('RATE_LIMIT', {
+      message: REFUSALS[budget],
+      retryAfter: over > limit ? FEES_MAY_FALL_S : await readWait(db, { network, column, over }),
+      details: { reason: 'settlement_fee_budget', budget, network },
+    })
+  }
+}
+
+const REFUSALS = {
+  wallet:
+    'The wallet that pays the network fee has spent its budget of 24 hours. Nothing was signed.',
+  account:
+    'The settlements of this account have spent its budget of network fees of 24 hours. Nothing was signed.',
+  keyless:
+    'Settlements without a key have spent their budget of network fees of 24 hours. Nothing was signed.',
+} as const
+
+const COST = sql`coalesce(paid, reserved)`
+const LAST_DAY = sql`created_at > clock_timestamp() - interval '24 hours'`
+
+async function readSpent(db: Database, network: string, column: SQL): Promise<bigint> {
+  const { rows } = await db.execute<{ spent: string }>(sql`
+    select coalesce(sum(${COST}), 0)::text as spent from service.settlement_fee
+    where network = ${network} and ${column} and ${LAST_DAY}`)
+  return BigInt(rows[0]?.spent ?? 0)
+}
+
+/** Seconds until fees of this sum are older than a day. */
+async function readWait(
+  db: Database,
+  { network, column, over }: { network: string; column: SQL; over: bigint },
+): Promise<number> {
+  const { rows } = await db.execute<{ wait: number }>(sql`
+    select ceil(extract(epoch from created_at + interval '24 hours' - clock_timestamp()))::integer as wait
+    from (
+      select created_at, sum(${COST}) over (order by created_at, payment_id) as freed
+      from service.settlement_fee where network = ${network} and ${column} and ${LAST_DAY}
+    ) as spent
+    where freed >= ${over.toString()}::numeric order by created_at limit 1`)
+  return Math.max(1, rows[0]?.wait ?? FEES_MAY_FALL_S)
+}
+
+function scopeOf({ accountId }: FeeSpender): string {
+  return accountId ?? KEYLESS_SCOPE
+}
+
+/** A settlement was signed again with a higher fee. */
+export async function raiseReservedFee(
+  tx: Database,
+  paymentId: string,
+  reserved: bigint,
+): Promise<void> {
+  await tx.update(settlementFee).set({ reserved }).where(eq(settlementFee.paymentId, paymentId))
+}
+
+/** What a receipt shows, where its transaction is one that our wallet paid for. */
+export async function recordFeePaid(
+  db: Database,
+  { paymentId, signature, feeAtomic }: { paymentId: string; signature: string; feeAtomic: bigint },
+): Promise<void> {
+  await db.execute(sql`
+    update service.settlement_fee as spent set paid = ${feeAtomic.toString()}::numeric
+    where spent.payment_id = ${paymentId} and (
+      exists (select from service.attempt where payment_id = spent.payment_id and signature = ${signature})
+      or exists (select from service.payment where id = spent.payment_id and reported_signature = ${signature}))`)
+}
+
+/** Nothing that was signed for a payment can land any more. */
+export async function releaseFee(db: Database, paymentId: string): Promise<void> {
+  await db.execute(
+    sql`update service.settlement_fee set paid = 0 where payment_id = ${paymentId} and paid is null`,
+  )
+}
+
+/** Whether our wallet pays for a settlement whose receipt nobody has read yet. */
+export async function isFeeOpen(db: Database, paymentId: string): Promise<boolean> {
+  const [row] = await db
+    .select({ paid: settlementFee.paid })
+    .from(settlementFee)
+    .where(eq(settlementFee.paymentId, paymentId))
+  return row?.paid === null
+}
+
+/** A payer that is refused, and until when. */
+export type RefusedPayer = typeof refusedPayer.$inferSelect
+
+/** The payer whose code made `transaction` fail is refused for a day from now. */
+export async function refusePayer(
+  tx: Database,
+  refused: Omit<RefusedPayer, 'refusedUntil'>,
+): Promise<void> {
+  const until = sql`clock_timestamp() + interval '24 hours'`
+  await tx
+    .insert(refusedPayer)
+    .values({ ...refused, refusedUntil: until })
+    .onConflictDoUpdate({
+      target: [refusedPayer.network, refusedPayer.payer],
+      set: { ...refused, refusedUntil: until },
+    })
+}
+
+/** A payment that was paid after all is no reason to refuse its payer. */
+export async function acceptPayerOf(tx: Database, paymentId: string): Promise<void> {
+  await tx
+    .update(refusedPayer)
+    .set({ refusedUntil: sql`clock_timestamp()` })
+    .where(
+      and(
+        eq(refusedPayer.paymentId, paymentId),
+        gt(refusedPayer.refusedUntil, sql`clock_timestamp()`),
+      ),
+    )
+}
+
+/** Undefined where nothing speaks against settling for a payer. */
+export async function findRefusedPayer(
+  db: Database,
+  { network, payer }: Pick<RefusedPayer, 'network' | 'payer'>,
+): Promise<RefusedPayer | undefined> {
+  const [row] = await db
+    .select()
+    .from(refusedPayer)
+    .where(
+      and(
+        eq(refusedPayer.network, network),
+        eq(refusedPayer.payer, payer),
+        gt(refusedPayer.refusedUntil, sql`clock_timestamp()`),
+      ),
+    )
+  return row
+}
+
+export async function removeAcceptedPayers(db: Database): Promise<void> {
+  await db.delete(refusedPayer).where(lt(refusedPayer.refusedUntil, sql`clock_timestamp()`))
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { buildTransaction } from '../payments/build.ts'
+import { payment } from '../db/schema/payment.ts'
+import { createReadiness } from '../health.ts'
+import { startEvm, startGate, startSolana } from '#testing/local-chains.ts'
+import { openContext } from '#testing/service-context.ts'
+import { ENGINES, executeAsOwner } from '#testing/postgres.ts'
+import { pollOnce } from './poll.ts'
+
+const SOL = 1_000_000_000n
+
+/** What a service costs its RPC endpoints while nobody pays. */
+
+/** Blocks seem short, so that nothing that a chain told is used twice by itself. */
+async function openIdle(engine: (typeof ENGINES)[number]) {
+  await using stack = new AsyncDisposableStack()
+  const evm = stack.use(await startEvm({ slotsInEpoch: 2 }))
+  await evm.mine()
+  const gate = stack.use(await startGate(evm.rpcUrl))
+  const opened = stack.use(
+    await openContext([{ ...evm.network, blockTimeMs: 1, rpcUrls: [gate.url] }], { engine }),
+  )
+  const [chain] = opened.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const running = stack.move()
+  return { ...opened, evm, gate, chain, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+describe.each(ENGINES)('on %s', (engine) => {
+  test('a network with nothing to monitor is asked nothing', async () => {
+    await using fixture = await openIdle(engine)
+    const { context, chain, gate, evm, actor } = fixture
+    let idle = true
+    for (let round = 0; round < 3; round++)
+      ({ idle } = await pollOnce(context, chain, { expiredToo: true, idle }))
+    expect({ idle, requests: gate.requests }).toEqual({ idle: true, requests: 0 })
+
+    // A payment ends the rest: its round asks, and the next one too.
+    const payer = await evm.wallet(10n ** 18n)
+    const payee = await evm.wallet(0n)
+    const body = { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' }
+    await buildTransaction(context, actor, body)
+    const before = gate.requests
+    ;({ idle } = await pollOnce(context, chain, { expiredToo: false, idle }))
+    expect(idle).toBe(false)
+    expect(gate.requests).toBeGreaterThan(before)
+
+    await context.db.update(payment).set({ status: 'finalized' })
+    ;({ idle } = await pollOnce(context, chain, { expiredToo: false, idle }))
+    const after = gate.requests
+    await pollOnce(context, chain, { expiredToo: true, idle })
+    expect({ idle, requests: gate.requests }).toEqual({ idle: true, requests: after })
+  })
+})
+
+test('drafts on Solana that nobody signs cost one search of their payee, and rarely one after they expired', async () => {
+  await using solana = await startSolana({ slotTimeMs: 400 })
+  await using gate = await startGate(solana.rpcUrl)
+  let now = new Date()
+  await using opened = await openContext([{ ...solana.network, rpcUrls: [gate.url] }], {
+    now: () => now,
+  })
+  const { context, actor } = opened
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const searches = { count: 0 }
+  gate.lie = (request, reply) => {
+    if (request.includes('getSignaturesForAddress')) searches.count++
+    return reply
+  }
+  const payee = await solana.wallet(SOL)
+  for (let draft = 0; draft < 10; draft++) {
+    const payer = await solana.wallet(SOL)
+    await buildTransaction(context, actor, {
+      walletAddress: payer.publicKey.toBase58(),
+      recipientAddress: payee.publicKey.toBase58(),
+      amount: '0.1',
+    })
+  }
+  searches.count = 0
+  await pollOnce(context, chain, { expiredToo: false })
+  expect(searches.count).toBe(1)
+
+  const expiresAt = now
+  await executeAsOwner(
+    { target: context.config.database, db: context.db },
+    `update service.payment set status = 'expired', expires_at = '${expiresAt.toISOString()}'`,
+  )
+  searches.count = 0
+  let [idle, expiredAt] = [true, new Date(now.getTime() + 1)]
+  gate.requests = 0
+  for (let seconds = 30; seconds <= 24 * 3_600; seconds += 30) {
+    now = new Date(expiresAt.getTime() + seconds * 1_000)
+    ;({ idle } = await pollOnce(context, chain, { expiredToo: true, idle, expiredAt }))
+    expiredAt = now
+  }
+  // Each round of two minutes, each five minutes of an hour, each hour of a day: for ten drafts.
+  expect(searches.count).toBeGreaterThanOrEqual(24 + 10)
+  expect(searches.count).toBeLessThanOrEqual(24 + 13 + 5)
+  expect(gate.requests).toBeLessThanOrEqual(5 * searches.count)
+})
+
+test('readiness asks a chain that answered at most once in 30 seconds', async () => {
+  await using fixture = await openIdle('pglite')
+  const { context, gate, evm } = fixture
+  // Blocks of the local chain have the time of its clock.
+  await evm.mine()
+  let now = 0
+  const readiness = createReadiness(context, () => now)
+  const ask = async () => {
+    const { checks } = await readiness()
+    return checks.find(({ name }) => name === evm.network.network)
+  }
+  expect(await ask()).toEqual({ name: evm.network.network, ok: true })
+  const first = gate.requests
+  expect(first).toBeLessThanOrEqual(3)
+  for (now = 1_500; now < 30_000; now += 1_500) await ask()
+  expect(gate.requests).toBe(first)
+  now = 30_001
+  gate.open = false
+  expect(await ask()).toEqual({ name: evm.network.network, ok: false })
+  // What is wrong is looked at again with the next probe.
+  gate.open = true
+  now = 31_502
+  expect(await ask()).toEqual({ name: evm.network.network, ok: true })
+})

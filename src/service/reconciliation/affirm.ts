@@ -1,0 +1,149 @@
+import { familyOf, type NetworkId } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Chain } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { findKnownSignatures, readKnownNonces } from '../db/attempts.ts'
+import { affirmNetworkAt, beginAffirmation, findAffirmation, readEpoch } from '../db/deployment.ts'
+import type { NonceQueue } from '../db/nonce-queue.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import {
+  affirmWallet,
+  readUnaffirmed,
+  readWalletLedger,
+  stopUnaccounted,
+} from '../db/wallet-ledger.ts'
+
+/**
+ * After a restore the rows may have lost signatures and grants. A network grants again once its
+ * chain was asked, and a wallet sends again once everything that it signed is in the rows.
+ */
+
+/** Solana: what was signed before the restore can land for this many blocks. */
+const BLOCKHASH_BLOCKS = 150
+const RETRY_AFTER_S = 15
+
+/** Compares a network and its managed wallets with the chain, where that was not done since the last restore. */
+export async function affirmAll(context: Context, chain: Chain): Promise<void> {
+  const epoch = await readEpoch(context.db)
+  if (epoch === 0) return
+  if (!(await affirmNetwork(context, chain, epoch))) return
+  const { network } = chain.network
+  const unaffirmed = { network, family: familyOf(network), epoch }
+  for (const sender of await readUnaffirmed(context.db, unaffirmed))
+    await affirm(context, chain, { sender, epoch })
+}
+
+async function affirmNetwork(context: Context, chain: Chain, epoch: number): Promise<boolean> {
+  const { network } = chain.network
+  const { height, blockHeight, finalizedBlockHeight } = await chain.head()
+  const row = await beginAffirmation(context.db, { network, epoch, blockHeight })
+  if (!row || row.epoch !== epoch) return false
+  if (row.affirmedHeight !== null) return true
+  const solana = familyOf(network) === 'solana'
+  if (solana && finalizedBlockHeight < row.begunAtHeight + BLOCKHASH_BLOCKS) return false
+  await affirmNetworkAt(context.db, { network, epoch, height })
+  context.log.info({ network, epoch, height }, 'the network was affirmed after the restore')
+  return true
+}
+
+async function affirm(
+  context: Context,
+  chain: Chain,
+  { sender, epoch }: { sender: string; epoch: number },
+): Promise<void> {
+  const nonceQueue = { network: chain.network.network, sender }
+  const found = await findUnaccounted(context, chain, nonceQueue)
+  if (found === 'later') return
+  if (found === undefined) {
+    await affirmWallet(context.db, nonceQueue, epoch)
+    context.log.info({ ...nonceQueue, epoch }, 'the wallet was affirmed after the restore')
+    return
+  }
+  await stopUnaccounted(context.db, nonceQueue, found)
+  context.log.error({ ...nonceQueue, ...found }, 'sending from a wallet is stopped')
+}
+
+type Unaccounted = { stopReason: string; unaccounted: readonly string[] }
+
+/** What the wallet signed and no row has; undefined when the rows have everything. */
+async function findUnaccounted(
+  { db }: Context,
+  chain: Chain,
+  nonceQueue: NonceQueue,
+): Promise<Unaccounted | 'later' | undefined> {
+  const ledger = await readWalletLedger(db, nonceQueue)
+  const history = await chain.history(nonceQueue.sender, {
+    since: ledger?.height ?? null,
+    isKnown: (signatures) => findKnownSignatures(db, nonceQueue.network, signatures),
+  })
+  const recorded = ledger?.blockHash ?? null
+  // A node that is behind decides nothing: it may lack the newest transactions too.
+  if (recorded !== null && history.blockHash === null) return 'later'
+  if (recorded !== null && recorded !== history.blockHash)
+    return {
+      stopReason: `The block ${ledger?.height} had the hash ${recorded}, and the RPC endpoint shows ${history.blockHash}: it is another chain.`,
+      unaccounted: [],
+    }
+  const unaccounted =
+    history.nonce === null
+      ? history.unknown
+      : await missingNonces(db, nonceQueue, { from: ledger?.nonce ?? 0, to: history.nonce })
+  if (unaccounted.length === 0) return undefined
+  return {
+    stopReason: `The database was restored and does not have these ${history.nonce === null ? 'transactions' : 'nonces'} of the wallet: ${unaccounted.join(', ')}.`,
+    unaccounted,
+  }
+}
+
+async function missingNonces(
+  db: Database,
+  nonceQueue: NonceQueue,
+  range: { from: number; to: number },
+): Promise<string[]> {
+  const known = await readKnownNonces(db, nonceQueue, range)
+  const length = Math.max(0, range.to - range.from)
+  return Array.from({ length }, (_, index) => range.from + index)
+    .filter((nonce) => !known.has(nonce))
+    .map(String)
+}
+
+/** Heights of networks that grant again, by the database of this process. */
+const affirmedHeights = new WeakMap<Database, Map<NetworkId, number>>()
+
+/**
+ * Before anything is granted on a network.
+ * @returns the height up to which a payment may have been granted before the last restore; null
+ * when the database was never restored
+ * @throws `SERVICE_UNAVAILABLE` until the network was affirmed
+ */
+export async function requireGranting({ db }: Context, network: NetworkId): Promise<number | null> {
+  const epoch = await readEpoch(db)
+  if (epoch === 0) return null
+  const heights = affirmedHeights.get(db) ?? new Map<NetworkId, number>()
+  affirmedHeights.set(db, heights)
+  const known = heights.get(network)
+  if (known !== undefined) return known
+  const row = await findAffirmation(db, network)
+  if (row?.epoch === epoch && row.affirmedHeight !== null) {
+    heights.set(network, row.affirmedHeight)
+    return row.affirmedHeight
+  }
+  throw new ProblemError('SERVICE_UNAVAILABLE', {
+    message:
+      'The database was restored from a backup, and this network was not yet compared with its chain. Nothing is decided.',
+    details: { network },
+    retryAfter: RETRY_AFTER_S,
+  })
+}
+
+export const GRANTED_OR_NOT =
+  'This payment landed before the database was restored from a backup. It may have been granted then, so it is not granted again. The seller decides.'
+
+/** Whether a payment landed before the affirmation: nobody knows whether it was granted then. */
+export function mayHaveBeenGranted(
+  { blockHeight }: Pick<PaymentRecord, 'blockHeight'>,
+  affirmedHeight: number | null,
+): boolean {
+  return affirmedHeight !== null && blockHeight !== null && blockHeight <= affirmedHeight
+}

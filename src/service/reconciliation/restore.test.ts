@@ -1,0 +1,236 @@
+import { Keypair, PublicKey } from '@solana/web3.js'
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { backUp, putBack } from '#testing/database-copy.ts'
+import {
+  ETHER_RESOURCE,
+  openEtherFixture,
+  type EtherFixture,
+  type SentEther,
+} from '#testing/ether-fixture.ts'
+import {
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { untilDecided } from '#testing/until-decided.ts'
+import { restoreCommands } from '../admin/restore-command.ts'
+import { walletCommands } from '../admin/wallet-commands.ts'
+import type { Chain } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { readWalletLedger } from '../db/wallet-ledger.ts'
+import { sendPayment } from '../hosted/send.ts'
+import { startWatchers, type Watchers } from '../monitor/start.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { receivePayment } from '../settlement/receive.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { affirmAll } from './affirm.ts'
+import { reconcile } from './reconcile.ts'
+
+/** A database that was put back to a backup has forgotten payments and grants: nothing is paid and nothing is granted twice. */
+
+const AMOUNTS = { evm: 10n ** 16n, solana: 10n ** 7n }
+
+const inDatabase = ({ config, db }: Context) => ({ target: config.database, db })
+
+async function run(
+  context: Context,
+  name: 'restore' | 'wallet resume',
+  values: Record<string, string> = {},
+) {
+  const command = { ...restoreCommands, ...walletCommands }[name]
+  const operator = {
+    db: context.db,
+    signer: () => Promise.resolve(context.signer),
+    now: new Date(),
+  }
+  return command?.run(operator, values)
+}
+
+describe.each(['evm', 'solana'] as const)('payments from managed wallets on %s', (family) => {
+  let evm: EvmFixture
+  let solana: SolanaFixture
+  let mining: NodeJS.Timeout
+  let opened: OpenedContext
+  let watchers: Watchers
+
+  const networks = () => [family === 'evm' ? evm.network : solana.network]
+  const chainOf = (context: Context) => context.chains.get(networks()[0]?.network ?? '') as Chain
+  const held = async (address: string) =>
+    family === 'evm'
+      ? evm.client.getBalance({ address: address as Hex })
+      : BigInt(await solana.connection.getBalance(new PublicKey(address)))
+
+  beforeAll(async () => {
+    if (family === 'evm') {
+      evm = await startEvm({ slotsInEpoch: 1 })
+      await evm.mine()
+      mining = setInterval(() => void evm.mine().catch(() => {}), 200)
+    } else solana = await startSolana({ slotTimeMs: 50 })
+    opened = await openContext(networks())
+    watchers = startWatchers(opened.context)
+  })
+  afterAll(async () => {
+    clearInterval(mining)
+    await watchers?.stop()
+    await opened?.[Symbol.asyncDispose]()
+    await solana?.[Symbol.asyncDispose]()
+    await evm?.[Symbol.asyncDispose]()
+  })
+
+  async function openTill() {
+    const { context, actor } = opened
+    const { address } = await createWallet(
+      { ...context, now: new Date() },
+      { accountId: actor.accountId, family, name: 'till' },
+    )
+    if (family === 'evm')
+      await evm.client.setBalance({ address: address as Hex, value: 10n ** 18n })
+    else await solana.setAccount(address, { lamports: 10n ** 9n })
+    await eventually(
+      () => held(address),
+      (balance) => balance > 0n,
+    )
+    await eventually(
+      () => reconcile(context, chainOf(context), address),
+      (verdict) => verdict === 'equal',
+    )
+    const payee = family === 'evm' ? (await evm.wallet(0n)).address : newAddress()
+    const pay = (key: string, through: Context = context) =>
+      sendPayment(through, actor, {
+        body: { walletAddress: address, recipientAddress: payee, amount: '0.01' },
+        idempotency: { key: `${address} ${key}`, fingerprint: key },
+        waitMs: 0,
+      })
+    const finalized = async (paymentId: string) =>
+      eventually(
+        () => readPaymentBody(context, paymentId),
+        ({ status }) => status === 'finalized',
+      )
+    return {
+      address,
+      payee,
+      pay,
+      finalized,
+      paid: async () => (await held(payee)) / AMOUNTS[family],
+    }
+  }
+
+  test('a key that was paid after the backup pays nothing again, though no operator says that it was restored', async () => {
+    const till = await openTill()
+    await till.finalized((await untilDecided(() => till.pay('before'))).paymentId)
+    await backUp(inDatabase(opened.context))
+    await till.finalized((await untilDecided(() => till.pay('after'))).paymentId)
+    expect(await till.paid()).toBe(2n)
+    await putBack(inDatabase(opened.context))
+
+    await using restarted = await openContext(networks(), { beside: opened.context })
+    // What the backup has is answered as before.
+    expect(await till.pay('before', restarted.context)).toMatchObject({ status: 'finalized' })
+    await expect(till.pay('after', restarted.context)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    })
+    expect(await till.paid()).toBe(2n)
+  })
+
+  test('after the command nothing is sent until the chain was asked, and a lost payment is an operator’s decision', async () => {
+    const [till, other] = [await openTill(), await openTill()]
+    await backUp(inDatabase(opened.context))
+    await till.finalized((await untilDecided(() => till.pay('lost'))).paymentId)
+    await watchers.stop()
+    await putBack(inDatabase(opened.context))
+    await run(opened.context, 'restore')
+
+    await using restarted = await openContext(networks(), { beside: opened.context })
+    const { context } = restarted
+    for (const { pay } of [till, other])
+      await expect(pay('next', context)).rejects.toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+        facts: { retryAfter: expect.any(Number) },
+      })
+
+    const ledgerOf = (sender: string) =>
+      readWalletLedger(context.db, { network: chainOf(context).network.network, sender })
+    await eventually(
+      async () => {
+        await affirmAll(context, chainOf(context))
+        return [await ledgerOf(till.address), await ledgerOf(other.address)]
+      },
+      ([stopped, affirmed]) => stopped?.stoppedAt instanceof Date && affirmed?.affirmedEpoch === 1,
+    )
+    expect(await untilDecided(() => other.pay('next', context))).toMatchObject({
+      sender: other.address,
+    })
+    await expect(till.pay('next', context)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+
+    const { unaccounted } = (await ledgerOf(till.address)) ?? {}
+    const listed = JSON.parse(unaccounted ?? '[]') as string[]
+    expect(listed).toHaveLength(1)
+    const accept = listed.join(',')
+    await expect(run(context, 'wallet resume', { wallet: till.address })).rejects.toThrow(
+      '--accept',
+    )
+    await run(context, 'wallet resume', { wallet: till.address, accept })
+    expect(await ledgerOf(till.address)).toMatchObject({ accepted: unaccounted, affirmedEpoch: 1 })
+    await eventually(
+      () => reconcile(context, chainOf(context), till.address),
+      (verdict) => verdict === 'equal',
+    )
+    expect(await till.paid()).toBe(1n)
+    expect(await untilDecided(() => till.pay('next', context))).toMatchObject({
+      sender: till.address,
+    })
+  })
+})
+
+describe('payments to a seller', () => {
+  let fixture: EtherFixture
+
+  beforeAll(async () => {
+    fixture = await openEtherFixture()
+  })
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+  test('a proof that was granted after the backup is never granted again, and later ones are granted', async () => {
+    const { context, actor, evm } = fixture
+    const earlier = await fixture.send()
+    const earlierProof = await fixture.prove(earlier)
+    await fixture.receive(earlier, earlierProof)
+    await backUp(inDatabase(context))
+    const sent = await fixture.send()
+    const proof = await fixture.prove(sent)
+    expect(await fixture.receive(sent, proof)).toMatchObject({ alreadyProcessed: false })
+    await putBack(inDatabase(context))
+    await run(context, 'restore')
+
+    await using restarted = await openContext([evm.network], { beside: context })
+    const receive = (to: SentEther, paymentProof: string) =>
+      receivePayment(restarted.context, actor, {
+        walletAddress: to.payTo,
+        paymentProof,
+        expectedAmount: '0.01',
+        resource: ETHER_RESOURCE,
+        timeout: 5,
+      })
+    await expect(receive(sent, proof)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    await affirmAll(restarted.context, restarted.context.chains.get(evm.network.network) as Chain)
+    for (const attempt of [1, 2])
+      await expect(receive(sent, proof), `attempt ${attempt}`).rejects.toMatchObject({
+        code: 'PAYMENT_VERIFICATION_FAILED',
+        message: expect.stringContaining('restored from a backup'),
+      })
+    // The backup has this grant.
+    expect(await receive(earlier, earlierProof)).toMatchObject({ alreadyProcessed: true })
+    const next = await fixture.send()
+    expect(await receive(next, await fixture.prove(next))).toMatchObject({
+      verified: true,
+      alreadyProcessed: false,
+    })
+  })
+})
+
+function newAddress(): string {
+  return Keypair.generate().publicKey.toBase58()
+}
