@@ -37,7 +37,7 @@ test('what a seller reads is accessible', async ({ seller }) => {
   await expectAccessible(page, 'payments: list')
 
   await table.getByRole('link').first().click()
-  await expect(page.getByRole('heading', { name: text('What the chain says') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('On-chain check') })).toBeVisible()
   await expectAccessible(page, 'payment: final')
 
   await page.goto('/')

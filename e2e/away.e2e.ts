@@ -32,7 +32,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await expect(page.getByRole('status', { name: text('Loading payments') })).toBeVisible()
   await expectAccessible(page, 'payments: loading')
   held.resolve()
-  await expect(page.getByText(text('The server cannot be reached'))).toBeVisible({
+  await expect(page.getByText(text('Server unreachable'))).toBeVisible({
     timeout: 30_000,
   })
   await expectAccessible(page, 'payments: out of reach')
@@ -45,7 +45,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   const old = page.getByRole('status').filter({
     hasText: textLike('{reason}. This is from <0/>.', {
-      reason: text('The server cannot be reached'),
+      reason: text('Server unreachable'),
     }),
   })
   await expect(old).toBeVisible({ timeout: 30_000 })
@@ -57,16 +57,12 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
 
   await context.setOffline(true)
   await expect(
-    page.getByText(
-      text('You are offline. What you see may be old; payments wait until you are back.'),
-    ),
+    page.getByText(text('You are offline. Figures may be old; payments wait.')),
   ).toBeVisible()
   await expectAccessible(page, 'shell: offline')
   await context.setOffline(false)
   await expect(
-    page.getByText(
-      text('You are offline. What you see may be old; payments wait until you are back.'),
-    ),
+    page.getByText(text('You are offline. Figures may be old; payments wait.')),
   ).toHaveCount(0)
 })
 
@@ -103,9 +99,7 @@ test('a list of wallets that cannot be fetched takes nothing down, and opens at 
     .getByRole('button', { name: text('Connect'), exact: true })
   await connect.click()
   await expect(
-    page
-      .getByRole('region', { name: text('Notices') })
-      .getByText(text('The server cannot be reached')),
+    page.getByRole('region', { name: text('Notices') }).getByText(text('Server unreachable')),
   ).toBeVisible()
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.unroute('**/assets/ConnectDialog-*')
@@ -126,7 +120,7 @@ test('an overview whose figures cannot be read says so and offers to try again',
   const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())
   await page.goto('/')
-  await expect(page.getByText(text('The server cannot be reached')).first()).toBeVisible({
+  await expect(page.getByText(text('Server unreachable')).first()).toBeVisible({
     timeout: 30_000,
   })
   await expectAccessible(page, 'overview: out of reach')
@@ -135,5 +129,54 @@ test('an overview whose figures cannot be read says so and offers to try again',
     .getByRole('button', { name: text('Try again') })
     .first()
     .click()
-  await expect(page.getByText(text('The server cannot be reached'))).toHaveCount(0)
+  await expect(page.getByText(text('Server unreachable'))).toHaveCount(0)
+})
+
+test('after a deploy an open tab reloads once by itself; without one it says what it could not load', async ({
+  visitor,
+  expectError,
+}) => {
+  expectError(AWAY)
+  expectError(/dynamically imported module|is a MIME type/)
+  const page = await visitor()
+  const verify = page.getByRole('link', { name: text('Verify') })
+  let loads = 0
+  let gone = true
+  await page.route('**/verify', (route) => {
+    loads++
+    gone = false
+    return route.fallback()
+  })
+  await page.route('**/assets/VerifyPage-*', (route) => (gone ? route.abort() : route.fallback()))
+  await page.goto('/')
+  await verify.click()
+  await expect(page.getByRole('alert')).toContainText(text('Server unreachable'))
+  expect(loads).toBe(0)
+
+  const start = ({ pathname }: URL) => pathname === '/'
+  await page.route(start, async (route) => {
+    if (route.request().resourceType() !== 'fetch') return route.fallback()
+    const response = await route.fetch()
+    const html = await response.text()
+    await route.fulfill({ response, body: html.replaceAll(/index-[\w-]+\.js/g, 'index-later.js') })
+  })
+  await page.goto('/')
+  await verify.click()
+  await expect(page.getByLabel(text('Payment to check'))).toBeVisible()
+  expect(loads).toBe(1)
+})
+
+test('a page whose server is silent for three seconds says so, and goes on when it answers', async ({
+  visitor,
+}) => {
+  const page = await visitor()
+  const answered = Promise.withResolvers<void>()
+  await page.route('**/api/config', async (route) => {
+    await answered.promise
+    await route.fallback()
+  })
+  await page.goto('/pay')
+  await expect(page.getByText(text('The server has not answered yet. Still trying.'))).toBeVisible()
+  answered.resolve()
+  await expect(page.getByLabel(text('Amount'))).toBeVisible()
 })

@@ -2,14 +2,7 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { erc20Abi, parseEther, type Address } from 'viem'
 import { countSent, until } from './chain.ts'
-import {
-  connect,
-  connectOnForm,
-  expectPaid,
-  expectReviewed,
-  review,
-  signButton,
-} from './checkout.ts'
+import { connect, connectOnLink, expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { startLyingProxy } from './lying-proxy.ts'
@@ -48,7 +41,7 @@ async function makeLink({ page }: Person, wish: Wish): Promise<string> {
   if (wish.returnUrl) await dialog.getByLabel(text('Back to')).fill(wish.returnUrl)
   if (wish.many) await dialog.getByText(text('Any number')).click()
   await dialog.getByRole('button', { name: text('Make the link') }).click()
-  const share = page.getByRole('dialog', { name: text('Share this payment link') })
+  const share = page.getByRole('dialog', { name: text('Share payment link') })
   const address = await share.getByText(/^https?:\/\//).innerText()
   await share.getByRole('button', { name: text('Close') }).click()
   return address
@@ -83,14 +76,13 @@ for (const { wallet, network, amount, symbol } of CASES) {
     const { page } = await buyer({ ether: '1', sol: 2 })
     await page.setViewportSize(PHONE)
     await page.goto(link)
-    await expect(
-      page.getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.')),
-    ).toContainText('Paydesk')
+    await expect(page.getByText(textLike('Request from <0>{setBy}</0>, verified'))).toContainText(
+      'Paydesk',
+    )
     await expect(page.getByText('Tea for two')).toBeVisible()
     await expect(page.getByLabel(text('Amount'))).toHaveCount(0)
     await expect(page.getByLabel(text('To'), { exact: true })).toHaveCount(0)
-    await connectOnForm(page, wallet)
-    await review(page, wallet)
+    await connectOnLink(page, wallet)
     await signButton(page, wallet).click()
     await expectPaid(page)
     const back = page.getByRole('link', { name: text('Back to {host}', { host: 'shop.example' }) })
@@ -111,9 +103,7 @@ for (const { wallet, network, amount, symbol } of CASES) {
 
     const late = await buyer({ ether: '1' })
     await late.page.goto(link)
-    await expect(late.page.getByRole('alert')).toContainText(
-      text('This payment link is already paid'),
-    )
+    await expect(late.page.getByRole('alert')).toContainText(text('Payment link already paid'))
     await expectAccessible(late.page, 'link: paid already')
     await expect(
       late.page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
@@ -145,8 +135,7 @@ test('a link in USDC is paid in USDC, to the last unit', async ({ net, chains, s
     secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)],
   })
   await page.goto(link)
-  await connectOnForm(page, 'MetaMask')
-  await review(page, 'MetaMask')
+  await connectOnLink(page, 'MetaMask')
   await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText('1.512345')
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
@@ -167,9 +156,7 @@ test('a link with one changed character is refused before any wallet is asked, w
   for (const place of [at, at + 42, at + 60, link.length - 3]) {
     const other = link[place] === 'A' ? 'B' : 'A'
     await page.goto(link.slice(0, place) + other + link.slice(place + 1))
-    await expect(page.getByRole('alert')).toContainText(
-      text('This payment link is not as its seller made it'),
-    )
+    await expect(page.getByRole('alert')).toContainText(text('Invalid payment link'))
     await expect(page.getByRole('alert')).toContainText(text('Nothing was sent.'))
     await expect(
       page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
@@ -193,9 +180,7 @@ test('a proxy that lies about the terms of a link is found out by what stands in
     change: (body) => body.replace('15300000000000000', '95300000000000000'),
   })
   await page.goto(proxy.url + new URL(link).pathname)
-  await expect(page.getByRole('alert')).toContainText(
-    text('The link does not match the merchant’s terms'),
-  )
+  await expect(page.getByRole('alert')).toContainText(text('Link terms were changed'))
   await expectAccessible(page, 'link: other terms than the merchant’s')
   await expect(
     page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),
@@ -220,7 +205,7 @@ test('a withdrawn link takes no payment until the withdrawal is undone; an expir
   await expect(row).toContainText(text('Withdrawn'))
   const { page } = await buyer({ ether: '1' })
   await page.goto(link)
-  await expect(page.getByRole('alert')).toContainText(text('The seller withdrew this payment link'))
+  await expect(page.getByRole('alert')).toContainText(text('Payment link deactivated'))
   await expectAccessible(page, 'link: withdrawn')
   await row.getByRole('button', { name: text('Undo withdrawal') }).click()
   await expect(row).toContainText(text('Open'))
@@ -250,7 +235,7 @@ test('a withdrawn link takes no payment until the withdrawal is undone; an expir
   )
   await expect(async () => {
     await page.goto(link.slice(0, link.lastIndexOf('/') + 1) + short)
-    await expect(page.getByRole('alert')).toContainText(text('This payment link has expired'))
+    await expect(page.getByRole('alert')).toContainText(text('Payment link expired'))
   }).toPass({ timeout: 20_000 })
   await expectAccessible(page, 'link: expired')
 })
@@ -272,9 +257,7 @@ test('making, sharing and paying a link is accessible', async ({ seller, buyer }
     .filter({ hasText: 'INV-A' })
     .getByRole('button', { name: text('Share') })
     .click()
-  await expect(
-    shop.page.getByRole('img', { name: textLike('Code that opens the payment page at {0}') }),
-  ).toBeVisible()
+  await expect(shop.page.getByRole('img', { name: textLike('Code for {0}') })).toBeVisible()
   await expectAccessible(shop.page, 'links: code to share')
   await shop.page.getByText('MetaMask', { exact: true }).click()
   await expect(shop.page.getByText(/^https:\/\/link\.metamask\.io\/dapp\//)).toBeVisible()
@@ -282,7 +265,7 @@ test('making, sharing and paying a link is accessible', async ({ seller, buyer }
 
   const { page } = await buyer({ ether: '1' })
   await page.goto(link)
-  await connectOnForm(page, 'MetaMask')
+  await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeVisible()
   await expectAccessible(page, 'link: ready to pay')
 })
 
@@ -299,16 +282,22 @@ test('a link is paid with the keyboard alone', async ({ chains, seller, buyer })
     }),
   )
   await page.keyboard.press('Enter')
+  await expectReviewed(page, 'MetaMask')
+  await tabTo(page.getByRole('button', { name: text('Change') }))
+  await page.keyboard.press('Enter')
+  await tabTo(
+    page
+      .getByRole('group', { name: text('More options') })
+      .locator('summary')
+      .first(),
+  )
+  await page.keyboard.press('Enter')
   // The fee is a set of radios: arrows choose.
   await tabTo(page.getByRole('radio', { name: text('Auto') }))
   await page.keyboard.press('ArrowRight')
   await expect(page.getByRole('radio', { name: text('Low') })).toBeChecked()
   await expect(
-    page.getByText(
-      textLike(
-        '{tip} for a quicker place, as others gave lately. The network never takes more than {cap} in all.',
-      ),
-    ),
+    page.getByText(textLike('Priority fee {tip}. Fee in total: up to {cap}.')),
   ).toBeVisible()
   await tabTo(page.getByRole('button', { name: text('Review payment') }))
   await page.keyboard.press('Enter')
@@ -327,8 +316,6 @@ test('an address that looks like the seller’s, and is another, is told as such
   const real = net.wallets.seller.evm.address.toLowerCase()
   const fake = real.slice(0, 6) + 'a'.repeat(32) + real.slice(-4)
   await page.goto(`/pay?${new URLSearchParams({ to: fake, amount: '0.01' }).toString()}`)
-  await expect(page.getByRole('alert')).toContainText(
-    text('This looks like an address you know, and is another one'),
-  )
+  await expect(page.getByRole('alert')).toContainText(text('Similar to a known address'))
   await expectAccessible(page, 'checkout: known look-alike')
 })

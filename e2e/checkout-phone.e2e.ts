@@ -28,7 +28,7 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   await openCheckout(page, onEthereum(net, '0.0181'))
   await page.getByRole('button', { name: text('Pay with a phone') }).click()
   await expect(
-    page.getByRole('img', { name: textLike('Code that opens this page at {0}') }),
+    page.getByRole('img', { name: textLike('Code that opens this page at {host}') }),
   ).toBeVisible()
   await page.getByText(text('Wallet code'), { exact: true }).click()
   await page.getByLabel(text('The address you will pay from')).fill(payer.address)
@@ -52,9 +52,7 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   await wallet.sendTransaction({ chain: null, to: to as `0x${string}`, value: BigInt(value ?? 0) })
   await expect(
     page.getByText(
-      text(
-        'A payment like this arrived, and nothing shows that it is yours. Show the payment and sign for it with the same wallet. It is free.',
-      ),
+      text('A payment like this arrived. Show it and sign with the same wallet, for free.'),
     ),
   ).toBeVisible({ timeout: 30_000 })
   await expect(code).toBeHidden()

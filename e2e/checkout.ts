@@ -23,6 +23,13 @@ export async function connectOnForm(page: Page, wallet: WalletName): Promise<voi
   await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()
 }
 
+/** From a payment link's button: the flow continues to the review by itself. */
+export async function connectOnLink(page: Page, wallet: WalletName): Promise<void> {
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  await chooseWallet(page, wallet)
+  await expectReviewed(page, wallet)
+}
+
 /** From the page's header. */
 export async function connect(page: Page, wallet: WalletName): Promise<void> {
   await page
@@ -53,24 +60,30 @@ export async function expectReviewed(
   wallet: WalletName | 'Demo wallet',
 ): Promise<void> {
   await expect(
-    page.getByRole('heading', { name: oneOf(['Check and pay', 'Check and sign']) }),
+    page.getByRole('heading', { name: oneOf(['Review and pay', 'Check and sign']) }),
   ).toBeVisible()
+  await openDetails(page)
   await expect(page.getByText(text('All equal'))).toBeVisible()
   await expect(page.getByText(text('Passed'), { exact: true })).toBeVisible()
   await expect(signButton(page, wallet)).toBeEnabled()
 }
 
-export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
-  return page.getByRole('button', {
-    name: oneOf(['Pay with {walletName}', 'Sign with {walletName}'], { walletName: wallet }),
-  })
+/** Unfolds, by keyboard, what the review shows in full. */
+export async function openDetails(page: Page): Promise<void> {
+  const details = page.getByRole('group', { name: text('Details'), exact: true })
+  const isOpen = await details.evaluate((element) => element.hasAttribute('open'))
+  if (!isOpen) await details.locator('summary').first().press('Enter')
 }
 
-/** The page says `Paid` only after its own RPC showed the transfer. */
+export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
+  const pay = text('Pay {amount}', { amount: '\\d[\\d.,]* \\S+' })
+  const sign = text('Sign with {walletName}', { walletName: wallet })
+  return page.getByRole('button', { name: new RegExp(`^(${pay}|${sign})$`) })
+}
+
+/** The page says that a payment is complete only after its own RPC showed the transfer. */
 export async function expectPaid(page: Page): Promise<void> {
-  await expect(
-    page.getByRole('heading', { name: oneOf(['Paid', 'Paid and finalized']) }),
-  ).toBeVisible({
+  await expect(page.getByRole('heading', { name: text('Payment complete') })).toBeVisible({
     timeout: 30_000,
   })
 }

@@ -1,10 +1,10 @@
 import { PublicKey } from '@solana/web3.js'
 import { parseEther } from 'viem'
 import { countSent, until } from './chain.ts'
-import { expectPaid, expectReviewed, openCheckout } from './checkout.ts'
+import { expectPaid, expectReviewed, openCheckout, signButton } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
-import { text } from './text.ts'
+import { text, textLike } from './text.ts'
 
 const CASES = [
   { symbol: 'ETH', family: 'Ethereum', order: onEthereum, amount: '0.01' },
@@ -41,9 +41,7 @@ for (const { symbol, family, order, amount } of CASES) {
 
     await page.getByRole('button', { name: text('Review payment') }).click()
     await expectReviewed(page, 'Demo wallet')
-    await page
-      .getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Demo wallet' }) })
-      .click()
+    await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
     await until(
@@ -70,9 +68,7 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
     .click()
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'Demo wallet')
-  await page
-    .getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Demo wallet' }) })
-    .click()
+  await signButton(page, 'Demo wallet').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
 
   await expect(
@@ -81,4 +77,48 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
       .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Demo wallet' }) }),
   ).toContainText(text('Nothing was sent.'))
   expect(await countSent(chains, net.wallets.buyer.evm.address)).toBe(sent)
+})
+
+test('the demo wallet says what a signature pays, and that a sign-in pays nothing', async ({
+  net,
+  visitor,
+  expectError,
+}) => {
+  expectError(/status of 402/)
+  const page = await visitor()
+  const connectDemo = async (account: RegExp) => {
+    await page
+      .getByRole('button', {
+        name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }),
+      })
+      .click()
+    const sheet = page.getByRole('dialog', { name: 'Connect this page?' })
+    await sheet.getByRole('radio', { name: account }).check()
+    await sheet.getByRole('button', { name: text('Connect') }).click()
+  }
+  await page.goto('/explore')
+  await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/reading-a-402`)
+  await page.getByRole('button', { name: text('Request'), exact: true }).click()
+  await page
+    .getByRole('button', { name: text('Connect to pay') })
+    .first()
+    .click()
+  await connectDemo(/Buyer/)
+  await expectReviewed(page, 'Demo wallet')
+  await signButton(page, 'Demo wallet').click()
+  const payment = page.getByRole('dialog', { name: 'Sign this payment?' })
+  await expect(payment).toContainText('This signature pays.')
+  await expect(payment).toContainText('1 USDC')
+  await expect(payment).toContainText(net.wallets.seller.evm.address)
+  await expect(payment).not.toContainText('moves no money')
+  await payment.getByRole('button', { name: 'Approve' }).click()
+  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeVisible({
+    timeout: 45_000,
+  })
+
+  await page.goto('/payments')
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('dialog', { name: 'Sign this message?' })).toContainText(
+    'It moves no money.',
+  )
 })

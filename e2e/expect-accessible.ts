@@ -23,22 +23,45 @@ export async function expectAccessible(page: Page, state: State): Promise<void> 
 }
 
 /**
- * Colours change over some frames, and axe would read an intermediate one. Waiting for them can
- * hang: a hidden page may draw no frame.
+ * Colours change over some frames and a dialog fades in: axe would read an intermediate colour.
+ * Either may begin after any frame, when a component draws its answer to the new size or theme. So
+ * nothing on this page takes time from here on. Waiting could hang: a hidden page may draw no frame.
+ * A style element would be refused by the page's Content-Security-Policy.
  */
-async function finishTransitions(page: Page): Promise<void> {
+async function stopMotion(page: Page): Promise<void> {
   await page.evaluate(() => {
-    for (const animation of document.getAnimations())
-      if (animation instanceof CSSTransition) animation.finish()
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(
+      '*, ::before, ::after { transition: none !important; animation: none !important }',
+    )
+    document.adoptedStyleSheets = [sheet]
   })
+}
+
+/**
+ * The page draws for its new size in the frame that tells it of the size: what it draws is there in the next task. A hidden page draws no frame.
+ */
+async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+  const drawn = await page.evaluateHandle(
+    ({ width, height }) => ({
+      promise: new Promise<void>((resolve) => {
+        if (document.hidden || (innerWidth === width && innerHeight === height)) resolve()
+        else addEventListener('resize', () => setTimeout(resolve), { once: true })
+      }),
+    }),
+    size,
+  )
+  await page.setViewportSize(size)
+  await drawn.evaluate(({ promise }) => promise)
+  await drawn.dispose()
 }
 
 type Look = { state: State; size: { width: number; height: number }; colorScheme: 'light' | 'dark' }
 
 async function expectNothingFound(page: Page, { state, size, colorScheme }: Look): Promise<void> {
+  await stopMotion(page)
   await page.emulateMedia({ colorScheme })
-  await page.setViewportSize(size)
-  await finishTransitions(page)
+  await resize(page, size)
   const look = `${state}, ${colorScheme}, ${size.width} px, ${page.url()}`
   expect(await findViolations(page), look).toEqual([])
   expect(await widthOf(page), `the width of ${look}`).toBeLessThanOrEqual(size.width)

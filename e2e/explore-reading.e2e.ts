@@ -27,14 +27,14 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   await page.goto(`${server.url}/explore`)
-  await page.getByLabel(text('Address of the resource')).fill(`${server.url}/hostile`)
-  await page.getByRole('button', { name: text('Ask'), exact: true }).click()
+  await page.getByLabel(text('URL')).fill(`${server.url}/hostile`)
+  await page.getByRole('button', { name: text('Request'), exact: true }).click()
 
   const answer = page.getByRole('region', { name: text('The answer') })
   await expect(answer.getByRole('heading', { name: 'The price of trust' })).toBeVisible()
   await expect(answer.getByText('Read this & nothing else.')).toBeVisible()
   await expect(
-    answer.getByText(text('[Picture, not loaded: {alt}]', { alt: 'A chart' })),
+    answer.getByText(text('[Image not loaded: {alt}]', { alt: 'A chart' })),
   ).toBeVisible()
   await expect(answer.getByRole('link')).toHaveCount(1)
   await expect(answer.getByRole('link', { name: 'the rest (elsewhere.example)' })).toHaveAttribute(
@@ -49,7 +49,7 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   await page.getByText(text('Its source'), { exact: true }).click()
   await expect(answer.getByText("globalThis.ran = 'script'")).toBeVisible()
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: text('Save as a file') }).click()
+  await page.getByRole('button', { name: text('Save file') }).click()
   expect((await download).suggestedFilename()).toBe('answer.html')
 
   expect(await page.evaluate(() => Reflect.get(globalThis, 'ran') as unknown)).toBeUndefined()

@@ -17,10 +17,9 @@ import { startingWith, text, textLike } from './text.ts'
 const REFUSED = /status of 402/
 
 /** What the offer says whose transaction the seller sends. */
-const SELLER_SENDS = text(
-  'You sign one transaction. The seller sends it; you pay the network fee in {symbol}.',
-  { symbol: 'SOL' },
-)
+const SELLER_SENDS = text('One transaction. You pay the network fee in {symbol}.', {
+  symbol: 'SOL',
+})
 
 const ARTICLES = {
   eth: '/articles/settlement-without-banks',
@@ -30,12 +29,12 @@ const ARTICLES = {
 
 async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   await page.goto('/explore')
-  await page.getByLabel(text('Address of the resource')).fill(url)
+  await page.getByLabel(text('URL')).fill(url)
   if (via === 'relay') {
-    await page.getByText(text('Headers, body and route')).click()
+    await page.getByText(text('Headers, body, routing')).click()
     await page.getByText(text('Through the relay'), { exact: true }).click()
   }
-  await page.getByRole('button', { name: text('Ask'), exact: true }).click()
+  await page.getByRole('button', { name: text('Request'), exact: true }).click()
 }
 
 /** The offer in a currency, once the reader's balance is there. */
@@ -46,8 +45,13 @@ function offerIn(page: Page, symbol: string) {
     .filter({ has: page.getByRole('button', { name: text('Review and pay') }) })
 }
 
+/** The permission is on the chain, and the review of the payment itself comes next. */
+async function expectPermitted(page: Page): Promise<void> {
+  await expect(page.getByText(text('First, allow Permit2 up to'))).toBeHidden({ timeout: 30_000 })
+}
+
 async function expectServed(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: text('What you paid for') })).toBeVisible({
+  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeVisible({
     timeout: 45_000,
   })
 }
@@ -63,7 +67,7 @@ for (const version of [2, 1] as const) {
     const { page, ethereum } = await buyer({ ether: '1' })
     const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
     await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
-    await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
+    await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
     await connect(page, 'MetaMask')
     if (version === 2) await expectAccessible(page, 'explore: priced')
     if (version === 1) await page.getByText(text('version 1'), { exact: true }).click()
@@ -73,12 +77,21 @@ for (const version of [2, 1] as const) {
       .click()
     await expectReviewed(page, 'MetaMask')
     if (version === 2) await expectAccessible(page, 'explore: review')
+    if (version === 1)
+      ethereum.afterBroadcast = async () => {
+        ethereum.signing = 'reject'
+      }
     await signButton(page, 'MetaMask').click()
-    await page
-      .getByRole('button', {
-        name: text('Sign the proof with {walletName}', { walletName: 'MetaMask' }),
+    // The proof is asked for by itself; a payer who refused it asks for it again.
+    if (version === 1) {
+      const again = page.getByRole('button', {
+        name: text('Sign again with {walletName}', { walletName: 'MetaMask' }),
       })
-      .click({ timeout: 30_000 })
+      await expect(again).toBeVisible({ timeout: 30_000 })
+      await expectAccessible(page, 'explore: proof to be signed')
+      ethereum.signing = 'approve'
+      await again.click()
+    }
     await expectServed(page)
     if (version === 2) await expectAccessible(page, 'explore: served')
 
@@ -187,7 +200,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
     .getByRole('button', { name: text('Review and pay') })
     .click()
   await expectReviewed(page, 'MetaMask')
-  await expect(page.getByText(text('First you let Permit2 take at most'))).toBeVisible()
+  await expect(page.getByText(text('First, allow Permit2 up to'))).toBeVisible()
   await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText(
     text('at most {money}', { money: '0.025 WETH' }),
   )
@@ -196,17 +209,15 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   await signButton(page, 'MetaMask').click()
 
   // The leave is on the chain; the payment itself is reviewed on its own.
-  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toContainText(
-    PERMIT2,
-    { timeout: 30_000 },
-  )
+  await expectPermitted(page)
+  await expectReviewed(page, 'MetaMask')
+  await expect(page.getByRole('row', { name: startingWith('Rules of') })).toContainText(PERMIT2)
   await expect(page.getByRole('row', { name: startingWith('To') })).toContainText(
     net.wallets.seller.evm.address,
   )
   await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(
     text('nothing'),
   )
-  await expectReviewed(page, 'MetaMask')
   expect(await allowed()).toBe(parseEther('0.025'))
   await signButton(page, 'MetaMask').click()
   await expectServed(page)
@@ -237,9 +248,9 @@ test('a permission that a reload interrupts is gone on with, not asked for again
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toBeVisible({
-    timeout: 30_000,
-  })
+  await expectPermitted(page)
+  await expectReviewed(page, 'MetaMask')
+  await expect(page.getByRole('row', { name: startingWith('Rules of') })).toBeVisible()
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
@@ -303,19 +314,12 @@ test('an article is asked for, reviewed and paid with the keyboard alone', async
     await tabTo(page.getByRole('button', { name }).first())
     await page.keyboard.press('Enter')
   }
-  await tabTo(page.getByLabel(text('Address of the resource')))
+  await tabTo(page.getByLabel(text('URL')))
   await page.keyboard.insertText(`${net.urls.seller}${ARTICLES.sol}`)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
   await press(text('Connect to pay'))
   await press(text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }))
-  await expect(page.getByRole('dialog')).toBeHidden()
-  await tabTo(
-    offerIn(page, '0.1')
-      .filter({ hasText: SELLER_SENDS })
-      .getByRole('button', { name: text('Review and pay') }),
-  )
-  await page.keyboard.press('Enter')
   await expectReviewed(page, 'Phantom')
   await tabTo(signButton(page, 'Phantom'))
   await page.keyboard.press('Enter')
@@ -341,14 +345,22 @@ test('an answer that fails after the payment is asked for again with the same pa
   await signButton(page, 'Phantom').click()
   await expect(
     page.getByRole('heading', {
-      name: textLike('You paid, and the server answered {0}', { 0: 500 }),
+      name: textLike('You paid, the server answered {0}', { 0: 500 }),
     }),
   ).toBeVisible({ timeout: 45_000 })
   await expectAccessible(page, 'explore: server failed after the payment')
-  await page.reload()
-  await page.getByRole('button', { name: text('Retry with the same payment') }).click()
+  // Every page of the dashboard says that money was spent and nothing received.
+  await page.goto('/')
+  const notice = page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
+  await expect(notice).toContainText('0.1')
+  await expectAccessible(page, 'overview: paid, not delivered')
+  await notice.getByRole('link', { name: text('Go on') }).click()
+  await page.getByRole('button', { name: text('Try again with the same payment') }).click()
   await expectServed(page)
   expect(solana.signed).toHaveLength(1)
+  await page.goto('/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect(notice).toHaveCount(0)
 })
 
 test('a price that rose is paid only with the reader’s word, and never while the first payment may still be used', async ({
@@ -366,16 +378,10 @@ test('a price that rose is paid only with the reader’s word, and never while t
     .click()
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: text('The price has risen') })).toBeVisible({
+  await expect(page.getByRole('heading', { name: text('Price increased') })).toBeVisible({
     timeout: 45_000,
   })
-  await expect(
-    page.getByText(
-      text(
-        'Your first signature can still be used. You can pay again here as soon as the chain proves that it has expired.',
-      ),
-    ),
-  ).toBeVisible()
+  await expect(page.getByText(text('Pay again after the first signature expires.'))).toBeVisible()
   await expectAccessible(page, 'explore: price rose')
   await expect(page.getByRole('button', { name: text('Pay the new price') })).toBeHidden()
   expect(solana.signed).toHaveLength(1)
@@ -389,11 +395,9 @@ test('a 402 whose terms are hidden from pages is recognized, and read through th
   expectError(REFUSED)
   const page = await visitor()
   await askFor(page, `${net.urls.seller}${ARTICLES.eth}?demo=hidden-headers`)
-  await expect(
-    page.getByRole('heading', { name: text('It costs something, but its terms are hidden') }),
-  ).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Payment terms hidden') })).toBeVisible()
   await expect(page.getByText('Access-Control-Expose-Headers')).toBeVisible()
   await expectAccessible(page, 'explore: terms hidden')
-  await page.getByRole('button', { name: text('Ask through the relay') }).click()
-  await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
+  await page.getByRole('button', { name: text('Use the relay') }).click()
+  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
 })

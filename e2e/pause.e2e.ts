@@ -24,14 +24,10 @@ test('a dashboard over its rate limit pauses, counts down and resumes; form inpu
 
   const others = await useUpActions(fixture, net)
   await page.getByRole('button', { name: text('Review payment') }).click()
-  const countdown = page.getByText(/goes on by itself in [1-9]\d* s\.$/)
+  const countdown = page.getByText(/Resuming in [1-9]\d* s\.$/)
   await expect(countdown).toBeVisible()
   await expect(
-    page.getByText(
-      text(
-        'Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by itself.',
-      ),
-    ),
+    page.getByText(text('Paused, resuming automatically. Nothing was sent.')),
   ).toBeVisible()
   await expect(page.getByRole('button', { name: text('Try again') })).toHaveCount(0)
   await expectAccessible(page, 'checkout: paused by a limit')
@@ -48,9 +44,9 @@ test('a dashboard over its rate limit pauses, counts down and resumes; form inpu
   await expect(page.getByText('order-429')).toBeVisible()
   await expect(page.getByText('One article')).toBeVisible()
   await page.getByRole('link', { name: text('Show the payment') }).click()
-  await expect(
-    page.getByText(text('The chain shows this payment exactly as the service recorded it.')),
-  ).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByText(text('Matches the service’s record.'))).toBeVisible({
+    timeout: 60_000,
+  })
   expect(await countSent(chains, ethereum.address)).toBe(1)
   await page.close()
 })

@@ -45,6 +45,7 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
     status: 'success',
   })
   expect((await chains.evm.getBalance({ address: seller })) - before).toBe(parseEther('0.01'))
+  await page.getByRole('button', { name: text('Details') }).click()
   await expect(page.getByText(hash?.slice(-4) ?? 'no hash').first()).toBeVisible()
 })
 
@@ -98,9 +99,9 @@ test('the details of a payment are kept: resource, description, reference and a 
 
   await page.getByRole('link', { name: text('Show the payment') }).click()
   await expect(page.getByText('order-17')).toBeVisible()
-  await expect(
-    page.getByText(text('The chain shows this payment exactly as the service recorded it.')),
-  ).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('Matches the service’s record.'))).toBeVisible({
+    timeout: 30_000,
+  })
   expect(ethereum.sent).toHaveLength(1)
 })
 
@@ -131,11 +132,7 @@ test('the owner of the merchant’s wallet is not asked to pay it, and a buyer i
   await expect(to).toHaveValue('')
   await expect(page.getByRole('list', { name: text('Addresses you know') })).toHaveCount(0)
   await to.fill(own)
-  await expect(
-    page.getByText(
-      text('This is the wallet you pay from. Nothing would move but the network fee.'),
-    ),
-  ).toBeVisible()
+  await expect(page.getByText(text('This is your paying wallet.'))).toBeVisible()
   await expectAccessible(page, 'checkout: paying oneself')
   await page.getByLabel(text('Amount')).fill('0.01')
   await page.getByRole('button', { name: text('Review payment') }).click()

@@ -32,7 +32,7 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
   await signIn({ page })
   await paymentRows(page).filter({ hasText: '0.0431' }).getByRole('link').click({ timeout: 30_000 })
   await expect(
-    page.getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), {
+    page.getByText(text('Sent. Waiting for confirmation.'), {
       exact: true,
     }),
   ).toBeVisible()
@@ -48,13 +48,9 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
     await route.fulfill({ response, body: text })
   })
   await page.reload()
-  await expect(page.getByText(text('This takes longer than usual'))).toBeVisible()
+  await expect(page.getByText(text('Taking longer than usual'))).toBeVisible()
   await expect(
-    page.getByText(
-      text(
-        'It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided: do not pay again, and do not deliver yet.',
-      ),
-    ),
+    page.getByText(text('Sent, not confirmed. Do not pay again or deliver.')),
   ).toBeVisible()
   await expectAccessible(page, 'payment: takes long')
   // A pending response is let through first: aborting it would fail the story.
@@ -64,29 +60,26 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
   await chain.mine()
   await expect(
     page.getByText(
-      text(
-        'On the chain with {counted} of {needed} confirmations. It does not count as paid yet.',
-        { counted: '1', needed: '2' },
-      ),
+      text('{counted} of {needed} confirmations. Not paid yet.', { counted: '1', needed: '2' }),
       {
         exact: true,
       },
     ),
   ).toBeVisible({ timeout: 30_000 })
   await chain.mine()
-  await expect(
-    page.getByText(text('The payment has arrived. It becomes final in a moment.'), { exact: true }),
-  ).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('Confirmed, becoming final.'), { exact: true })).toBeVisible({
+    timeout: 30_000,
+  })
   await expectPaid(payer.page)
   await expectAccessible(page, 'payment: confirmed')
 
   await chain.takeBack(2)
-  await expect(page.getByText(text('This payment was rolled back'))).toBeVisible({
+  await expect(page.getByText(text('Payment rolled back'))).toBeVisible({
     timeout: 30_000,
   })
   await expect(
-    page.getByRole('note').filter({ hasText: text('This payment was rolled back') }),
-  ).toContainText('Do not deliver on it; it may still arrive again.')
+    page.getByRole('note').filter({ hasText: text('Payment rolled back') }),
+  ).toContainText(text('Reorganization: the payment may arrive again. Do not deliver.'))
   await expectAccessible(page, 'payment: rolled back')
   await page.goto('/')
   await expect(
@@ -105,14 +98,19 @@ test('a payment whose wallet never answered is told as not known, and leads back
   const page = await signIn(person)
   await openCheckout(page, onEthereum(net, '0.0432'))
   await review(page, 'MetaMask')
-  const answered = Promise.withResolvers<void>()
-  person.ethereum.onApproval = () => answered.promise
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  person.ethereum.onApproval = () => {
+    asked.resolve()
+    return answered.promise
+  }
   await signButton(page, 'MetaMask').click()
   await expect(
     page.getByRole('heading', {
       name: text('Approve in {walletName}', { walletName: 'MetaMask' }),
     }),
   ).toBeVisible()
+  // The heading comes before the wallet's window: a reload between the two asks the wallet nothing.
+  await asked.promise
   await page.reload()
   await expect(
     page.getByRole('heading', { name: text('Checking whether it was sent') }),
@@ -120,7 +118,7 @@ test('a payment whose wallet never answered is told as not known, and leads back
 
   await page.goto('/payments')
   await paymentRows(page).filter({ hasText: '0.0432' }).getByRole('link').click()
-  await expect(page.getByText(text('It is not known whether this was sent'))).toBeVisible()
+  await expect(page.getByText(text('Possibly sent'))).toBeVisible()
   await expect(page.getByText('Do not pay again')).toBeVisible()
   await expectAccessible(page, 'payment: not known whether it was sent')
   await page.getByRole('link', { name: text('Go on') }).click()
@@ -138,21 +136,15 @@ test('a payment that failed, one that ran out of time and one that nobody knows 
   expectError(/status of 404 .*\/api\/payment\/status\//)
   const page = await signInByApi(await seller(), net, '/payments?status=failed')
   await paymentRows(page).first().getByRole('link').click()
-  await expect(page.getByText(text('This payment failed'))).toBeVisible()
+  await expect(page.getByText(text('Payment failed'))).toBeVisible()
   await expectAccessible(page, 'payment: failed')
 
   await page.goto('/payments?status=expired')
   await paymentRows(page).first().getByRole('link').click()
-  await expect(
-    page.getByText(
-      text(
-        'Nothing was sent. The transaction ran out of time before it was signed and can no longer be used.',
-      ),
-    ),
-  ).toBeVisible()
+  await expect(page.getByText(text('Expired. Nothing was sent.'))).toBeVisible()
   await expectAccessible(page, 'payment: expired')
 
   await page.goto('/payments/pay_1111111111111111111111')
-  await expect(page.getByText(text('No payment under this id'))).toBeVisible()
+  await expect(page.getByText(text('Payment not found'))).toBeVisible()
   await expectAccessible(page, 'payment: unknown')
 })

@@ -24,7 +24,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await page.getByLabel(text('Asset')).selectOption('ETH')
   await page.getByLabel(text('At least')).fill('0.001')
   await expectAccessible(page, 'payments: filter of amounts')
-  await page.getByRole('button', { name: text('Show these amounts') }).click()
+  await page.getByRole('button', { name: text('Apply') }).click()
   await expect(page).toHaveURL(/asset=ETH&min=0\.001/)
   await expect(paymentRows(page).filter({ hasText: 'SOL' })).toHaveCount(0)
 
@@ -41,7 +41,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await expect(view).toHaveAttribute('aria-current', 'page')
 
   // When a filter is removed, the control that takes its place gets the focus.
-  const filters = page.getByRole('search').getByRole('list', { name: text('Filters that are set') })
+  const filters = page.getByRole('search').getByRole('list', { name: text('Active filters') })
   await filters
     .getByRole('button', { name: /remove/ })
     .first()
@@ -62,7 +62,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
 
 test('a list that is filtered to nothing says so and leads back', async ({ net, seller }) => {
   const page = await signInByApi(await seller(), net, '/payments?q=nobody-ever-wrote-this')
-  await expect(page.getByText(text('No payment matches'))).toBeVisible()
+  await expect(page.getByText(text('No payments match'))).toBeVisible()
   await expectAccessible(page, 'payments: nothing found')
   await page
     .getByRole('button', { name: text('Clear filters') })
@@ -165,7 +165,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   // By label and by books: in the URL, exactly those, and the file contains what the list shows.
   await page.getByRole('button', { name: text('Any label') }).click()
   await page.getByLabel(text('Label'), { exact: true }).selectOption('=rent')
-  await page.getByLabel(text('In the books')).selectOption('yes')
+  await page.getByLabel(text('Reconciled')).selectOption('yes')
   await expectAccessible(page, 'payments: filter of labels')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/label=%3Drent&reconciled=yes/)
@@ -184,7 +184,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   for (const id of ids) expect(filtered.text).toContain(id)
   expect(filtered.text.trim().split('\r\n')).toHaveLength(4)
   await page.goto('/payments?label=%3Drent&reconciled=no')
-  await expect(page.getByText(text('No payment matches'))).toBeVisible()
+  await expect(page.getByText(text('No payments match'))).toBeVisible()
 })
 
 test('an export of the filter holds all of it, as JSON', async ({ net, seller }) => {
@@ -221,7 +221,7 @@ test('a payment is sent back through the same review, and never more than was re
   const shop = await seller()
   const page = await signIn(shop)
   await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
-  await expect(page.getByText(text('Can be sent back'))).toBeVisible()
+  await expect(page.getByText(text('Refundable'))).toBeVisible()
   await expectAccessible(page, 'payment: can be sent back')
   await page.getByRole('link', { name: text('Send back') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')

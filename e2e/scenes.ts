@@ -1,14 +1,17 @@
-import type { Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
+import type { Hex } from 'viem'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { pauseMining, openChains } from './chain.ts'
 import {
   connectOnForm,
+  connectOnLink,
   expectPaid,
   expectReviewed,
   review as reviewIn,
   signButton,
 } from './checkout.ts'
+import { createLinkByApi, signInByApi } from './seller.ts'
 import { oneOf, text, textLike } from './text.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 
@@ -66,16 +69,12 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
-    await page
-      .getByRole('heading', { name: text('Paid and finalized') })
-      .waitFor({ timeout: 60_000 })
+    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
   },
   payment: async (page, net) => {
     await scenes['paid']?.(page, net)
     await page.getByRole('link', { name: text('Show the payment') }).click()
-    await page
-      .getByText(text('The chain shows this payment exactly as the service recorded it.'))
-      .waitFor()
+    await page.getByText(text('Matches the service’s record.')).waitFor()
   },
   'payment-on-its-way': async (page, net) => {
     await review(page)
@@ -84,29 +83,21 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('link', { name: text('Show the payment') }).click({ timeout: 60_000 })
     await page
-      .getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), {
+      .getByText(text('Sent. Waiting for confirmation.'), {
         exact: true,
       })
       .waitFor()
     await chain.mine()
     await page
       .getByText(
-        text(
-          'On the chain with {counted} of {needed} confirmations. It does not count as paid yet.',
-          { counted: '1', needed: '2' },
-        ),
+        text('{counted} of {needed} confirmations. Not paid yet.', { counted: '1', needed: '2' }),
         { exact: true },
       )
       .waitFor()
   },
   'paid-unconfirmed': async (page, net) => {
-    const wallet = new EthereumWallet({
-      privateKeys: [net.wallets.buyer.evm.privateKey],
-      rpcUrl: net.evm.rpcUrl,
-      chainId: net.evm.chainId,
-    })
+    const wallet = await installWallet(page, net)
     wallet.fees = 'replace'
-    await wallet.install(page.context())
     await page.goto(ORDER)
     await connectOnForm(page, 'MetaMask')
     await reviewIn(page, 'MetaMask')
@@ -141,7 +132,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'payment-unknown': async (page) => {
     await signIn(page)
     await page.goto('/payments/pay_1111111111111111111111')
-    await page.getByText(text('No payment under this id')).waitFor()
+    await page.getByText(text('Payment not found')).waitFor()
   },
   overview: async (page) => {
     await signIn(page)
@@ -157,7 +148,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signIn(page)
     await page.goto('/payments?q=nothing-like-this')
     await page
-      .getByText(oneOf(['No payments yet', 'No payment matches']))
+      .getByText(oneOf(['No payments yet', 'No payments match']))
       .first()
       .waitFor()
   },
@@ -167,11 +158,85 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('heading', { level: 1 }).waitFor()
   },
   'link-to-share': async (page) => void (await makeLink(page)),
-  'link-to-pay': async (page) => {
-    await page.goto(await makeLink(page))
+  'link-to-pay': async (page, net) => {
+    await openLink(page, net)
+  },
+  'link-wallets': async (page, net) => {
+    await openLink(page, net)
+    await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+    await page.getByRole('dialog').getByRole('button').first().waitFor()
+  },
+  'link-review': linkReview,
+  'link-details': async (page, net) => {
+    await linkReview(page, net)
+    await expectReviewed(page, 'Demo wallet')
+  },
+  'link-in-wallet': async (page, net) => {
+    const wallet = await installWallet(page, net)
+    wallet.signing = 'hang'
+    await openLink(page, net)
+    await connectOnLink(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
+    await page.getByText(text('Nothing happening?')).waitFor({ timeout: 20_000 })
+  },
+  'link-answer-lost': async (page, net) => {
+    const wallet = await installWallet(page, net)
+    wallet.exactNonce = true
+    wallet.signing = 'hang'
+    await openLink(page, net)
+    await connectOnLink(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
     await page
-      .getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.'))
+      .getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })
       .waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: text('Try again with the same nonce') }).waitFor()
+  },
+  'link-waiting': async (page, net) => {
+    await linkReview(page, net)
+    await using _ = await pauseMining(openChains(net))
+    await approveDemo(page)
+    await page.getByRole('heading', { name: oneOf(['Sent', 'On its way']) }).waitFor()
+  },
+  'link-paid': async (page, net) => {
+    await linkReview(page, net)
+    await approveDemo(page)
+    await expectPaid(page)
+    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
+  },
+  'link-rejected': async (page, net) => {
+    const wallet = await installWallet(page, net)
+    wallet.signing = 'reject'
+    await openLink(page, net)
+    await connectOnLink(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
+    await page.getByRole('alert').first().waitFor()
+  },
+  'link-out-of-time': async (page, net) => {
+    await linkReview(page, net)
+    await page.getByRole('button', { name: text('Prepare it again') }).waitFor({ timeout: 120_000 })
+  },
+  'link-expired': async (page, net) => {
+    const link = await createLink(page, net, { expiresAt: Date.now() + 2_000 })
+    await expect(async () => {
+      await page.goto(link)
+      await page.getByRole('alert').waitFor({ timeout: 2_000 })
+    }).toPass({ timeout: 30_000 })
+  },
+  'link-altered': async (page, net) => {
+    const link = await createLink(page, net)
+    await page.goto(`${link.slice(0, -4)}AAAA`)
+    await page.getByRole('alert').waitFor()
+  },
+  'link-failed': async (page, net) => {
+    const wallet = await installWallet(page, net)
+    wallet.mutate = (call) => ({ ...call, value: call.value / 2n })
+    await openLink(page, net)
+    await connectOnLink(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
+    await page.getByRole('heading', { name: text('Something else landed') }).waitFor({
+      timeout: 90_000,
+    })
   },
   developers: async (page) => {
     await signIn(page)
@@ -181,24 +246,37 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   verify: async (page) => {
     await page.goto('/verify')
-    await page.getByLabel(text('What do you want to check?')).waitFor()
+    await page.getByLabel(text('Payment to check')).waitFor()
   },
   'verify-explained': async (page) => {
     await page.goto('/verify')
-    await page.getByLabel(text('What do you want to check?')).fill(PROOF)
-    await page.getByRole('heading', { name: text('What the proof says') }).waitFor()
+    await page.getByLabel(text('Payment to check')).fill(PROOF)
+    await page.getByRole('heading', { name: text('Proof') }).waitFor()
   },
   explore: async (page) => {
     await page.goto('/explore')
-    await page.getByLabel(text('Address of the resource')).waitFor()
+    await page.getByLabel(text('URL')).waitFor()
   },
   'explore-priced': async (page, net) => {
     await page.goto('/explore')
+    await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/settlement-without-banks`)
+    await page.getByRole('button', { name: text('Request'), exact: true }).click()
+    await page.getByRole('heading', { name: text('Payment required') }).waitFor()
+  },
+  'explore-paid': async (page, net) => {
+    await installWallet(page, net)
+    await scenes['explore-priced']?.(page, net)
     await page
-      .getByLabel(text('Address of the resource'))
-      .fill(`${net.urls.seller}/articles/settlement-without-banks`)
-    await page.getByRole('button', { name: text('Ask'), exact: true }).click()
-    await page.getByRole('heading', { name: text('This costs something') }).waitFor()
+      .getByRole('button', { name: text('Connect to pay') })
+      .first()
+      .click()
+    await page
+      .getByRole('button', {
+        name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+      })
+      .click()
+    await signButton(page, 'MetaMask').click({ timeout: 60_000 })
+    await page.getByRole('heading', { name: text('Your purchase') }).waitFor({ timeout: 60_000 })
   },
   settings: async (page) => {
     await signIn(page)
@@ -207,7 +285,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
       .getByRole('button', { name: text('Test'), exact: true })
       .first()
       .click()
-    await page.getByText(text('The right chain, and it answers')).waitFor()
+    await page.getByText(text('Right network, reachable')).waitFor()
   },
   'not-found': async (page) => {
     await page.goto('/nowhere')
@@ -222,6 +300,58 @@ async function review(page: Page): Promise<void> {
   await connectDemo(page, /Buyer/)
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'Demo wallet')
+}
+
+async function installWallet(page: Page, net: Devnet): Promise<EthereumWallet> {
+  const wallet = walletOf(net, net.wallets.buyer.evm.privateKey)
+  await wallet.install(page.context())
+  return wallet
+}
+
+function walletOf({ evm: { rpcUrl, chainId } }: Devnet, privateKey: Hex): EthereumWallet {
+  return new EthereumWallet({ privateKeys: [privateKey], rpcUrl, chainId })
+}
+
+async function openLink(page: Page, net: Devnet): Promise<void> {
+  await page.goto(await createLink(page, net))
+  await page.getByText(textLike('Request from <0>{setBy}</0>, verified')).waitFor()
+}
+
+/** The payment of a link up to the moment before the wallet opens. */
+async function linkReview(page: Page, net: Devnet): Promise<void> {
+  await openLink(page, net)
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  await connectDemo(page, /Buyer/)
+  await page.getByText(textLike('expires in {left}')).waitFor()
+  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint,')).waitFor({
+    state: 'detached',
+  })
+}
+
+async function approveDemo(page: Page): Promise<void> {
+  await signButton(page, 'Demo wallet').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+}
+
+/** Made by the seller in another browser. */
+async function createLink(
+  page: Page,
+  net: Devnet,
+  terms: { expiresAt?: number } = {},
+): Promise<string> {
+  const context = await page.context().browser()?.newContext({ baseURL: net.urls.web })
+  if (!context) throw new Error('The page has no browser.')
+  const ethereum = walletOf(net, net.wallets.seller.evm.privateKey)
+  const shop = await signInByApi({ page: await context.newPage(), ethereum }, net, '/links')
+  const link = await createLinkByApi(shop, net, {
+    amount: 0.02,
+    description: 'Quarterly issue, autumn',
+    reference: 'INV-2026-114',
+    returnUrl: 'https://shop.example/thanks',
+    ...terms,
+  })
+  await context.close()
+  return link
 }
 
 async function openFirst(page: Page, status: string): Promise<void> {
@@ -241,10 +371,8 @@ async function makeLink(page: Page): Promise<string> {
   await dialog.getByLabel(text('Description')).fill('Quarterly issue, autumn')
   await dialog.getByLabel(text('Reference')).fill('INV-2026-114')
   await dialog.getByRole('button', { name: text('Make the link') }).click()
-  const share = page.getByRole('dialog', { name: text('Share this payment link') })
-  await share
-    .getByRole('img', { name: textLike('Code that opens the payment page at {0}') })
-    .waitFor()
+  const share = page.getByRole('dialog', { name: text('Share payment link') })
+  await share.getByRole('img', { name: textLike('Code for {0}') }).waitFor()
   return share.getByText(/^https?:\/\//).innerText()
 }
 

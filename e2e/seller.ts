@@ -35,6 +35,31 @@ export async function signInByApi(
   return page
 }
 
+/** The path of a new link to the seller's Ethereum wallet, made by a page that is signed in as the seller. */
+export async function createLinkByApi(
+  page: Page,
+  net: Devnet,
+  terms: Readonly<Record<string, string | number>>,
+): Promise<string> {
+  const network = net.networks.find(({ network }) => network.startsWith('eip155:'))?.network
+  const link = await page.evaluate(
+    async ({ proxy, wish }) => {
+      const response = await fetch(`${proxy}/api/links`, {
+        method: 'POST',
+        credentials: 'include',
+        headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' },
+        body: JSON.stringify(wish),
+      })
+      return ((await response.json()) as { link: { link: string } }).link.link
+    },
+    {
+      proxy: net.urls.bff.replace('127.0.0.1', 'localhost'),
+      wish: { network, recipient: net.wallets.seller.evm.address, ...terms },
+    },
+  )
+  return `/pay/${link}`
+}
+
 /** Signs in where the page asks for it. The demo seller runs the dashboard. */
 export async function signIn({ page }: Pick<Person, 'page'>, path = '/payments'): Promise<Page> {
   await page.goto(path)

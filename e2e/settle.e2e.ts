@@ -25,7 +25,7 @@ const URL = 'https://shop.example/a'
 const LAMPORTS = 20_000_000n
 
 async function checkOnly(page: Page, proof: string): Promise<void> {
-  await page.getByLabel(text('What do you want to check?')).fill(proof)
+  await page.getByLabel(text('Payment to check')).fill(proof)
   await page.getByRole('button', { name: text('Check only') }).click()
 }
 
@@ -186,7 +186,7 @@ test('the payee executes a permit, and a reload in the middle resumes it', async
   await expectReviewed(page, 'MetaMask')
   await expectAccessible(page, 'verify: review of a settlement')
   await page.reload()
-  await expect(page.getByText(text('A settlement from this browser is not finished'))).toBeVisible()
+  await expect(page.getByText(text('Settlement not finished'))).toBeVisible()
   await page.getByRole('button', { name: text('Go on') }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
@@ -196,9 +196,7 @@ test('the payee executes a permit, and a reload in the middle resumes it', async
   expect((await held()) - before).toBe(amount)
   // Its outcome is shown once, and nothing is left to resume.
   await page.goto('/verify')
-  await expect(page.getByText(text('A settlement from this browser is not finished'))).toHaveCount(
-    0,
-  )
+  await expect(page.getByText(text('Settlement not finished'))).toHaveCount(0)
 })
 
 test('a settlement that was left stands in the overview until it is finished, and leads back to where it was', async ({
@@ -218,13 +216,9 @@ test('a settlement that was left stands in the overview until it is finished, an
   await expectReviewed(page, 'MetaMask')
 
   await page.goto('/')
-  const inbox = page
-    .getByRole('listitem')
-    .filter({ hasText: text('A settlement from this browser is not finished') })
+  const inbox = page.getByRole('listitem').filter({ hasText: text('Settlement not finished') })
   await expect(inbox).toContainText(
-    textLike(
-      '{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.',
-    ),
+    textLike('{amount} signed for you. Settle it before it expires.'),
   )
   await expectAccessible(page, 'overview: something to look at')
   await inbox.getByRole('link', { name: text('Go on') }).click()
@@ -254,17 +248,13 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
-  await tabTo(page.getByLabel(text('What do you want to check?')))
+  await tabTo(page.getByLabel(text('Payment to check')))
   await page.keyboard.insertText(proof)
   await tabTo(page.getByRole('button', { name: text('Check only') }))
   await page.keyboard.press('Enter')
-  await expect(
-    page.getByText(
-      text(
-        'The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.',
-      ),
-    ),
-  ).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText(text('You pay the fee. Prepare the settlement below.'))).toBeVisible({
+    timeout: 45_000,
+  })
   for (const name of [
     text('Connect the receiving wallet'),
     text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }),
@@ -366,19 +356,11 @@ test('money in another amount stays in the overview until it was sent back', asy
   await expect(page.getByRole('heading', { name: text('Not valid') })).toBeVisible({
     timeout: 45_000,
   })
-  await expect(
-    page.getByText(
-      text(
-        'It has arrived, so it stays in your overview, in this browser, until you have dealt with it.',
-      ),
-    ),
-  ).toBeVisible()
+  await expect(page.getByText(text('Arrived. Finish it in your overview.'))).toBeVisible()
   await expectAccessible(page, 'verify: other amount')
 
   await page.goto('/')
-  const inbox = page
-    .getByRole('listitem')
-    .filter({ hasText: text('Less arrived than was asked for') })
+  const inbox = page.getByRole('listitem').filter({ hasText: text('Underpaid') })
   await expect(inbox).toContainText('0.002')
   await inbox.getByRole('button', { name: text('Dealt with') }).click()
   await expect(inbox).toHaveCount(0)

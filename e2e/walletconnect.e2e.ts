@@ -31,18 +31,14 @@ test('a wallet on another device connects by its code, pays, and is still there 
     amount: '0.01',
   })
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
-  await page.getByRole('button', { name: text('Scan with a wallet on another device') }).click()
-  await expect(
-    page.getByRole('img', { name: text('Code that connects a wallet on another device') }),
-  ).toBeVisible()
+  await page.getByRole('button', { name: text('Scan with another device') }).click()
+  await expect(page.getByRole('img', { name: text('Wallet connection code') })).toBeVisible()
   await expectAccessible(page, 'shell: wallet code of WalletConnect')
   await wallet.pair(await copied(page))
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()
   await page.getByRole('button', { name: text('Review payment') }).click()
-  await page
-    .getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Remote wallet' }) })
-    .click()
+  await page.getByRole('button', { name: text('Pay {amount}', { amount: '0.01 ETH' }) }).click()
   await expectPaid(page)
   expect(wallet.asked.map(({ method }) => method)).toEqual(['eth_sendTransaction'])
   await wallet.close()
@@ -51,6 +47,6 @@ test('a wallet on another device connects by its code, pays, and is still there 
 /** What the button beside the code puts on the clipboard. */
 async function copied(page: Page): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: text('Copy the code as text') }).click()
+  await page.getByRole('button', { name: text('Copy code as text') }).click()
   return page.evaluate(() => navigator.clipboard.readText())
 }

@@ -118,7 +118,7 @@ test('one wallet is asked for one signature at a time, across tabs', async ({
   await expect(
     second
       .getByRole('alert')
-      .filter({ hasText: text('{wallet} is asking in another tab', { wallet: 'MetaMask' }) }),
+      .filter({ hasText: text('{wallet} is busy in another tab', { wallet: 'MetaMask' }) }),
   ).toContainText(text('Nothing was sent.'))
   await expectAccessible(second, 'checkout: asking in another tab')
   expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)

@@ -28,12 +28,16 @@ export type EthereumWalletOptions = { privateKeys: readonly Hex[]; rpcUrl: strin
 export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements EvmOwner {
   /** Whether it keeps the page's fees, or sets others. */
   fees: 'keep' | 'replace' = 'keep'
+  /** Whether it declares that it keeps the page's nonce, and does; it sets the nonce itself otherwise. */
+  exactNonce = false
   /** Changes what is sent without telling the page. */
   mutate: ((call: EvmCall) => EvmCall) | undefined
   /** Runs after the wallet broadcast and before the page learns of it. */
   afterBroadcast: ((hash: Hex) => Promise<void>) | undefined
   foreignChainId: number | undefined
   readonly sent: Hex[] = []
+  /** Approved transactions that the node did not take. */
+  refusedByNode = 0
   /** The primary types of the typed data it signed. */
   readonly typed: string[] = []
   readonly #network: { chainId: number; rpcUrl: string }
@@ -104,7 +108,8 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
   }
 
   amend(asked: EvmCall): EvmCall {
-    const call = { ...asked, gas: undefined, nonce: undefined, gasPrice: undefined }
+    const nonce = this.exactNonce ? asked.nonce : undefined
+    const call = { ...asked, gas: undefined, nonce, gasPrice: undefined }
     const own = { maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
     const priced = this.fees === 'keep' ? call : { ...call, ...own }
     return this.mutate?.(priced) ?? priced
@@ -137,6 +142,11 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
   /** The error code of an unknown chain comes wrapped, as in the mobile MetaMask. */
   protected async answer(method: string, params: unknown): Promise<unknown> {
     return handleEvmRequest(this, method, params).catch((error: unknown) => {
+      if (
+        method === 'eth_sendTransaction' &&
+        !(error instanceof ProviderError && error.code === 4001)
+      )
+        this.refusedByNode++
       if (!(error instanceof ProviderError) || error.code !== 4902) throw error
       const { code, message } = error
       throw new ProviderError(-32603, message, { originalError: { code, message } })

@@ -7,7 +7,7 @@ import type { Database } from '#postgres/open.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createKey } from '#service/keys/create-key.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
-import { openFileVault } from '#service/wallets/vaults.ts'
+import { openSigner } from '#signer/client.ts'
 import { listWallets } from '#service/wallets/own-wallets.ts'
 import { registerWallet } from '#service/wallets/ownership.ts'
 import { readSecret } from '#service/wallets/read-secret.ts'
@@ -81,6 +81,7 @@ async function importWallets(
   { accountId, vaultKeyFile }: { accountId: string; vaultKeyFile: string },
 ): Promise<void> {
   const { managed, facilitator } = devnetWallets()
+  await using signer = await openSigner({ env: { VAULT_KEY_FILE: vaultKeyFile } })
   const known = new Set((await listWallets(db, accountId)).map(({ address }) => address))
   const take = async (
     family: Family,
@@ -90,10 +91,7 @@ async function importWallets(
     if (known.has(address)) return
     const secret = readSecret(family, text)
     if (!secret) throw new Error(`The managed wallet on ${family} has no readable key.`)
-    await createWallet(
-      { db, vault: openFileVault(vaultKeyFile), now: new Date() },
-      { accountId, family, name, secret },
-    )
+    await createWallet({ db, signer, now: new Date() }, { accountId, family, name, secret })
   }
   for (const [name, { evm, solana }] of [
     ['Payouts', managed],

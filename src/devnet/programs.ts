@@ -6,6 +6,7 @@ import type { NodePorts } from './network.ts'
 import { Program } from './program.ts'
 import { SHOWN } from './seller/catalog.ts'
 import { devnetWallets } from './nodes/wallets.ts'
+import { EVM_FEEDS } from './tokens/evm.ts'
 
 /** The programs of the devnet, each configured by its environment as in production. */
 
@@ -66,6 +67,7 @@ export function startBff({
     SELLER_WALLETS: sellerWallets,
     OPERATOR_WALLETS: sellerWallets,
     HOSTED_SENDS: JSON.stringify(payouts()),
+    RATES: JSON.stringify(rates()),
     PUBLIC_SERVICE_URL: serviceUrl(ports),
     TITLE: 'Paydesk',
     ...(relayUrl && {
@@ -90,6 +92,20 @@ function payouts() {
   return [
     { ...caps, wallet: managed.evm.address, network: `eip155:${EVM_CHAIN_ID}` },
     { ...caps, wallet: managed.solana.address, network: SOLANA_DEVNET },
+  ]
+}
+
+/** From the price feeds of the local EVM chain; WETH is worth what ETH is. */
+function rates() {
+  const network = `eip155:${EVM_CHAIN_ID}`
+  const pair = (asset: string, { address }: { address: string }) => ({
+    asset,
+    currency: 'USD',
+    sources: [{ kind: 'chainlink', network, address, maxAgeSeconds: 86_400 }],
+  })
+  return [
+    ...Object.entries(EVM_FEEDS).map(([asset, feed]) => pair(asset, feed)),
+    pair('WETH', EVM_FEEDS.ETH),
   ]
 }
 

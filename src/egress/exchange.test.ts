@@ -1,7 +1,16 @@
+import dns, { type LookupAddress } from 'node:dns'
 import { createServer, type RequestListener } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { EgressError, exchange, type ExternalResponse } from './exchange.ts'
+import {
+  EgressError,
+  EgressRefusedError,
+  exchange,
+  type ExternalRequest,
+  type ExternalResponse,
+} from './exchange.ts'
 import { isPublicAddress } from './public-address.ts'
 import { refuseUrl } from './refuse-url.ts'
 
@@ -44,6 +53,8 @@ test.each([
   'fd12:3456::1',
   'fe80::1',
   'fe80::1%eth0',
+  '2606:4700:4700::1111%eth0',
+  '2606:4700:4700::1.2.3.4',
   'fec0::1',
   'ff02::1',
   '2001::1',
@@ -83,6 +94,9 @@ test('loopback is asked only where that is allowed, and only by its address', ()
   expect(refuseUrl(new URL('http://127.0.0.1:4000/'), false)).toBeDefined()
   expect(refuseUrl(new URL('http://localhost:4000/'), true)).toBeDefined()
   expect(refuseUrl(new URL('http://127.0.0.2:4000/'), true)).toBeDefined()
+  expect(refuseUrl(new URL('https://127.0.0.1/'), true)).toBeDefined()
+  expect(refuseUrl(new URL('http://user@127.0.0.1:4000/'), true)).toBeDefined()
+  expect(refuseUrl(new URL('http://:secret@127.0.0.1:4000/'), true)).toBeDefined()
 })
 
 test('a name that leads to this machine is not connected to', async () => {
@@ -90,12 +104,86 @@ test('a name that leads to this machine is not connected to', async () => {
   expect(String((failure as EgressError).cause)).toContain('not public')
 })
 
-async function ask(listener: RequestListener): Promise<ExternalResponse> {
+test('a refused address is told apart from one that fails, and nothing is sent to it', async () => {
+  const url = new URL('http://facilitator.example/')
+  await expect(exchange({ ...LOCAL, url }, LIMITS)).rejects.toThrow(EgressRefusedError)
+  const failure: unknown = await exchange(LOCAL, LIMITS).catch((error: unknown) => error)
+  expect(failure).not.toBeInstanceOf(EgressRefusedError)
+})
+
+/** The cause of the failure when a name has these addresses. */
+async function causeFor(addresses: string[], { loopback = false } = {}): Promise<unknown> {
+  const original = dns.lookup
+  const found: LookupAddress[] = addresses.map((address) => ({ address, family: 4 }))
+  const answer: unknown = (_: string, __: object, callback: (...results: unknown[]) => void) =>
+    callback(null, found)
+  Object.assign(dns, { lookup: answer })
+  syncBuiltinESMExports()
+  try {
+    const url = new URL('https://shop.example/')
+    const failure: unknown = await exchange({ ...LOCAL, url }, { ...LIMITS, loopback }).catch(
+      (error: unknown) => error,
+    )
+    return (failure as EgressError).cause
+  } finally {
+    Object.assign(dns, { lookup: original })
+    syncBuiltinESMExports()
+  }
+}
+
+test('a name is not connected to when one of its addresses is not public', async () => {
+  for (const addresses of [['10.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['10.0.0.1', '8.8.8.8']])
+    expect(String(await causeFor(addresses))).toContain('not public')
+  expect(String(await causeFor(['10.0.0.1'], { loopback: true }))).toContain('not public')
+})
+
+test('a name without an address is not connected to', async () => {
+  expect(String(await causeFor([]))).toContain('has no address')
+})
+
+test.each([true, false])(
+  'a name of allowed addresses is connected to, several at once: %s',
+  async (several) => {
+    const original = net.getDefaultAutoSelectFamily()
+    net.setDefaultAutoSelectFamily(several)
+    try {
+      // Nothing listens there, or a server whose certificate is not that of the shop.
+      expect(await causeFor(['127.0.0.1'], { loopback: true })).toMatchObject({
+        code: expect.stringMatching(/^(ECONNREFUSED|ECONNRESET|EPROTO|ERR_TLS|ERR_SSL|.*CERT)/),
+      })
+    } finally {
+      net.setDefaultAutoSelectFamily(original)
+    }
+  },
+)
+
+test('the connection of a refused answer is closed at once', async () => {
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).write('x'),
+  )
+  const closed = new Promise((resolve) =>
+    server.once('connection', (socket) => socket.once('close', resolve)),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const limits = { ...LIMITS, timeoutMs: 120_000, loopback: true }
+  await expect(exchange({ ...LOCAL, url }, limits)).rejects.toThrow(EgressError)
+  await closed
+  server.close()
+})
+
+async function ask(
+  listener: RequestListener,
+  question: Partial<ExternalRequest> = {},
+): Promise<ExternalResponse> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-    return await exchange({ method: 'GET', url, headers: {} }, { ...LIMITS, loopback: true })
+    return await exchange(
+      { method: 'GET', url, headers: {}, ...question },
+      { ...LIMITS, loopback: true },
+    )
   } finally {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -122,6 +210,52 @@ test('an answer comes as it is: its status, its headers as often as they stand t
   expect([...answer.body]).toEqual([0, 255])
 })
 
+test('what is sent has the headers and the bytes that were given, and asks for no compression', async () => {
+  const answer = await ask(
+    (request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const { method, headers } = request
+        const body = Buffer.concat(chunks).toString('hex')
+        response.end(JSON.stringify({ method, headers, body }))
+      })
+    },
+    {
+      method: 'POST',
+      headers: { 'x-one': '1', 'accept-encoding': 'gzip' },
+      body: Uint8Array.of(0, 255),
+    },
+  )
+  expect(JSON.parse(Buffer.from(answer.body).toString())).toMatchObject({
+    method: 'POST',
+    body: '00ff',
+    headers: {
+      'x-one': '1',
+      'user-agent': 'paydesk',
+      'accept-encoding': 'identity',
+      'content-length': '2',
+    },
+  })
+})
+
+test('as many bytes as allowed are an answer', async () => {
+  const answer = await ask((_, response) => response.end('x'.repeat(LIMITS.maxBytes)))
+  expect(answer.body).toHaveLength(LIMITS.maxBytes)
+})
+
+test('headers come as they are, and nothing beside them', async () => {
+  const answer = await ask((_, response) => {
+    response.sendDate = false
+    response.writeHead(200, { 'X-One': 'a', 'Content-Length': '0', Connection: 'close' }).end()
+  })
+  expect(answer.headers).toEqual([
+    ['x-one', 'a'],
+    ['content-length', '0'],
+    ['connection', 'close'],
+  ])
+})
+
 test('a redirect is an answer, and nobody follows it', async () => {
   const answer = await ask((_, response) =>
     response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
@@ -130,6 +264,10 @@ test('a redirect is an answer, and nobody follows it', async () => {
 })
 
 test.each<[string, RequestListener]>([
+  [
+    'a compressed answer',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
+  ],
   ['more bytes than asked for', (_, response) => response.end('x'.repeat(1025))],
   [
     'headers without end',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { DEAF_NETWORKS, ORIGIN } from '#testing/fixture.ts'
-import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, databaseVariables, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import {
   startProxyProcess,
@@ -43,7 +43,7 @@ beforeAll(async () => {
   databases.push(forService, forProxy)
   const NETWORKS = JSON.stringify(DEAF_NETWORKS)
   service = await startServiceProcess({
-    DATABASE_URL: urlOf(forService),
+    ...databaseVariables(forService.target),
     NETWORKS,
     LOG_LEVEL: 'info',
   })
@@ -51,7 +51,7 @@ beforeAll(async () => {
   ;({ key } = await createTestKey(opened.db))
   ;({ key: attackerKey } = await createTestKey(opened.db))
   proxy = await startProxyProcess({
-    DATABASE_URL: urlOf(forProxy),
+    ...databaseVariables(forProxy.target),
     NETWORKS,
     SERVICE_URL: service.url,
     SERVICE_API_KEY: key,
@@ -64,11 +64,6 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   for (const database of databases) await database[Symbol.asyncDispose]()
 })
-
-function urlOf({ target }: TestDatabase): string {
-  if ('url' in target) return target.url
-  throw new Error('Expected a database server.')
-}
 
 type Target = {
   port: number

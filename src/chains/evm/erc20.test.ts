@@ -344,6 +344,7 @@ describe('compareLanded', () => {
     const { rows } = compare([
       log(sender, recipient, 1_485_000n),
       log(sender, evmStranger.address, 15_000n),
+      log(evmStranger.address, recipient, 7n),
     ])
     expect(rows.find(({ field }) => field === 'amount')?.got).toEqual({
       code: 'moved_by_token',

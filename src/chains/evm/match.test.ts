@@ -1,4 +1,11 @@
-import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializable } from 'viem'
+import {
+  encodeFunctionData,
+  erc20Abi,
+  hexToBytes,
+  serializeTransaction,
+  type Hex,
+  type TransactionSerializable,
+} from 'viem'
 import { describe, expect, test } from 'vitest'
 import { addressFact, amountFact, fact, moneyOf, networkFact } from '#contract/facts.ts'
 import {
@@ -9,7 +16,6 @@ import {
   evmStranger,
   failing,
 } from '#testing/chain-payments.ts'
-import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeLanded, type ChainReceipt, type EvmChainTransaction } from './landed.ts'
 import { matchTransaction } from './match.ts'
@@ -93,6 +99,38 @@ describe('matchTransaction', () => {
     })
   })
 
+  test('holds at the highest gas and at the fee cap, and for no amount at all never', () => {
+    const cheap = { gas: 1_000_000n, maxFeePerGas: 1_000_000_000n }
+    expect(failing(match(cheap))).toEqual([])
+    expect(
+      failing(match({ ...cheap, gas: 1_000_001n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n })),
+    ).toEqual(['instructions'])
+    const nothing = hexToBytes(serializeTransaction({ ...fields, value: 0n }))
+    expect(failing(matchTransaction({ ...evmIntent, amountAtomic: 0n }, nothing))).toEqual([
+      'amount',
+    ])
+  })
+
+  test('the currency of the chain has one address, and no token has it', () => {
+    const asset = { ...evmIntent.asset, address: evmStranger.address }
+    expect(failing(matchTransaction({ ...evmIntent, asset }, evmReviewed))).toEqual(['asset'])
+    const { address } = evmIntent.asset
+    const call = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [evmIntent.recipient as Hex, evmIntent.amountAtomic],
+    })
+    const bytes = serializeTransaction({ ...fields, to: address as Hex, value: 0n, data: call })
+    expect(
+      failing(
+        matchTransaction(
+          { ...evmIntent, asset: { ...evmIntent.asset, native: false } },
+          hexToBytes(bytes),
+        ),
+      ),
+    ).toEqual(['asset'])
+  })
+
   test.each([
     [
       'a token',
@@ -146,8 +184,10 @@ describe('the digest', () => {
       { ...evmIntent, sender: evmStranger.address },
       evmReviewed,
     ).digest
-    const unread = matchTransaction(evmIntent, new Uint8Array()).digest
-    expect(new Set([...digests, otherCap, otherSender, unread]).size).toBe(9)
+    const unread = [new Uint8Array(), Uint8Array.of(1)].map(
+      (bytes) => matchTransaction(evmIntent, bytes).digest,
+    )
+    expect(new Set([...digests, otherCap, otherSender, ...unread]).size).toBe(10)
   })
 })
 
@@ -169,18 +209,29 @@ describe('compareSigned', () => {
     expect(failing(await compare({}, evmStranger))).toContain('signers')
     expect(failing(await compare({ nonce: 8 }))).toEqual(['expiry'])
     expect(failing(await compare({ maxFeePerGas: 4_000_000_000n }))).toEqual(['fee'])
+    expect(failing(await compare({ maxPriorityFeePerGas: 2n }))).toEqual(['fee'])
+    expect(failing(await compare({ gas: 21_001n }))).toEqual(['fee'])
     expect(failing(await compare({ to: evmStranger.address }))).toContain('recipient')
     expect(failing(compareSigned(evmIntent, evmReviewed, evmReviewed))).toEqual(['signers'])
     expect(compareSigned(evmIntent, new Uint8Array(), evmReviewed).ok).toBe(false)
     expect(compareSigned(evmIntent, evmReviewed, new Uint8Array()).ok).toBe(false)
   })
 
-  test('refuses a transaction that fits the intent but is not the one reviewed', async () => {
-    const other = buildPayment({ ...evmIntent, ...evmFacts, recipient: evmStranger.address })
-    expect(
-      failing(compareSigned(evmIntent, other, hexToBytes(await evmPayer.signTransaction(fields)))),
-    ).toEqual(['instructions'])
-  })
+  test.each<[string, Partial<TransactionSerializable>]>([
+    ['of another recipient', { to: evmStranger.address }],
+    ['of another chain', { chainId: 1 }],
+    ['of another amount', { value: 1n }],
+    ['with data', { data: '0x00' }],
+  ])(
+    'refuses a transaction that fits the intent where the reviewed one was %s',
+    async (_, change) => {
+      const other = hexToBytes(
+        serializeTransaction({ ...fields, ...change } as TransactionSerializable),
+      )
+      const signed = hexToBytes(await evmPayer.signTransaction(fields))
+      expect(failing(compareSigned(evmIntent, other, signed))).toEqual(['instructions'])
+    },
+  )
 })
 
 describe('compareLanded', () => {

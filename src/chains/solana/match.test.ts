@@ -185,6 +185,11 @@ describe('matchTransaction', () => {
       replace('memo', memo(solanaIntent.paymentId, [stranger])),
       ['signers', 'memo'],
     ],
+    [
+      'the payer twice as a signer of the memo',
+      replace('memo', memo(solanaIntent.paymentId, [payer, payer])),
+      ['memo'],
+    ],
     ['the memo of another payment', replace('memo', memo(`pay_${'4'.repeat(22)}`)), ['memo']],
     ['a memo with a tail', replace('memo', memo(`${solanaIntent.paymentId} `)), ['memo']],
     [
@@ -305,6 +310,31 @@ describe('matchTransaction', () => {
     expect(failing(matchTransaction(solanaIntent, readonly.serialize()))).toEqual(['instructions'])
   })
 
+  test('blocks a payment of nothing, and one to the payer itself', () => {
+    const nothing = compile(replace('transfer', transfer(recipient, 0n))).serialize()
+    expect(failing(matchTransaction({ ...solanaIntent, amountAtomic: 0n }, nothing))).toEqual([
+      'amount',
+    ])
+    const own = compile(replace('transfer', transfer(payer, solanaIntent.amountAtomic))).serialize()
+    expect(
+      failing(matchTransaction({ ...solanaIntent, recipient: solanaIntent.sender }, own)),
+    ).toEqual(['recipient'])
+  })
+
+  test('holds at the highest price and at the fee cap', () => {
+    const highest = [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 495 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000_000n }),
+      parts.transfer,
+      parts.memo,
+    ]
+    const bytes = compile(highest).serialize()
+    expect(failing(matchTransaction(solanaIntent, bytes))).toEqual([])
+    expect(failing(matchTransaction({ ...solanaIntent, maxFeeAtomic: 499_999n }, bytes))).toEqual([
+      'fee',
+    ])
+  })
+
   test('blocks a blockhash that the payer’s network does not know', () => {
     expect(
       failing(matchTransaction(solanaIntent, solanaReviewed, { blockhashKnown: false })),
@@ -314,6 +344,13 @@ describe('matchTransaction', () => {
   test('takes signed bytes only with the signature of the sender', () => {
     expect(matchTransaction(solanaIntent, sign(compile(order), solanaPayer)).ok).toBe(true)
     expect(failing(matchTransaction(solanaIntent, solanaReviewed.with(10, 1)))).toEqual(['signers'])
+    const own = replace('transfer', transfer(recipient, solanaIntent.amountAtomic, stranger))
+    const foreign = sign(compile(own, { feePayer: stranger }), solanaStranger)
+    expect(failing(matchTransaction(solanaIntent, foreign))).toEqual([
+      'sender',
+      'feePayer',
+      'signers',
+    ])
   })
 
   test.each([
@@ -332,6 +369,10 @@ describe('matchTransaction', () => {
     ['nothing', { amountAtomic: 0n }],
     ['another sender', { sender: stranger.toBase58() }],
     ['a lower cap', { maxFeeAtomic: 6499n }],
+    [
+      'SOL under another address',
+      { asset: { ...solanaIntent.asset, address: stranger.toBase58() } },
+    ],
   ])('an intent to pay with %s never holds', (_, change) => {
     expect(matchTransaction({ ...solanaIntent, ...change }, solanaReviewed).ok).toBe(false)
   })
@@ -439,6 +480,14 @@ describe('compareSigned', () => {
       {},
       ['fee'],
     ],
+    [
+      'a higher limit behind a guard',
+      [guard(), ...replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 30_001 }))],
+      {},
+      ['fee'],
+    ],
+    ['no limit', replace('limit'), {}, ['fee']],
+    ['no price', replace('price'), {}, ['fee']],
     [
       'a higher price',
       replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 50_001 })),

@@ -429,6 +429,9 @@ describe('matchTransaction', () => {
     expect(failing(match([parts.limit, parts.price, parts.memo, writable]))).toEqual([
       'instructions',
     ])
+    const owner = openAccount({ payer, owner: recipient, mint })
+    if (owner.keys[2]) owner.keys[2].isWritable = true
+    expect(failing(match(replace('open', owner)))).toEqual(['instructions'])
   })
 
   test('a payment in SOL is not paid in a token, nor beside one', () => {
@@ -589,5 +592,21 @@ describe('compareLanded', () => {
     ['a failure', { err: { InstructionError: [4, { Custom: 1 }] } }, ['instructions']],
   ])('refuses %s', (_, change, fails) => {
     expect(failing(compare(change))).toEqual(fails)
+  })
+
+  test('tells what arrived instead, and on whose account', () => {
+    const gotOf = (change: Partial<Meta>) =>
+      compare(change).rows.find(({ field }) => field === 'amount')?.got
+    const moved = (amount: bigint, owner: PublicKey | null) => ({
+      code: 'moved_by_balance',
+      params: { ...moneyOf(amount, USDC), owner: owner?.toBase58() ?? null },
+    })
+    expect(
+      gotOf({ postTokenBalances: [sent, balance(base.destination, recipient, 1_485_000n)] }),
+    ).toEqual(moved(1_485_000n, recipient))
+    expect(
+      gotOf({ postTokenBalances: [sent, balance(base.destination, stranger, 1_500_000n)] }),
+    ).toEqual(moved(1_500_000n, stranger))
+    expect(gotOf({ preTokenBalances: null, postTokenBalances: null })).toEqual(moved(0n, null))
   })
 })

@@ -17,6 +17,7 @@ dl { margin: 0 0 16px; border-top: 1px solid var(--line); }
 dt { padding-top: 8px; color: var(--soft); font-size: 13px; }
 dd { margin: 0; padding-bottom: 8px; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 pre { margin: 0 0 16px; padding: 12px; max-height: 220px; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; border-radius: 8px; background: var(--field); font: 13px/1.5 ui-monospace, monospace; }
+summary { margin: 0 0 12px; color: var(--soft); font-size: 13px; cursor: pointer; }
 fieldset { margin: 0 0 16px; padding: 0; border: 0; }
 legend { padding: 0; color: var(--soft); font-size: 13px; }
 label { display: flex; gap: 12px; align-items: center; margin-top: 8px; padding: 10px 12px; border: 1px solid var(--line); border-radius: 8px; cursor: pointer; }
@@ -27,7 +28,7 @@ small { color: var(--soft); font-size: 13px; }
 .buttons { display: flex; gap: 12px; }
 button { flex: 1; min-height: 44px; padding: 0 16px; border: 1px solid var(--line); border-radius: 8px; background: transparent; color: inherit; font: inherit; font-weight: 600; cursor: pointer; }
 .approve { border-color: var(--fill); background: var(--fill); color: var(--on-fill); }
-button:focus-visible, input:focus-visible, pre:focus-visible { outline: 2px solid var(--fill); outline-offset: 2px; }
+button:focus-visible, input:focus-visible, pre:focus-visible, summary:focus-visible { outline: 2px solid var(--fill); outline-offset: 2px; }
 @media (max-width: 520px) { dialog { inset-block: auto 16px; margin-inline: auto; inset-inline: 0; } }
 @media (prefers-color-scheme: dark) {
   dialog { --paper: #211b14; --ink: #f4ece0; --soft: #b9ab97; --line: #43392d; --fill: #e0a85a; --on-fill: #211b14; --field: #2d251b; color-scheme: dark; }
@@ -60,6 +61,8 @@ export type ApprovalRequest = {
   facts?: readonly (readonly [label: string, value: string])[]
   /** Long text to read before signing. */
   text?: string
+  /** Long text for those who want it. */
+  folded?: { summary: string; text: string }
   choices?: readonly { label: string; detail: string; value: string }[]
   approve: string
 }
@@ -95,6 +98,7 @@ function show(question: ApprovalRequest): Promise<ApprovalReply> {
   )
   if (question.facts) form.append(facts(question.facts))
   if (question.text !== undefined) form.append(readable(question.text))
+  if (question.folded) form.append(folded(question.folded))
   if (question.choices) form.append(choices(question.choices))
   const reject = element('button', { className: 'reject', text: 'Reject' })
   reject.type = 'button'
@@ -166,6 +170,12 @@ function readable(text: string): HTMLElement {
   block.setAttribute('role', 'region')
   block.setAttribute('aria-label', 'What is signed')
   return block
+}
+
+function folded({ summary, text }: NonNullable<ApprovalRequest['folded']>): HTMLElement {
+  const details = element('details')
+  details.append(element('summary', { text: summary }), readable(text))
+  return details
 }
 
 function choices(options: NonNullable<ApprovalRequest['choices']>): HTMLElement {

@@ -29,17 +29,19 @@ type PricedCall = EvmCall & { gas: bigint; maxFeePerGas: bigint; maxPriorityFeeP
 
 const Chain = v.looseObject({ chainId: v.string() })
 
-const TypedData = v.object({
+const TypedDataSchema = v.object({
   types: v.record(v.string(), v.array(v.object({ name: v.string(), type: v.string() }))),
   primaryType: v.string(),
   domain: v.record(v.string(), v.unknown()),
   message: v.record(v.string(), v.unknown()),
 })
 
+export type WalletTypedData = v.InferOutput<typeof TypedDataSchema>
+
 export type EvmApprovalRequest =
   | { kind: 'transaction'; call: PricedCall }
   | { kind: 'message'; text: string }
-  | { kind: 'typed_data'; data: v.InferOutput<typeof TypedData> }
+  | { kind: 'typed_data'; data: WalletTypedData }
 
 export type EvmOwner = WalletOwner<PrivateKeyAccount, EvmApprovalRequest> & {
   /** The network that the wallet sends on. */
@@ -48,6 +50,8 @@ export type EvmOwner = WalletOwner<PrivateKeyAccount, EvmApprovalRequest> & {
   foreignChainId?: number | undefined
   /** Adds the network and switches to it. @throws ProviderError 4001 when the owner refuses */
   addNetwork?(): Promise<void>
+  /** Whether it sends with the nonce that the page asks for, and says so. */
+  readonly exactNonce?: boolean
   /** What the wallet sends instead of what the page asked for. */
   amend?(call: EvmCall): EvmCall
   /** Runs after the broadcast and before the page gets the hash. */
@@ -64,6 +68,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_sendTransaction: sendTransaction,
   personal_sign: signMessage,
   eth_signTypedData_v4: signTypedData,
+  // EIP-5792.
+  wallet_getCapabilities: async (owner) => ({
+    [numberToHex((await owner.network()).chainId)]: {
+      exactNonce: { supported: owner.exactNonce === true },
+    },
+  }),
   wallet_requestPermissions: async (owner) => {
     await connect(owner)
     return permissions(owner)
@@ -188,7 +198,7 @@ async function signMessage(owner: EvmOwner, [message, address]: readonly unknown
 /** As in MetaMask: the domain must be of the wallet's current chain. */
 async function signTypedData(owner: EvmOwner, [address, json]: readonly unknown[]): Promise<Hex> {
   const account = await ownAccount(owner, read(hex, address))
-  const data = read(TypedData, typeof json === 'string' ? JSON.parse(json) : json)
+  const data = read(TypedDataSchema, typeof json === 'string' ? JSON.parse(json) : json)
   const [asked, current] = [data.domain['chainId'], await currentChain(owner)]
   if (asked !== undefined && Number(asked) !== current)
     throw new ProviderError(

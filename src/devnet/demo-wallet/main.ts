@@ -11,6 +11,7 @@ const info = { uuid: crypto.randomUUID(), name: NAME, icon: ICON, rdns: 'local.p
 const emit = announceEvm({ info }, (method, params) =>
   handleEvmRequest(
     {
+      exactNonce: true,
       network: async () => (await setup()).evm,
       account: async () => (await connected('evm'))?.evm,
       connect: async () => {

@@ -1,14 +1,23 @@
+import * as v from 'valibot'
 import { readTransferCall } from '#chains/evm/erc20.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import { SOLANA_NATIVE, type Family } from '#contract/address.ts'
+import { checksumAddress, EVM_NATIVE, SOLANA_NATIVE, type Family } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import { renderMatchFact } from '#contract/render-facts.ts'
-import type { EvmApprovalRequest, EvmCall } from './evm-wallet.ts'
+import type { EvmApprovalRequest, EvmCall, WalletTypedData } from './evm-wallet.ts'
 import type { SolanaApprovalRequest } from './solana-wallet.ts'
 import { remember, setup, type DemoPerson } from './people.ts'
 import { ProviderError, userRejected } from './owner.ts'
 import { requestApproval, type ApprovalRequest } from './approval-dialog.ts'
+
+/** As pages show it: typed data has it in small letters. */
+const address = v.pipe(v.string(), v.transform(checksumAddress))
+
+const atomic = v.pipe(
+  v.union([v.pipe(v.string(), v.digits()), v.pipe(v.number(), v.safeInteger())]),
+  v.transform((digits) => BigInt(digits)),
+)
 
 /** Lets the person choose an account for this page. @throws ProviderError 4001 */
 export async function chooseAccount(family: Family): Promise<DemoPerson> {
@@ -40,21 +49,89 @@ export async function confirmSigning(
     throw userRejected()
 }
 
+/** The first line of a sign-in text (ERC-4361, and its form for Solana). */
+const SIGN_IN = /^\S+ wants you to sign in with your /
+const FREE = 'It moves no money.'
+/** What a text or unknown data permits, only its reader can tell. */
+const READ = 'Read what it permits.'
+const FREE_TYPES: ReadonlySet<string> = new Set(['PaymentProof', 'PaymentEvidence'])
+
+const Authorization = v.object({ to: address, value: atomic })
+const Permit = v.object({
+  permitted: v.object({ token: v.string(), amount: atomic }),
+  spender: address,
+  witness: v.object({ to: address }),
+})
+const Hosted = v.object({ from: address, to: address, asset: v.string(), amount: atomic })
+
+/** @throws ProviderError when it cannot be read: nobody signs it then */
+function readTerms<S extends v.GenericSchema>(schema: S, message: unknown): v.InferOutput<S> {
+  const read = v.safeParse(schema, message)
+  if (!read.success) throw new ProviderError(-32602, 'This wallet cannot read the payment.')
+  return read.output
+}
+
+/** What typed data pays to whom, where its signature is enough to pay; undefined for other data. */
+function describePaying(
+  { primaryType, domain, message }: WalletTypedData,
+  tokens: readonly Asset[],
+): (readonly [string, string])[] | undefined {
+  const money = (asset: string, amount: bigint) => {
+    if (asset === EVM_NATIVE) return `${formatAmount(amount, 18)} ETH`
+    const token = tokens.find(({ address }) => address.toLowerCase() === asset.toLowerCase())
+    return token
+      ? `${formatAmount(amount, token.decimals)} ${token.symbol}`
+      : `${amount} units of ${asset}`
+  }
+  if (primaryType === 'TransferWithAuthorization') {
+    const { to, value } = readTerms(Authorization, message)
+    return [
+      ['Amount', money(String(domain['verifyingContract']), value)],
+      ['To', to],
+    ]
+  }
+  if (primaryType === 'PermitWitnessTransferFrom') {
+    const { permitted, spender, witness } = readTerms(Permit, message)
+    return [
+      ['Amount', money(permitted.token, permitted.amount)],
+      ['To', witness.to],
+      ['Taken by', spender],
+    ]
+  }
+  if (primaryType !== 'HostedPayment') return undefined
+  const { from, to, asset, amount } = readTerms(Hosted, message)
+  return [
+    ['Amount', money(asset, amount)],
+    ['To', to],
+    ['From the managed wallet', from],
+  ]
+}
+
 function describe(
   request: EvmApprovalRequest | SolanaApprovalRequest,
   name: string,
   tokens: readonly Asset[],
 ): ApprovalRequest {
   const payment = { explanation: `From ${name}, on the local network.`, approve: 'Approve' }
-  const message = {
+  const message = (meaning: string) => ({
     title: 'Sign this message?',
-    explanation: `${location.host} asks ${name} to sign. Nothing is paid.`,
+    explanation: `${location.host} asks ${name} to sign. ${meaning}`,
     approve: 'Sign',
-  }
-  if (request.kind === 'message') return { ...message, text: request.text }
+  })
+  if (request.kind === 'message')
+    return { ...message(SIGN_IN.test(request.text) ? FREE : READ), text: request.text }
   if (request.kind === 'typed_data') {
     const { domain, primaryType, message: signed } = request.data
-    return { ...message, text: JSON.stringify({ domain, [primaryType]: signed }, null, 2) }
+    const text = JSON.stringify({ domain, [primaryType]: signed }, null, 2)
+    const facts = describePaying(request.data, tokens)
+    if (!facts) return { ...message(FREE_TYPES.has(primaryType) ? FREE : READ), text }
+    return {
+      ...payment,
+      title: 'Sign this payment?',
+      explanation: `${payment.explanation} This signature pays.`,
+      facts,
+      folded: { summary: 'Signed data', text },
+    }
   }
   if ('transaction' in request)
     return { ...payment, ...describeTransaction(request.transaction, tokens) }

@@ -1,3 +1,4 @@
+import { aggregatorCode } from './aggregator.ts'
 import {
   encodeDeployData,
   encodeFunctionData,
@@ -49,6 +50,14 @@ const FEES = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1'
 const constructorAbi = parseAbi(['constructor(address holder, uint256 supply)'])
 const depositAbi = parseAbi(['function deposit() payable'])
 
+/** Price feeds against USD with the interface of Chainlink's, as old as the newest block; 8 decimals. */
+export const EVM_FEEDS = {
+  ETH: { address: '0x00000000000000000000000000000000feed0001', answer: 312_045_000_000n },
+  SOL: { address: '0x00000000000000000000000000000000feed0002', answer: 14_512_000_000n },
+  USDC: { address: '0x00000000000000000000000000000000feed0003', answer: 99_990_000n },
+  EUR: { address: '0x00000000000000000000000000000000feed0004', answer: 108_400_000n },
+} as const satisfies Record<string, { address: Address; answer: bigint }>
+
 /** Deploys the tokens of the local EVM chain and gives each holder some. Does nothing on a chain that has them. */
 export async function deployEvmTokens(node: EvmNode, holders: readonly Address[]): Promise<void> {
   const { client } = node
@@ -58,6 +67,8 @@ export async function deployEvmTokens(node: EvmNode, holders: readonly Address[]
     bytecode: exactPermit2Proxy.runtimeCode,
   })
   await client.setCode({ address: multicall3.address, bytecode: multicall3.runtimeCode })
+  for (const { address, answer } of Object.values(EVM_FEEDS))
+    await client.setCode({ address, bytecode: aggregatorCode({ answer, decimals: 8, round: 1n }) })
   if ((await client.getTransactionCount({ address: owner.address })) > 0) return
 
   const wallet = node.wallet(owner.privateKey)

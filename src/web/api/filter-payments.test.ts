@@ -73,6 +73,7 @@ function stubFixture(asked: string[]): void {
     status: 'confirmed',
     signature: null,
     timestamp: 10_000 - index,
+    confirmedAt: null,
     metadata: {},
     refundOf: null,
     refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },

@@ -73,6 +73,7 @@ function row(paymentId: string, timestamp: number): PaymentRow {
   } = payment()
   return {
     paymentId,
+    confirmedAt: null,
     type: 'received',
     mode: 'local',
     amount,

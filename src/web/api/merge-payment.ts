@@ -31,10 +31,20 @@ export function updateRow(
     ...page,
     payments: page.payments.map((row) =>
       row.paymentId === payment.paymentId
-        ? { ...row, status: payment.status, signature: payment.signature }
+        ? {
+            ...row,
+            status: payment.status,
+            signature: payment.signature,
+            confirmedAt: confirmedAt(payment) ?? row.confirmedAt,
+          }
         : row,
     ),
   }
+}
+
+/** When the service first noted that a payment was confirmed. */
+export function confirmedAt({ events }: Pick<PaymentStatusBody, 'events'>): number | undefined {
+  return events.find(({ status }) => status === 'confirmed' || status === 'finalized')?.at
 }
 
 export type PaymentListView = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: number }

@@ -4,9 +4,12 @@ import { useEffect, lazy, Suspense, useRef, type ReactNode, Component } from 're
 import { setServerTime } from '../api/clock.ts'
 import { useLiveEvents } from '../api/events.ts'
 import { configQuery } from '../api/queries.ts'
+import { reloadForNewVersion } from '../api/new-version.ts'
 import { queryClient } from '../api/query-client.ts'
 import { useSession } from '../api/session.ts'
 import { ConfigContext } from '../api/use-config.ts'
+import { useOpenPurchases } from '../local-data/open-purchases.ts'
+import { loadMessages } from '../locales/language.ts'
 import { RouterProvider } from '../router/RouterProvider.tsx'
 import { routes, type RouteMatch, type RouteName } from '../router/paths.ts'
 import { PreloadContext } from '../router/preload.ts'
@@ -20,6 +23,9 @@ import { preloadPage, pageOf, forgetPage } from './pages.ts'
 
 type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
 
+/** What browsers say of a page's code that did not come. */
+const NOT_LOADED = /dynamically imported module|importing a module script/i
+
 /** A page that breaks, or whose code cannot be fetched, takes nothing else down. */
 class PageBoundary extends Component<Props, { error: Error | null }> {
   override state: { error: Error | null } = { error: null }
@@ -28,18 +34,25 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
     return { error }
   }
 
+  override componentDidCatch(): void {
+    // A page whose code is gone may be of an earlier version.
+    void reloadForNewVersion()
+  }
+
   retry = (): void => {
     if (this.props.name) forgetPage(this.props.name)
     this.setState({ error: null })
   }
 
   override render(): ReactNode {
-    if (!this.state.error) return this.props.children
+    const { error } = this.state
+    if (!error) return this.props.children
+    const unloaded = NOT_LOADED.test(error.message)
     return (
       <ErrorState
         action={
           <>
-            <Button onClick={this.retry}>
+            <Button onClick={this.retry} variant="primary">
               <Trans>Try again</Trans>
             </Button>
             <Button onClick={() => location.reload()}>
@@ -48,13 +61,14 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
           </>
         }
         body={
-          <Trans>
-            Your payments are not touched by this. If it stays after a reload, tell the operator
-            what you did.
-          </Trans>
+          unloaded ? (
+            <Trans>Check your connection.</Trans>
+          ) : (
+            <Trans>Your payments are safe. Reload the page.</Trans>
+          )
         }
-        detail={this.state.error.message}
-        title={<Trans>This page could not be shown</Trans>}
+        detail={unloaded ? undefined : error.message}
+        title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}
       />
     )
   }
@@ -81,20 +95,45 @@ function Fixture({ title }: { title: string | undefined }) {
 
   return (
     <RouterProvider>
-      {(view) => (
-        <Shell title={siteTitle}>
-          {data ? (
-            <ConfigContext value={data}>
-              <Outlet {...view} fallback={<PageSkeleton />} siteTitle={siteTitle} />
-            </ConfigContext>
-          ) : error ? (
-            <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-          ) : (
-            <PageSkeleton />
-          )}
-        </Shell>
-      )}
+      {(view) => {
+        const page = data ? (
+          <ConfigContext value={data}>
+            {view.match && !NOTICED_BY_PAGE.has(view.match.name) && (
+              <Purchases key={view.pageKey} />
+            )}
+            <Outlet {...view} fallback={<PageSkeleton />} siteTitle={siteTitle} />
+          </ConfigContext>
+        ) : error ? (
+          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+        ) : (
+          <PageSkeleton />
+        )
+        // A customer with a payment link sees the merchant's page, which brings its own frame.
+        return view.match?.name === 'payLink' ? page : <Shell title={siteTitle}>{page}</Shell>
+      }}
     </RouterProvider>
+  )
+}
+
+/** These say it themselves, or are the merchant's. */
+const NOTICED_BY_PAGE: ReadonlySet<RouteName> = new Set(['explore', 'payLink'])
+
+const PurchaseNotice = lazy(async () => {
+  const [module] = await Promise.all([
+    import('../pages/explore/PurchaseNotice.tsx'),
+    loadMessages('explore'),
+  ])
+  return { default: module.PurchaseNotice }
+})
+
+/** Nothing is loaded for it where nothing was bought. */
+function Purchases() {
+  return (
+    useOpenPurchases().length > 0 && (
+      <Suspense>
+        <PurchaseNotice />
+      </Suspense>
+    )
   )
 }
 

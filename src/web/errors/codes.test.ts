@@ -29,7 +29,7 @@ test('a countdown and the request id reach the reader', () => {
 
 test('a fault of this page never shows its insides', () => {
   expect(describeError(new TypeError('x is undefined'))).toMatchObject({
-    title: 'Something went wrong in this page',
+    title: 'Page error',
     action: 'retry',
   })
 })

@@ -1,15 +1,15 @@
 import { msg, t } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
 import { ApiError, type ApiErrorCode } from '../api/errors.ts'
-import type { ErrorRow } from './row.ts'
+import { formatBody, type ErrorRow } from './row.ts'
 
 /** What a page that only reads can offer. */
 type CodeRow = ErrorRow & { action: 'retry' | 'sign_in' | 'none' }
 
 const misfit: CodeRow = {
   who: 'us',
-  title: msg`This page and the service do not fit together`,
-  body: msg`Reload the page. If it stays, tell the operator.`,
+  title: msg`Version mismatch`,
+  body: msg`Reload the page, or tell the operator.`,
   action: 'retry',
   retry: 'after_change',
 }
@@ -18,129 +18,138 @@ const misfit: CodeRow = {
 export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   INVALID_PARAMETERS: {
     who: 'you',
-    title: msg`That request does not add up`,
-    body: msg`Check what you entered or filtered by, then try again.`,
+    title: msg`Invalid request`,
+    body: msg`Check your entries.`,
     action: 'none',
     retry: 'after_change',
   },
   INVALID_RECIPIENT: {
     who: 'you',
-    title: msg`This recipient cannot be paid`,
-    body: msg`Check the address with its owner. Nothing was sent.`,
+    title: msg`Recipient cannot be paid`,
+    unsent: true,
+    body: msg`Check the address.`,
     action: 'none',
     retry: 'after_change',
   },
   INSUFFICIENT_BALANCE: {
     who: 'you',
-    title: msg`Not enough in this wallet`,
-    body: msg`Add funds or choose a smaller amount. Nothing was sent.`,
+    title: msg`Balance too low`,
+    unsent: true,
+    body: msg`Add funds or pay less.`,
     action: 'retry',
     retry: 'safe',
   },
+  SIGNING_REFUSED: {
+    who: 'us',
+    title: msg`This payment is not allowed`,
+    body: msg`The operator’s limits for this wallet do not allow it. Nothing was sent.`,
+    action: 'none',
+    retry: 'after_change',
+  },
   INVALID_PAYMENT_PROOF: {
     who: 'payer',
-    title: msg`This proof is not valid`,
-    body: msg`It may have expired or been used before. Ask the payer for a fresh one.`,
+    title: msg`Invalid proof`,
+    body: msg`Request a new proof.`,
     action: 'none',
     retry: 'never',
   },
   UNAUTHORIZED: {
     who: 'you',
-    title: msg`You are signed out`,
-    body: msg`Sign in with your wallet to go on.`,
+    title: msg`Signed out`,
+    body: msg`Sign in with your wallet.`,
     action: 'sign_in',
     retry: 'after_change',
   },
   FORBIDDEN: {
     who: 'you',
-    title: msg`This is not yours to see`,
-    body: msg`Sign in with the wallet that paid or got paid.`,
+    title: msg`No access`,
+    body: msg`Sign in with the payer’s or recipient’s wallet.`,
     action: 'sign_in',
     retry: 'after_change',
   },
   NOT_FOUND: {
     who: 'you',
-    title: msg`Nothing here under this name`,
-    body: msg`Check the link, or sign in with the wallet the payment belongs to.`,
+    title: msg`Not found`,
+    body: msg`Check the link, or switch wallets.`,
     action: 'none',
     retry: 'after_change',
   },
   METHOD_NOT_ALLOWED: misfit,
   IDEMPOTENCY_CONFLICT: {
     who: 'us',
-    title: msg`This payment was already begun differently`,
+    title: msg`Payment already started`,
     body: msg`Start again. Nothing was sent twice.`,
     action: 'none',
     retry: 'never',
   },
   IDEMPOTENCY_IN_PROGRESS: {
     who: 'time',
-    title: msg`The same request is still running`,
-    body: msg`Wait a moment. It is not sent twice.`,
+    title: msg`Request still running`,
+    body: msg`Please wait. Nothing is sent twice.`,
     action: 'retry',
     retry: 'safe',
   },
   PAYLOAD_TOO_LARGE: {
     who: 'you',
-    title: msg`That is too much text`,
-    body: msg`Shorten the description or the extra data.`,
+    title: msg`Text too long`,
+    body: msg`Shorten the description or metadata.`,
     action: 'none',
     retry: 'after_change',
   },
   UNSUPPORTED_MEDIA_TYPE: misfit,
   RATE_LIMIT: {
     who: 'time',
-    title: msg`Paused for a moment`,
-    body: msg`The service limits how often it is asked. It goes on by itself.`,
+    title: msg`Requests paused`,
+    body: msg`Rate limit reached. Resuming automatically.`,
     action: 'retry',
     retry: 'by_itself',
   },
   PAYMENT_VERIFICATION_FAILED: {
     who: 'network',
-    title: msg`Could not be verified`,
-    body: msg`Nothing is decided: the payment may still be good.`,
+    title: msg`Not verified`,
+    body: msg`The payment may still be valid.`,
     action: 'retry',
     retry: 'safe',
   },
   CHAIN_UNAVAILABLE: {
     who: 'network',
-    title: msg`The network cannot be reached`,
-    body: msg`The service gets no answer from the chain. Payments already made are safe.`,
+    title: msg`Network unreachable`,
+    body: msg`Existing payments are safe.`,
     action: 'retry',
     retry: 'safe',
   },
   SERVICE_UNAVAILABLE: {
     who: 'operator',
-    title: msg`The payment service cannot be reached`,
-    body: msg`The payment service does not answer. Payments already made are safe. Tell the operator.`,
+    title: msg`Payment service unreachable`,
+    body: msg`Existing payments are safe. Tell the operator.`,
     action: 'retry',
     retry: 'safe',
   },
   INTERNAL: {
     who: 'us',
-    title: msg`Something failed on our side`,
-    body: msg`Try again. If it stays, give the operator the number below.`,
+    title: msg`Server error`,
+    body: msg`Try again, or give the operator this code.`,
     action: 'retry',
     retry: 'safe',
   },
   OFFLINE: {
     who: 'you',
-    title: msg`The server cannot be reached`,
-    body: msg`Check your connection. What is on screen may be old.`,
+    title: msg`Server unreachable`,
+    body: msg`Check your connection.`,
     action: 'retry',
     retry: 'safe',
   },
   TIMEOUT: {
     who: 'network',
-    title: msg`No answer in time`,
-    body: msg`The server took too long. Try again.`,
+    title: msg`Timed out`,
+    body: msg`Try again.`,
     action: 'retry',
     retry: 'safe',
   },
   BAD_RESPONSE: {
     who: 'operator',
-    title: msg`The answer could not be read`,
-    body: msg`This page and the service may be of different versions. Reload; if it stays, tell the operator.`,
+    title: msg`Unreadable answer`,
+    body: msg`Reload the page, or tell the operator.`,
     action: 'retry',
     retry: 'after_change',
   },
@@ -148,8 +157,9 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
 
 const unexpected: CodeRow = {
   who: 'us',
-  title: msg`Something went wrong in this page`,
-  body: msg`Reload it. Nothing was sent.`,
+  title: msg`Page error`,
+  unsent: true,
+  body: msg`Reload it.`,
   action: 'retry',
   retry: 'safe',
 }
@@ -158,15 +168,15 @@ type ToldWords = { title: string; body: string; action: CodeRow['action']; detai
 
 /** What to tell of any error, in the reader's language, and the line to quote in a report. */
 export function describeError(error: unknown): ToldWords {
-  const { action, title, body } = error instanceof ApiError ? codes[error.code] : unexpected
-  const words = { action, title: i18n._(title), body: i18n._(body) }
+  const row = error instanceof ApiError ? codes[error.code] : unexpected
+  const words = { action: row.action, title: i18n._(row.title), body: formatBody(row) }
   if (!(error instanceof ApiError)) return words
   const detail = [error.code, error.requestId].filter(Boolean).join(' · ')
   if (error.code !== 'RATE_LIMIT' || !error.retryAfter) return { ...words, detail }
   const seconds = error.retryAfter
   return {
     ...words,
-    body: t`The service limits how often it is asked. It goes on in ${seconds} s.`,
+    body: t`Rate limit reached. Resuming in ${seconds} s.`,
     detail,
   }
 }

@@ -1,7 +1,7 @@
 import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
 import type { UserError } from '../payment-intent/intent.ts'
-import type { ErrorRow } from './row.ts'
+import { formatBody, type ErrorRow } from './row.ts'
 
 /** Why wallets and RPC endpoints did not do what was asked. */
 export type WalletSignal =
@@ -54,71 +54,81 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
   },
   request_pending: {
     ...afterwards,
-    title: msg({ message: 'Open {wallet}: a request is already waiting' }),
-    body: msg`Answer or reject it there, then come back. Nothing was sent.`,
+    title: msg({ message: '{wallet} has a pending request' }),
+    unsent: true,
+    body: msg`Answer it, then try again.`,
   },
   unknown_chain: {
     ...afterwards,
-    title: msg({ message: '{wallet} does not have this network yet' }),
-    body: msg({ message: 'Add the network in {wallet}, then sign again. Nothing was sent.' }),
+    title: msg({ message: '{wallet} lacks this network' }),
+    unsent: true,
+    body: msg({ message: 'Add it in {wallet}.' }),
   },
   wrong_chain: {
     ...afterwards,
     title: msg({ message: '{wallet} is on another network' }),
+    unsent: true,
     body: msg({
-      message: 'Switch {wallet} to the network of this payment, then sign again. Nothing was sent.',
+      message: 'Switch the network in {wallet}.',
     }),
   },
   add_chain_failed: {
     ...afterwards,
-    title: msg({ message: 'The network could not be added to {wallet}' }),
-    body: msg({ message: 'Add it in {wallet} by hand, then sign again. Nothing was sent.' }),
+    title: msg({ message: '{wallet} did not add the network' }),
+    unsent: true,
+    body: msg({ message: 'Add it in {wallet}.' }),
   },
   unauthorized: {
     ...connect,
-    title: msg({ message: '{wallet} has not let this page use the account' }),
-    body: msg({ message: 'Unlock {wallet} and connect the account again. Nothing was sent.' }),
+    title: msg({ message: '{wallet} did not share the account' }),
+    unsent: true,
+    body: msg({ message: 'Unlock {wallet} and reconnect.' }),
   },
   disconnected: {
     ...connect,
     title: msg({ message: '{wallet} is disconnected' }),
-    body: msg({ message: 'Open and unlock {wallet}, then sign again. Nothing was sent.' }),
+    unsent: true,
+    body: msg({ message: 'Unlock {wallet}, then sign again.' }),
   },
   unsupported: {
     who: 'you',
     action: 'change',
     retry: 'never',
     title: msg({ message: '{wallet} cannot do this' }),
-    body: msg`Pay with another wallet. Nothing was sent.`,
+    unsent: true,
+    body: msg`Pay with another wallet.`,
   },
   insufficient_funds: {
     ...afterwards,
-    title: msg`The account does not hold enough`,
-    body: msg`It must cover the amount and the network fee. Nothing was sent.`,
+    title: msg`Balance too low`,
+    unsent: true,
+    body: msg`Add funds.`,
   },
   refused_transaction: {
     ...again,
     title: msg({ message: '{wallet} refused the transaction' }),
-    body: msg`Nothing was sent. Prepare it again, or pay with another wallet.`,
+    unsent: true,
+    body: msg`Prepare it again.`,
   },
   blockhash_expired: {
     ...later,
-    title: msg`The transaction took too long`,
-    body: msg`Nothing was sent. It can be prepared again in one tap.`,
+    title: msg`Time ran out`,
+    unsent: true,
+    body: msg`Prepare it again.`,
   },
   blockhash_expired_sent: {
     who: 'time',
     action: 'wait',
     retry: 'look_first',
-    title: msg`Checking whether it landed`,
-    body: msg`The transaction expires soon. No new one is prepared until the chain shows that it cannot be executed.`,
+    title: msg`Checking the chain`,
+    body: msg`Waiting until the transaction can no longer be executed.`,
   },
   rpc_down: {
     who: 'network',
     action: 'wait',
     retry: 'look_first',
-    title: msg`The network does not answer`,
-    body: msg`Your connection to the chain is down. It is tried again by itself.`,
+    title: msg`Network unreachable`,
+    body: msg`Trying again automatically.`,
   },
   timeout: {
     who: 'you',
@@ -126,76 +136,85 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     retry: 'look_first',
     title: msg({ message: '{wallet} did not answer' }),
     body: msg({
-      message:
-        'It may still send the payment. Look into {wallet}; this page keeps checking the chain.',
+      message: 'Check {wallet}: the payment may have been sent.',
     }),
   },
   unclear: {
     who: 'you',
     action: 'wait',
     retry: 'look_first',
-    title: msg({ message: '{wallet} gave an unclear answer' }),
-    body: msg`The payment may have been sent. This page keeps checking the chain.`,
+    title: msg({ message: 'Unclear answer' }),
+    body: msg`The payment may have been sent. Checking the chain.`,
   },
   not_connected: {
     ...connect,
     title: msg({ message: '{wallet} is not connected' }),
-    body: msg`Unlock it and connect the account again. Nothing was sent.`,
+    unsent: true,
+    body: msg`Unlock and reconnect.`,
   },
   wallet_busy: {
     ...afterwards,
-    title: msg({ message: '{wallet} is asking in another tab' }),
-    body: msg`Answer or reject the request there, then sign here. Nothing was sent.`,
+    title: msg({ message: '{wallet} is busy in another tab' }),
+    unsent: true,
+    body: msg`Answer it, then try again.`,
   },
   wallet_lost: {
     ...again,
-    title: msg`The signature never arrived`,
-    body: msg`Nothing was sent. You can sign again.`,
+    title: msg`Signature missing`,
+    unsent: true,
+    body: msg`Sign again.`,
   },
   rpc_silent: {
     who: 'network',
     action: 'prepare_again',
     retry: 'safe',
-    title: msg`Your connection to the network does not answer`,
-    body: msg`Nothing was built and nothing was sent. Try again, or choose another network.`,
+    title: msg`RPC endpoint does not answer`,
+    unsent: true,
+    body: msg`Try again, or use another endpoint.`,
   },
   chain_busy: {
     ...later,
-    title: msg`The network asks very high fees now`,
-    body: msg`They are higher than this page lets anybody pay. Nothing was sent; try again later.`,
+    title: msg`Network fees are too high`,
+    unsent: true,
+    body: msg`Try again later.`,
   },
   payee_refuses: {
     who: 'payer',
     action: 'change',
     retry: 'after_change',
-    title: msg`The payee cannot take this payment`,
-    body: msg`It is a contract, and your node says that it would refuse the money. Nothing was sent.`,
+    title: msg`Payee rejects this payment`,
+    unsent: true,
+    body: msg`Use another address.`,
   },
   payee_without_account: {
     who: 'payer',
     action: 'change',
     retry: 'after_change',
-    title: msg`The payee has no account for this token`,
-    body: msg`The fee payer does not open an account for the payee. Tell the seller, or pay in another way. Nothing was sent.`,
+    title: msg`Payee’s token account missing`,
+    unsent: true,
+    body: msg`Create the payee’s token account.`,
   },
   already_settled: {
     who: 'you',
     action: 'none',
     retry: 'never',
-    title: msg`There is nothing left to collect`,
-    body: msg`This payment has been settled already. Nothing was sent. Check it again to see it on the chain.`,
+    title: msg`Already settled`,
+    unsent: true,
+    body: msg`Check the payment again.`,
   },
   not_settled_yet: {
     ...later,
-    title: msg`There is nothing to acknowledge yet`,
-    body: msg`The service does not have this payment. Nothing was sent. Settle it first.`,
+    title: msg`Not settled yet`,
+    unsent: true,
+    body: msg`Settle it first.`,
   },
   other_payment: {
     who: 'operator',
     action: 'change',
     retry: 'never',
-    title: msg`The server answered with another payment`,
-    body: msg`It is not what you entered. Nothing was signed and nothing was sent.`,
+    title: msg`Wrong payment returned`,
+    unsent: true,
+    body: msg`Do not pay. Tell the operator.`,
   },
   not_signed: { ...again, title: msg`Not signed`, body: msg`Nothing was sent.` },
 }
@@ -206,12 +225,12 @@ export function describeUserError(
   walletName = '',
   detail?: string,
 ): UserError {
-  const { title, body } = errorMessages[name]
+  const row = errorMessages[name]
   const values = { wallet: walletName }
   return {
     code: name.toUpperCase(),
-    title: i18n._({ ...title, values }),
-    body: i18n._({ ...body, values }),
+    title: i18n._({ ...row.title, values }),
+    body: formatBody(row, values),
     ...(detail && { detail }),
   }
 }

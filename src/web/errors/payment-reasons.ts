@@ -14,7 +14,7 @@ import { cleanText } from '../local-data/clean-text.ts'
 import { i18n } from '../locales/i18n.ts'
 import { formatAmountText } from '../ui/format-amount.ts'
 import { recipientReasons } from './recipient-reasons.ts'
-import type { ErrorRow } from './row.ts'
+import { formatBody, type ErrorRow } from './row.ts'
 
 const operator = { who: 'operator', action: 'change', retry: 'after_change' } as const
 
@@ -22,41 +22,41 @@ const operator = { who: 'operator', action: 'change', retry: 'after_change' } as
 export const assetReasons: Readonly<Record<AssetReason['code'], ErrorRow>> = {
   asset_missing: {
     ...operator,
-    title: msg({ message: '{symbol} does not exist on this network' }),
-    body: msg`Choose another currency, or tell the merchant. Nothing was sent.`,
+    title: msg({ message: '{symbol} missing on this network' }),
+    unsent: true,
+    body: msg`Choose another currency.`,
   },
   asset_decimals_differ: {
     ...operator,
-    title: msg({ message: '{symbol} is configured incorrectly' }),
-    body: msg({
-      message:
-        'The token has {onChain} decimals, not {configured}. Choose another currency, or tell the merchant. Nothing was sent.',
-    }),
+    title: msg({ message: '{symbol} misconfigured' }),
+    unsent: true,
+    body: msg({ message: 'It has {onChain} decimals, not {configured}. Tell the merchant.' }),
   },
   asset_not_transferable: {
     ...operator,
     title: msg({ message: '{symbol} cannot be transferred' }),
-    body: msg`Its issuer does not allow transfers. Choose another currency. Nothing was sent.`,
+    unsent: true,
+    body: msg`Choose another currency.`,
   },
   asset_calls_program: {
     ...operator,
-    title: msg({ message: '{symbol} runs another program with every transfer' }),
-    body: msg`That program is not known here. Choose another currency. Nothing was sent.`,
+    title: msg({ message: '{symbol} calls an unknown program' }),
+    unsent: true,
+    body: msg`Choose another currency.`,
   },
   asset_keeps_part: {
     ...operator,
-    title: msg({ message: '{symbol} keeps a part of every transfer' }),
+    title: msg({ message: '{symbol} takes transfer fees' }),
+    unsent: true,
     body: msg({
-      message: 'Of {sent}, only {arrives} would arrive. Choose another currency. Nothing was sent.',
+      message: 'Of {sent}, only {arrives} would arrive. Choose another currency.',
     }),
   },
   asset_gas_too_high: {
     ...operator,
     title: msg({ message: '{symbol} needs too much gas' }),
-    body: msg({
-      message:
-        'A transfer of it needs more than {maxGas} gas. Choose another currency. Nothing was sent.',
-    }),
+    unsent: true,
+    body: msg({ message: 'It needs over {maxGas} gas. Choose another currency.' }),
   },
 }
 
@@ -66,42 +66,43 @@ const addFunds = { who: 'you', action: 'retry', retry: 'safe' } as const
 export const balanceReasons: Readonly<Record<BalanceReason['code'], ErrorRow>> = {
   amount_and_fee: {
     ...addFunds,
-    title: msg`Not enough in this wallet`,
+    title: msg`Balance too low`,
+    unsent: true,
     body: msg({
-      message:
-        'The wallet holds {available}. The payment needs up to {required}, network fee included. It lacks {missing}: add funds or pay less. Nothing was sent.',
+      message: 'Balance: {available}. Needed with fee: up to {required}. Missing: {missing}.',
     }),
   },
   amount_fee_and_rent: {
     ...addFunds,
-    title: msg`Not enough in this wallet`,
+    title: msg`Balance too low`,
+    unsent: true,
     body: msg({
       message:
-        'The wallet holds {available} and must keep {rent}. With the network fee, the payment needs {required}. It lacks {missing}: add funds or pay less. Nothing was sent.',
+        'Balance: {available}. Minimum: {rent}. Needed with fee: {required}. Missing: {missing}.',
     }),
   },
   network_fee: {
     ...addFunds,
-    title: msg({ message: 'Not enough {symbol} for the network fee' }),
+    title: msg({ message: '{symbol} missing for the fee' }),
+    unsent: true,
     body: msg({
-      message:
-        'The wallet holds {available}. The network fee is up to {required}. It lacks {missing}: add funds. Nothing was sent.',
+      message: 'Balance: {available}. Fee: up to {required}. Missing: {missing}.',
     }),
   },
   network_fee_and_rent: {
     ...addFunds,
-    title: msg({ message: 'Not enough {symbol} for the network fee' }),
+    title: msg({ message: '{symbol} missing for the fee' }),
+    unsent: true,
     body: msg({
-      message:
-        'The wallet holds {available} and must keep {rent}. The network fee is up to {fee}. It lacks {missing}: add funds. Nothing was sent.',
+      message: 'Balance: {available}. Minimum: {rent}. Fee: up to {fee}. Missing: {missing}.',
     }),
   },
   token_amount: {
     ...addFunds,
-    title: msg({ message: 'Not enough {symbol} in this wallet' }),
+    title: msg({ message: 'Not enough {symbol}' }),
+    unsent: true,
     body: msg({
-      message:
-        'The wallet holds {available}. The payment needs {required}. It lacks {missing}: add funds or pay less. Nothing was sent.',
+      message: 'Balance: {available}. Needed: {required}. Missing: {missing}.',
     }),
   },
 }
@@ -135,9 +136,9 @@ function render<Known extends Reason>(
 ): { title: string; body: string } | undefined {
   if (!parsed.success) return undefined
   const code: Known['code'] = parsed.output.code
-  const { title, body } = table[code]
+  const row = table[code]
   const values = valuesOf(parsed.output)
-  return { title: i18n._({ ...title, values }), body: i18n._({ ...body, values }) }
+  return { title: i18n._({ ...row.title, values }), body: formatBody(row, values) }
 }
 
 /** The parameters as text, by name. Of a balance also what is missing, and of which asset. */
@@ -172,19 +173,22 @@ const change = { who: 'you', action: 'change', retry: 'after_change' } as const
 export const senderReasons: Readonly<Record<SenderReason['code'], ErrorRow>> = {
   sender_is_contract: {
     ...change,
-    title: msg`The wallet that pays is a contract`,
-    body: msg`No key can sign for it. Pay with another wallet. Nothing was sent.`,
+    title: msg`Paying wallet is a contract`,
+    unsent: true,
+    body: msg`Pay with another wallet.`,
   },
   sender_is_program_account: {
     ...change,
-    title: msg`The account that pays is not a wallet`,
-    body: msg`It belongs to a program. Pay with another wallet. Nothing was sent.`,
+    title: msg`Paying account is no wallet`,
+    unsent: true,
+    body: msg`Pay with another wallet.`,
   },
   sender_token_account_frozen: {
     ...change,
-    title: msg({ message: 'The {symbol} account that pays is frozen' }),
+    title: msg({ message: 'Paying {symbol} account is frozen' }),
+    unsent: true,
     body: msg({
-      message: 'The issuer of {symbol} froze it. Pay with another wallet. Nothing was sent.',
+      message: 'Pay with another wallet.',
     }),
   },
 }

@@ -8,120 +8,132 @@ const change = { who: 'you', action: 'change', retry: 'after_change' } as const
 export const recipientReasons: Readonly<Record<RecipientReason['code'], ErrorRow>> = {
   bad_checksum: {
     ...change,
-    title: msg`The recipient address is mistyped`,
-    body: msg`Its checksum is wrong. Copy the address again. Nothing was sent.`,
+    title: msg`Recipient address is mistyped`,
+    unsent: true,
+    body: msg`Wrong checksum. Copy it again.`,
   },
   not_an_address: {
     ...change,
-    title: msg`The recipient is not an address`,
-    body: msg`Paste the whole address. Nothing was sent.`,
+    title: msg`Recipient is no address`,
+    unsent: true,
+    body: msg`Paste the whole address.`,
   },
   other_network_family: {
     ...change,
-    title: msg`The recipient is on another kind of network`,
-    body: msg`Ask the recipient for an address on this network. Nothing was sent.`,
+    title: msg`Wrong recipient address type`,
+    unsent: true,
+    body: msg`Use an address on this network.`,
   },
   zero_address: {
     ...change,
-    title: msg`The recipient is the zero address`,
-    body: msg`Money sent to it is lost. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg`Recipient is the zero address`,
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   same_as_sender: {
     ...change,
-    title: msg`The recipient is the wallet that pays`,
-    body: msg`Enter another recipient. Nothing was sent.`,
+    title: msg`Recipient is the paying wallet`,
+    unsent: true,
+    body: msg`Enter another recipient.`,
   },
   precompiled_contract: {
     ...change,
-    title: msg`The recipient is a contract of the network itself`,
-    body: msg`Money sent to that contract is lost. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg`Recipient is a system contract`,
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   token_contract: {
     ...change,
-    title: msg({ message: 'The recipient is the contract of the token {symbol}' }),
-    body: msg`Money sent to a token contract is lost. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg({ message: 'Recipient is the {symbol} contract' }),
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   token_mint: {
     ...change,
-    title: msg`The recipient is the mint of a token`,
-    body: msg`Money sent to a mint is lost. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg`Recipient is a token mint`,
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   token_account: {
     ...change,
-    title: msg`The recipient is a token account`,
-    body: msg`Pay the wallet that owns it. Nothing was sent.`,
+    title: msg`Recipient is a token account`,
+    unsent: true,
+    body: msg`Pay its owner’s wallet.`,
   },
   program_account: {
     ...change,
-    title: msg`The recipient is a program`,
-    body: msg`Money sent to a program is lost. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg`Recipient is a program`,
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   system_account: {
     ...change,
-    title: msg`The recipient is a system account of the network`,
-    body: msg`Money sent to a system account is lost. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg`Recipient is a system account`,
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   incinerator: {
     ...change,
-    title: msg`The recipient is the incinerator`,
-    body: msg`Money sent to it is destroyed. Ask the recipient for their wallet address. Nothing was sent.`,
+    title: msg`Recipient is the incinerator`,
+    unsent: true,
+    body: msg`Money sent there is lost. Ask for another address.`,
   },
   below_rent_minimum: {
     ...change,
-    title: msg`The amount is too small for a new address`,
+    title: msg`Amount too small`,
+    unsent: true,
     body: msg({
-      message:
-        'This address has never been used: it needs at least {minimum}. Enter a larger amount. Nothing was sent.',
+      message: 'Send at least {minimum}.',
     }),
   },
   token_account_reassigned: {
     ...change,
-    title: msg({ message: 'The recipient does not own its {symbol} account' }),
-    body: msg`The token account belongs to another account. Ask the recipient for another address. Nothing was sent.`,
+    title: msg({ message: '{symbol} account has another owner' }),
+    unsent: true,
+    body: msg`Ask for another address.`,
   },
   token_account_frozen: {
     ...change,
-    title: msg({ message: 'The recipient’s {symbol} account is frozen' }),
+    title: msg({ message: 'Recipient’s {symbol} account is frozen' }),
+    unsent: true,
     body: msg({
-      message:
-        'The issuer of {symbol} froze it. Ask the recipient for another address. Nothing was sent.',
+      message: 'Ask for another address.',
     }),
   },
   contract_reverts: {
     ...change,
-    title: msg`The recipient’s contract rejects this payment`,
+    title: msg`Recipient’s contract rejects this payment`,
+    unsent: true,
     body: msg({
-      message:
-        'The contract answered “{answer}”. Ask the recipient for another address. Nothing was sent.',
+      message: 'It answered “{answer}”. Ask for another address.',
     }),
   },
   contract_gas_too_high: {
     ...change,
-    title: msg`The recipient’s contract needs too much gas`,
-    body: msg({
-      message:
-        'It needs more than {maxGas} gas to take a payment. Ask the recipient for another address. Nothing was sent.',
-    }),
+    title: msg`Recipient’s contract uses too much gas`,
+    unsent: true,
+    body: msg({ message: 'It needs over {maxGas} gas. Ask for another address.' }),
   },
   token_reverts: {
     ...change,
     title: msg({ message: '{symbol} rejects this payment' }),
+    unsent: true,
     body: msg({
-      message:
-        'The token contract answered “{answer}”. Ask the recipient for another address. Nothing was sent.',
+      message: 'It answered “{answer}”. Ask for another address.',
     }),
   },
   token_returns_false: {
     ...change,
     title: msg({ message: '{symbol} rejects this payment' }),
-    body: msg`The token contract reports that it would not transfer. Ask the recipient for another address. Nothing was sent.`,
+    unsent: true,
+    body: msg`Ask for another address.`,
   },
   simulation_failed: {
     ...change,
-    title: msg`The network rejects this payment`,
+    title: msg`Network rejects this payment`,
+    unsent: true,
     body: msg({
-      message:
-        'The simulation failed with “{answer}”. Check the recipient and the amount. Nothing was sent.',
+      message: 'It answered “{answer}”. Check recipient and amount.',
     }),
   },
 }

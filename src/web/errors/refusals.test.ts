@@ -27,9 +27,7 @@ test.each(reasons)('%s is told by its own words', (reason) => {
 test('what has no reason, or one nobody knows, is told by its code', () => {
   for (const details of [{}, { reason: 'constructor' }, { reason: 7 }]) {
     expect(refusalOf(new ApiError({ code: 'NOT_FOUND', details }))).toBeUndefined()
-    expect(describeRefusal(new ApiError({ code: 'NOT_FOUND', details })).title).toBe(
-      'Nothing here under this name',
-    )
+    expect(describeRefusal(new ApiError({ code: 'NOT_FOUND', details })).title).toBe('Not found')
   }
   expect(describeRefusal(new TypeError('x')).code).toBe('UNEXPECTED')
 })

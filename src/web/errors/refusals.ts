@@ -2,191 +2,244 @@ import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
 import { describeError } from './codes.ts'
 import { ApiError } from '../api/errors.ts'
-import type { ErrorRow } from './row.ts'
+import { formatBody, type ErrorRow } from './row.ts'
 
 const link = { who: 'payer', action: 'none', retry: 'never' } as const
 const hosted = { who: 'you', action: 'change', retry: 'after_change' } as const
 const key = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
 
+const quoteOver = {
+  who: 'time',
+  action: 'none',
+  retry: 'after_change',
+  title: msg`Price expired`,
+  unsent: true,
+  body: msg`Reload the page.`,
+} as const
+const noRate = {
+  who: 'time',
+  action: 'retry',
+  retry: 'safe',
+  title: msg`No current rate`,
+  unsent: true,
+  body: msg`Try again in two minutes.`,
+} as const
+
 /** The table's part for what the proxy refuses with a reason, told by that reason and not by its code alone. */
 export const refusals = {
   link_changed: {
     ...link,
-    title: msg`This payment link is not as its seller made it`,
-    body: msg`It was changed on its way, or not copied whole. Nothing was sent. Ask the seller for the link again.`,
+    title: msg`Invalid payment link`,
+    unsent: true,
+    body: msg`Incomplete or altered. Ask for a new link.`,
   },
   link_other_terms: {
     ...link,
     who: 'operator',
-    title: msg`The link does not match the merchant’s terms`,
-    body: msg`The link asks for something else than the merchant does. Nothing was sent. Do not pay; tell the merchant.`,
+    title: msg`Link terms were changed`,
+    unsent: true,
+    body: msg`Do not pay. Tell the merchant.`,
   },
   link_expired: {
     ...link,
-    title: msg`This payment link has expired`,
-    body: msg`Nothing was sent. Ask the seller for a new one.`,
+    title: msg`Payment link expired`,
+    unsent: true,
+    body: msg`Ask for a new link.`,
   },
   link_used: {
     ...link,
-    title: msg`This payment link is already paid`,
-    body: msg`It was made for a set number of payments, and they were made. Nothing was sent now.`,
+    title: msg`Payment link already paid`,
+    unsent: true,
+    body: msg`Ask for a new link.`,
   },
   link_busy: {
     who: 'time',
     action: 'retry',
     retry: 'safe',
-    title: msg`Someone is paying this link right now`,
-    body: msg`It takes one more payment, and another wallet is about to make it. If it does not, you can pay in two minutes. Nothing was sent.`,
+    title: msg`Link is being paid`,
+    unsent: true,
+    body: msg`Try again in two minutes.`,
   },
   link_withdrawn: {
     ...link,
-    title: msg`The seller withdrew this payment link`,
-    body: msg`Nothing was sent. Ask the seller whether there is a new one.`,
+    title: msg`Payment link deactivated`,
+    unsent: true,
+    body: msg`Ask for a new link.`,
   },
   link_wallet: {
     ...link,
-    title: msg`This payment link pays a wallet the seller no longer uses`,
-    body: msg`Nothing was sent. Ask the seller for a new link.`,
+    title: msg`Link wallet is outdated`,
+    unsent: true,
+    body: msg`Ask for a new link.`,
   },
   link_network: {
     ...link,
-    title: msg`Payments on this network are no longer accepted`,
-    body: msg`Nothing was sent. Ask the seller for a new link.`,
+    title: msg`Network no longer accepted`,
+    unsent: true,
+    body: msg`Ask for a new link.`,
   },
   link_unknown: {
     ...link,
-    title: msg`This payment link does not exist`,
-    body: msg`Nothing was sent. Ask the seller for a new one.`,
+    title: msg`Payment link not found`,
+    unsent: true,
+    body: msg`Ask for a new link.`,
   },
+
+  link_option: {
+    ...link,
+    title: msg`Currency no longer accepted`,
+    unsent: true,
+    body: msg`Choose another currency.`,
+  },
+  link_quote: quoteOver,
+  quote_expired: quoteOver,
+  rate_unknown: {
+    ...link,
+    title: msg`No rate for this currency`,
+    unsent: true,
+    body: msg`Choose another currency.`,
+  },
+  rate_stale: noRate,
+  rate_disputed: noRate,
 
   hosted_off: {
     ...hosted,
     who: 'operator',
-    title: msg`Payments from managed wallets are turned off`,
-    body: msg`Nothing was sent. The operator can turn them on.`,
+    title: msg`Managed payments are off`,
+    unsent: true,
+    body: msg`Ask the operator.`,
   },
   hosted_wallet: {
     ...hosted,
-    title: msg`Payments from this wallet in this currency are not enabled`,
-    body: msg`Nothing was sent. Choose another wallet or currency.`,
+    title: msg`Wallet cannot use this currency`,
+    unsent: true,
+    body: msg`Choose another wallet or currency.`,
   },
   hosted_signer: {
     ...hosted,
     action: 'sign_in',
-    title: msg`The connected wallet is not an operator`,
-    body: msg`Nothing was sent. Sign in with an operator wallet, and connect it.`,
+    title: msg`Connected wallet is no operator`,
+    unsent: true,
+    body: msg`Use an operator wallet.`,
   },
   hosted_over_payment: {
     ...hosted,
-    title: msg`The amount is above what one payment may be`,
-    body: msg`Nothing was sent. Enter less, or ask the operator.`,
+    title: msg`Above the payment limit`,
+    unsent: true,
+    body: msg`Enter less.`,
   },
   hosted_over_day: {
     ...hosted,
-    title: msg`The amount is above what is left within 24 hours`,
-    body: msg`Nothing was sent. Enter less, or wait until some of it is free again.`,
+    title: msg`Above the 24-hour limit`,
+    unsent: true,
+    body: msg`Enter less, or try later.`,
   },
   hosted_intent: {
     ...hosted,
     action: 'prepare_again',
-    title: msg`This session has no such payment to sign`,
-    body: msg`Nothing was sent now. Look at the payments before you prepare it again.`,
+    title: msg`Payment not in this session`,
+    unsent: true,
+    body: msg`Check your payments first.`,
   },
   hosted_expired: {
     ...hosted,
     who: 'time',
     action: 'prepare_again',
     retry: 'safe',
-    title: msg`Too much time passed before it was signed`,
-    body: msg`Nothing was sent. Prepare it again: everything you entered is kept.`,
+    title: msg`Signing time expired`,
+    unsent: true,
+    body: msg`Prepare it again.`,
   },
   hosted_used: {
     who: 'you',
     action: 'wait',
     retry: 'look_first',
-    title: msg`This payment was signed before`,
-    body: msg`The first signature was used; this one had no effect. Check the payments before you pay again.`,
+    title: msg`Payment already signed`,
+    body: msg`Check your payments first.`,
   },
   hosted_signature: {
     ...hosted,
     action: 'prepare_again',
-    title: msg`The signature is not over this payment`,
-    body: msg`Nothing was sent. Prepare it again and sign with the wallet it is made for.`,
+    title: msg`Signature for another payment`,
+    unsent: true,
+    body: msg`Use the named wallet.`,
   },
   hosted_not_sent: {
     ...hosted,
     who: 'network',
     action: 'prepare_again',
     retry: 'safe',
-    title: msg`It never reached the payment service`,
-    body: msg`Nothing was sent. Prepare it again.`,
+    title: msg`Not received by the payment service`,
+    unsent: true,
+    body: msg`Prepare it again.`,
   },
 
   approval_required: {
     ...key,
-    title: msg`Your wallet has to sign for this key`,
-    body: msg`No key was made. Ask for the text again and sign it.`,
+    title: msg`Wallet signature needed`,
+    body: msg`No key was made. Sign the text.`,
   },
   approval_signer: {
     ...key,
     action: 'connect',
-    title: msg`This wallet is not an operator`,
-    body: msg`No key was made. Connect the operator wallet that you signed in with.`,
+    title: msg`Not an operator wallet`,
+    body: msg`No key was made. Connect your operator wallet.`,
   },
   approval_over: {
     ...key,
     who: 'time',
     retry: 'safe',
-    title: msg`The signature came too late, or was used before`,
-    body: msg`No key was made by it now. Ask for the text again and sign it within five minutes.`,
+    title: msg`Signature expired or used`,
+    body: msg`No key was made. Sign within five minutes.`,
   },
   approval_signature: {
     ...key,
-    title: msg`The signature is not over this key`,
-    body: msg`No key was made. Ask for the text again and sign it as it stands.`,
+    title: msg`Signature for another key`,
+    body: msg`No key was made. Sign the text unchanged.`,
   },
   /** No answer of the proxy: whether there is a key now, only the list tells. */
   key_answer_lost: {
     who: 'network',
     action: 'wait',
     retry: 'look_first',
-    title: msg`It is not known whether the key was made`,
-    body: msg`Look at the list: a key that you never saw is of no use, so delete it and make another.`,
+    title: msg`Key creation unconfirmed`,
+    body: msg`Check the list. Delete an unseen key.`,
   },
   key_not_given: {
     who: 'operator',
     action: 'change',
     retry: 'after_change',
-    title: msg`The dashboard cannot grant these scopes`,
-    body: msg`No key was made. It would have more scopes than the dashboard’s own key.`,
+    title: msg`Scopes unavailable`,
+    body: msg`No key was made. Ask the operator for these scopes.`,
   },
   own_key: {
     who: 'operator',
     action: 'none',
     retry: 'never',
-    title: msg`The dashboard itself uses this key`,
-    body: msg`Nothing was changed. Create another key, set SERVICE_API_KEY to it, and then delete this one.`,
+    title: msg`Dashboard key in use`,
+    body: msg`Nothing was changed. First replace it in SERVICE_API_KEY.`,
   },
   scope_missing: {
     who: 'operator',
     action: 'none',
     retry: 'after_change',
-    title: msg`The dashboard’s own key lacks a scope`,
-    body: msg`Nothing was changed. The operator has to give this key more scopes.`,
+    title: msg`Dashboard key lacks a scope`,
+    body: msg`Nothing was changed. Ask the operator.`,
   },
   operator_required: {
     who: 'you',
     action: 'sign_in',
     retry: 'after_change',
-    title: msg`Only operators can do this`,
-    body: msg`Nothing was changed. Sign in with an operator wallet.`,
+    title: msg`Operators only`,
+    body: msg`Nothing was changed. Use an operator wallet.`,
   },
   payee_required: {
     who: 'you',
     action: 'sign_in',
     retry: 'after_change',
-    title: msg`Only the wallet that is to be paid may do that`,
-    body: msg`Nothing was sent. Sign in with it.`,
+    title: msg`Recipient only`,
+    unsent: true,
+    body: msg`Use the recipient’s wallet.`,
   },
 } as const satisfies Record<string, ErrorRow>
 export type RefusalReason = keyof typeof refusals
@@ -218,6 +271,6 @@ export function describeRefusal(error: unknown): RefusalMessage {
 export function formatRefusal(
   reason: RefusalReason,
 ): Pick<RefusalMessage, 'title' | 'body' | 'action'> {
-  const { title, body, action } = refusals[reason]
-  return { title: i18n._(title), body: i18n._(body), action }
+  const row: ErrorRow = refusals[reason]
+  return { title: i18n._(row.title), body: formatBody(row), action: row.action }
 }

@@ -1,4 +1,6 @@
 import type { MessageDescriptor } from '@lingui/core'
+import { t } from '@lingui/core/macro'
+import { i18n } from '../locales/i18n.ts'
 
 /**
  * A row of the one table of errors: its texts, who can fix it, the action offered, and the retry
@@ -11,6 +13,8 @@ export type ErrorRow = {
   who: 'you' | 'payer' | 'operator' | 'network' | 'time' | 'us'
   title: MessageDescriptor
   body: MessageDescriptor
+  /** It is certain that no transaction was sent: the text ends with this. */
+  unsent?: true
   /** The one action offered; `wait` and `none` have no button. */
   action:
     | 'retry'
@@ -34,3 +38,12 @@ type RetryPolicy =
   /** Something may have left. The chain is asked; nothing is signed or sent again. */
   | 'look_first'
   | 'never'
+
+/** The body of a row in the reader's language; for an unsent payment it says that nothing was sent. */
+export function formatBody(
+  { body, unsent }: Pick<ErrorRow, 'body' | 'unsent'>,
+  values: Readonly<Record<string, string>> = {},
+): string {
+  const text = i18n._({ ...body, values })
+  return unsent ? t`${text} Nothing was sent.` : text
+}

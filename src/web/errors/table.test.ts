@@ -6,7 +6,7 @@ import { codes } from './codes.ts'
 import { proofReasons } from './proof-reasons.ts'
 import { recipientReasons } from './recipient-reasons.ts'
 import { refusals } from './refusals.ts'
-import type { ErrorRow } from './row.ts'
+import { formatBody, type ErrorRow } from './row.ts'
 import { errorMessages } from './error-messages.ts'
 
 const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {
@@ -44,7 +44,7 @@ const rows = Object.entries(parts).flatMap(([part, table]) =>
 
 test.each(rows)('$name says in plain words what happened and what to do', ({ row }) => {
   const title = i18n._(row.title, values)
-  const body = i18n._(row.body, values)
+  const body = formatBody(row, values)
   expect(title.length).toBeGreaterThan(8)
   expect(title).not.toMatch(/[.!:]$/)
   expect(body).toMatch(/[^.]\.$/)

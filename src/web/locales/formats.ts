@@ -22,6 +22,31 @@ export function formatNumber(value: number, options?: Intl.NumberFormatOptions):
   ).format(value)
 }
 
+/**
+ * A price with its currency, exact: `€12.50`. The text is a decimal, and never becomes a double.
+ * @param currency ISO 4217, or the symbol of an asset
+ */
+export function formatPrice(amount: string, currency: string): string {
+  const locale = numberLocale()
+  const fiat = /^[A-Z]{3}$/.test(currency) && FIAT.has(currency)
+  const options: Intl.NumberFormatOptions = {
+    maximumFractionDigits: 18,
+    ...(fiat && { style: 'currency' as const, currency }),
+  }
+  const format = memo(
+    `price ${locale} ${fiat ? currency : ''}`,
+    () => new Intl.NumberFormat(locale, options),
+  )
+  const written = isDecimal(amount) ? format.format(amount) : amount
+  return fiat ? written : `${written} ${currency}`
+}
+
+const FIAT = new Set(Intl.supportedValuesOf('currency'))
+
+function isDecimal(text: string): text is `${number}` {
+  return /^[0-9]+(\.[0-9]+)?$/.test(text)
+}
+
 /** A day or a time as the reader chose to have them written; ui/format-time.ts knows the usual ways. `locale` is for tests. */
 export function formatDate(
   at: number | Date,

@@ -88,9 +88,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
     return (
       <Frame heading={heading} title={<Trans>Confirmed as yours</Trans>}>
         <p className="mt-1 text-sm text-muted" role="status">
-          <Trans>
-            The shop has your confirmation and looks the payment up. This takes a few seconds.
-          </Trans>
+          <Trans>The shop is checking your payment.</Trans>
         </p>
       </Frame>
     )
@@ -99,13 +97,13 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
   return (
     <Frame
       heading={heading}
-      title={step.name === 'later' ? <Trans>Not confirmed to be yours yet</Trans> : title}
+      title={step.name === 'later' ? <Trans>Not confirmed as yours</Trans> : title}
     >
       <p className="mt-1 text-sm">
         <Reason gap={gap} />
       </p>
       <p className="mt-1 text-sm text-muted">
-        <Trans>You sign a text in your wallet. It moves no money and costs nothing.</Trans>
+        <Trans>Free, and moves no money.</Trans>
       </p>
       {step.name !== 'later' && <Signed asset={asset} intent={intent} />}
       {why && (
@@ -115,10 +113,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
       )}
       {step.name === 'unreported' && (
         <Banner className="mt-3" role="alert" tone="warn">
-          <Trans>
-            You signed, and the shop could not be told. Your signature is not lost while this page
-            is open.
-          </Trans>
+          <Trans>Signed, but not received. Keep this page open.</Trans>
         </Banner>
       )}
       <div className="mt-4 flex flex-wrap gap-2">
@@ -129,7 +124,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
             onClick={() => void report(step.signature)}
             variant="primary"
           >
-            <Trans>Tell the shop again</Trans>
+            <Trans>Send again to the shop</Trans>
           </Button>
         ) : (
           <SignButton
@@ -203,7 +198,7 @@ function SignButton({ account, sender, step, onSign }: SignButtonProps) {
         onClick={() => openConnectDialog('evm')}
         variant="primary"
       >
-        <Trans>Connect {paid}, which paid</Trans>
+        <Trans>Connect {paid}</Trans>
       </Button>
     )
   }
@@ -243,17 +238,9 @@ function Frame({
 }
 
 function Reason({ gap }: { gap: EvidenceGap }) {
-  if (gap === 'fees_replaced')
-    return (
-      <Trans>Your wallet changed the network fee, so the shop cannot recognise the payment.</Trans>
-    )
-  if (gap === 'no_fingerprint')
-    return (
-      <Trans>
-        This payment carries no mark in its network fee, so the shop cannot recognise it.
-      </Trans>
-    )
-  return <Trans>The shop received a payment like this one and cannot tell that it is yours.</Trans>
+  if (gap === 'fees_replaced') return <Trans>Your wallet changed the fee.</Trans>
+  if (gap === 'no_fingerprint') return <Trans>Network fee unknown to the shop.</Trans>
+  return <Trans>Payer unknown to the shop.</Trans>
 }
 
 /** Only what this page shows is ever signed, no matter what the service asks for. */
@@ -263,12 +250,11 @@ function Mismatch({ fields }: { fields: readonly string[] }) {
     <Banner
       className="mt-6 text-start"
       role="alert"
-      title={<Trans>Nothing to sign here: the request does not match</Trans>}
+      title={<Trans>Do not sign: request differs</Trans>}
       tone="bad"
     >
       <Trans>
-        The payment service asks you to sign other values than this page shows: {names}. Your
-        payment was sent. Ask the shop to look it up.
+        The request shows other values: {names}. Your payment was sent. Contact the shop.
       </Trans>
     </Banner>
   )

@@ -38,7 +38,7 @@ export async function buildPayment(
       steps: reader.describe(order, attempt, reply.bytes),
       simulation: match.ok
         ? { state: 'running' }
-        : { state: 'unavailable', reason: t`it is not the payment you asked for.` },
+        : { state: 'unavailable', reason: t`the transaction differs.` },
       chainKnown,
       ...history(await journal.list(), order, ports.known?.() ?? []),
     })

@@ -28,7 +28,7 @@ export async function signEvidence(
     if (signature !== null) return { kind: 'signed', signature }
     return {
       kind: 'not_signed',
-      why: t`${walletName} has a request open in another tab. Answer it there, then try again.`,
+      why: t`Answer ${walletName} in the other tab.`,
     }
   } catch (error) {
     const signal = signalOf(error)
@@ -36,11 +36,11 @@ export async function signEvidence(
     if (signal === 'unsupported')
       return {
         kind: 'not_signed',
-        why: t`${walletName} cannot sign this. Ask the shop to match the payment by hand.`,
+        why: t`${walletName} cannot sign this. Contact the shop.`,
       }
     return {
       kind: 'not_signed',
-      why: t`${walletName} did not sign. Your payment is not affected, and you can try again.`,
+      why: t`Not signed. Your payment is not affected. Try again.`,
     }
   }
 }

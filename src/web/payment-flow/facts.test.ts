@@ -22,10 +22,10 @@ const withGas: MatchFact = { code: 'plain_transfer_with', params: { gas: '21000'
 test('facts are told in the reader’s language, with every digit in the reader’s way of writing', () => {
   expect([most, withGas].map(formatMatchFact)).toEqual([
     'at most 1,234.500000000000000315 ETH',
-    'a plain transfer, with 21,000 gas',
+    'plain transfer, with 21,000 gas',
   ])
   i18n.load('es', {
-    [msg`a plain transfer`.id]: ['una transferencia simple'],
+    [msg`plain transfer`.id]: ['una transferencia simple'],
     [msg`transfer`.id]: ['transferencia'],
     [msg`at most ${money}`.id]: ['como máximo ', ['money']],
   })

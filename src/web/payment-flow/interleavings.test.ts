@@ -21,6 +21,7 @@ const MOVES = [
   'pass',
   'passLong',
   'rebuild',
+  'repeatRequest',
   'cancel',
   'closeTab',
   'openTab',
@@ -33,6 +34,7 @@ const DARING = [
   'sign',
   'approve',
   'rebuild',
+  'repeatRequest',
   'passLong',
   'pass',
   'land',
@@ -64,6 +66,7 @@ class Story {
     switch (move) {
       case 'build':
       case 'rebuild':
+      case 'repeatRequest':
         void tab?.[move]()
         break
       case 'sign':

@@ -1,6 +1,6 @@
 import 'fake-indexeddb/auto'
 import { describe, expect, test } from 'vitest'
-import { ABSENCE_GAP_MS, canRebuild } from './machine.ts'
+import { ABSENCE_GAP_MS, canRepeatRequest, canRebuild } from './machine.ts'
 import { open } from './testing/open.ts'
 import { stepOf } from './testing/tab.ts'
 
@@ -173,5 +173,88 @@ describe('I3: signed bytes are kept until terminal, and a reload sends the same 
     const second = await browser.resume()
     expect(second && stepOf(second)).toBe('rejected')
     second?.close()
+  })
+})
+
+describe('I1: a lost answer of a wallet', () => {
+  /** The wallet still has the request, and its answer will not come. */
+  async function loseAnswer({ outside, browser }: ReturnType<typeof open>) {
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.lose()
+    await browser.still()
+    expect(run.state()).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
+    expect(outside.walletRequests).toBe(1)
+    return run
+  }
+
+  test('is asked for again with the same bytes where the wallet keeps the nonce, and pays once', async () => {
+    const { outside, browser } = open('evm')
+    const run = await loseAnswer({ outside, browser })
+    expect(canRepeatRequest(run.state())).toBe(true)
+    const asked = run.repeatRequest()
+    await browser.still()
+    const [first, second] = outside.asked
+    expect(second?.plan).toEqual(first?.plan)
+    outside.approve()
+    outside.approve()
+    outside.land()
+    await browser.pass(60)
+    expect(await asked).toBe(true)
+    expect(run.state()).toMatchObject({ step: 'finalized' })
+    expect(outside.landed).toHaveLength(1)
+    run.close()
+  })
+
+  test('is asked for again as often as the wallet refuses, and nothing is rebuilt', async () => {
+    const { outside, browser } = open('evm')
+    const run = await loseAnswer({ outside, browser })
+    outside.asked.length = 0
+    for (const requests of [2, 3]) {
+      const asked = run.repeatRequest()
+      await browser.still()
+      expect(outside.walletRequests).toBe(requests)
+      outside.reject()
+      expect(await asked).toBe(false)
+      expect(run.state()).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
+      expect(canRebuild(run.state())).toBe(false)
+    }
+    run.close()
+  })
+
+  test('is never asked for again where the wallet chooses the nonce, then or now', async () => {
+    for (const [then, now] of [
+      [false, false],
+      [false, true],
+      [true, false],
+    ] as const) {
+      const { outside, browser } = open('evm')
+      outside.keepsNonce = then
+      const run = await loseAnswer({ outside, browser })
+      outside.keepsNonce = now
+      expect(canRepeatRequest(run.state())).toBe(then)
+      expect(await run.repeatRequest()).toBe(false)
+      expect(outside.walletRequests).toBe(1)
+      run.close()
+    }
+  })
+
+  test('is not asked for again once the chain shows the payment', async () => {
+    const { outside, browser } = open('evm')
+    const run = await loseAnswer({ outside, browser })
+    outside.approve()
+    expect(await run.repeatRequest()).toBe(false)
+    expect(outside.walletRequests).toBe(1)
+    run.close()
+  })
+
+  test('is not asked for again from another account', async () => {
+    const { outside, browser } = open('evm')
+    const run = await loseAnswer({ outside, browser })
+    outside.walletSigner = 'someone-else'
+    expect(await run.repeatRequest()).toBe(false)
+    expect(outside.walletRequests).toBe(1)
+    run.close()
   })
 })

@@ -34,7 +34,13 @@ export type PaymentState =
   | (Base & { step: 'draft'; userError: UserError | null })
   | (Base & { step: 'building' })
   | (Base & { step: 'review'; built: CheckedTransaction; review: Review })
-  | (Base & { step: 'awaiting_wallet'; built: CheckedTransaction; review: Review; since: number })
+  | (Base & {
+      step: 'awaiting_wallet'
+      built: CheckedTransaction
+      review: Review
+      since: number
+      keepsNonce: boolean
+    })
   | (Base & { step: 'rejected'; built: CheckedTransaction; review: Review; userError: UserError })
   | (Base & { step: 'expired_unsigned'; reason: 'deadline' | 'signer_changed' })
   | (Base & { step: 'cancelled' })
@@ -42,7 +48,13 @@ export type PaymentState =
   | (Out & { step: 'broadcast'; since: number })
   /** Seen by our own RPC; `landed` is set once it is in a block that is not confirmed yet. */
   | (Out & { step: 'submitted'; landed: LandedPayment | null; outcome: LandedOutcome | null })
-  | (Out & { step: 'unknown'; reason: UnknownReason; absentSince: number | null })
+  | (Out & {
+      step: 'unknown'
+      reason: UnknownReason
+      absentSince: number | null
+      /** Whether the wallet that was asked keeps the nonce of the transaction it is asked with. */
+      keepsNonce: boolean
+    })
   | (Out & { step: 'confirmed'; landed: LandedPayment })
   | (Out & { step: 'finalized'; landed: LandedPayment })
   | (Out & { step: 'rolled_back'; landed: LandedPayment; absentSince: number | null })
@@ -71,7 +83,7 @@ export type PaymentInput =
   | { type: 'simulated'; review: Review }
   | { type: 'deadline_passed' }
   | { type: 'signer_changed' }
-  | { type: 'sign'; at: number; digest: string; ticked: readonly string[] }
+  | { type: 'sign'; at: number; digest: string; ticked: readonly string[]; keepsNonce: boolean }
   | { type: 'wallet_refused'; userError: UserError }
   | { type: 'wallet_lost' }
   | { type: 'signed'; sent: Sent }
@@ -128,7 +140,7 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
     case 'signed_other':
       return state.step === 'awaiting_wallet' ? blockReview(state, event.finding) : state
     case 'wallet_sent':
-      return state.step === 'awaiting_wallet'
+      return state.step === 'awaiting_wallet' || canRepeatRequest(state)
         ? {
             ...base(state),
             step: 'broadcast',
@@ -180,6 +192,24 @@ export function canRebuild(state: PaymentState): boolean {
     default:
       return false
   }
+}
+
+/**
+ * Whether the wallet may be asked once more with the very bytes of a request whose answer was lost.
+ * Safe only where the wallet declared, before the first request, that it keeps the nonce: then both
+ * requests have one nonce, and the chain executes at most one. A wallet that chooses the nonce, as
+ * several do, could pay twice.
+ */
+export function canRepeatRequest(
+  state: PaymentState,
+): state is Extract<PaymentState, { step: 'unknown' }> {
+  return (
+    state.step === 'unknown' &&
+    state.reason === 'wallet_lost' &&
+    state.keepsNonce &&
+    state.built.nonce !== null &&
+    walletSends(state.order)
+  )
 }
 
 /**
@@ -259,7 +289,14 @@ function sign(state: PaymentState, event: Extract<PaymentInput, { type: 'sign' }
   )
   return unticked
     ? state
-    : { ...base(state), step: 'awaiting_wallet', built, review, since: event.at }
+    : {
+        ...base(state),
+        step: 'awaiting_wallet',
+        built,
+        review,
+        since: event.at,
+        keepsNonce: event.keepsNonce,
+      }
 }
 
 function blockReview(
@@ -289,6 +326,7 @@ function loseWallet(state: PaymentState): PaymentState {
       built,
       sent: { bytes: null, signature: null },
       absentSince: null,
+      keepsNonce: state.keepsNonce,
     }
   }
   return {
@@ -308,7 +346,7 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
       // An outage says nothing about the payment; after a while the person is told that we are
       // still looking for it.
       return state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS
-        ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null }
+        ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null, keepsNonce: false }
         : state
     case 'pending':
       if (state.step === 'confirmed')
@@ -377,7 +415,9 @@ function miss(state: OutgoingState, reading: Extract<Reading, { kind: 'absent' }
   const unseen =
     state.step === 'submitted' ||
     (state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS)
-  return over || unseen ? { ...out, step: 'unknown', reason: 'not_seen', absentSince } : state
+  return over || unseen
+    ? { ...out, step: 'unknown', reason: 'not_seen', absentSince, keepsNonce: false }
+    : state
 }
 
 /** Returns the same state if nothing changed: every new state is written to the journal. */

@@ -148,12 +148,11 @@ async function simulate(
       readBalance(node, asset.address, recipient),
       permitted ? readAllowance(permitted, asset.address, sender) : amountAtomic,
     ])
-    if (held < amountAtomic)
-      return { state: 'failed', reason: t`the account holds less than that.` }
+    if (held < amountAtomic) return { state: 'failed', reason: t`the balance is too low.` }
     if (allowed < amountAtomic)
       return {
         state: 'failed',
-        reason: t`Permit2 may not take so much of the token from this account any more.`,
+        reason: t`the Permit2 allowance is too low.`,
       }
     const data = encodeFunctionData({
       abi: erc20Abi,
@@ -166,7 +165,7 @@ async function simulate(
     })
     // Some old tokens return nothing where others return true.
     if (moved === undefined || (moved !== '0x' && BigInt(moved) !== 1n))
-      return { state: 'failed', reason: t`the token refuses this transfer.` }
+      return { state: 'failed', reason: t`the token rejects the transfer.` }
     return {
       state: 'passed',
       changes: [
@@ -187,6 +186,6 @@ async function simulate(
       ],
     }
   } catch {
-    return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
+    return { state: 'unavailable', reason: t`the RPC endpoint did not answer.` }
   }
 }

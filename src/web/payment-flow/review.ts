@@ -23,27 +23,27 @@ export function reviewPayment(facts: ReviewFacts): Review {
     findings.push({
       code: 'MISMATCH',
       severity: 'critical',
-      text: t`The transaction is not the payment you asked for. It will not be signed.`,
+      text: t`The transaction differs. Signing is blocked.`,
     })
   if (facts.chainKnown === false) {
     findings.push({
       code: 'OTHER_CHAIN',
       severity: 'critical',
-      text: t`The transaction is bound to another chain than the one your connection reads.`,
+      text: t`Your RPC endpoint serves another network.`,
     })
   }
   if (facts.chainKnown === null) {
     findings.push({
       code: 'CHAIN_UNREAD',
       severity: 'warn',
-      text: t`The network could not be asked whether it knows this transaction’s chain.`,
+      text: t`The RPC endpoint did not confirm the network.`,
     })
   }
   if (facts.openTwin) {
     findings.push({
       code: 'OPEN_TWIN',
       severity: 'warn',
-      text: t`An earlier payment of the same amount to the same recipient is not settled yet. If it lands as well, you pay twice.`,
+      text: t`A payment like this is pending.`,
     })
   }
   if (facts.lookAlike !== null) {
@@ -51,14 +51,14 @@ export function reviewPayment(facts: ReviewFacts): Review {
     findings.push({
       code: 'LOOK_ALIKE',
       severity: 'warn',
-      text: t`The recipient looks like ${known}, which you know, and is another address. Thieves make such addresses. Compare every character with its owner.`,
+      text: t`This resembles ${known}. Compare every character.`,
     })
   }
   if (facts.firstTime)
     findings.push({
       code: 'FIRST_TIME',
       severity: 'info',
-      text: t`You have not paid this address from this browser before. Make sure that it is the right one.`,
+      text: t`First payment to this address. Check it.`,
     })
   if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
   return withVerdict({
@@ -101,7 +101,7 @@ function simulationFindings(simulation: Simulation): Finding[] {
         {
           code: 'SIMULATION_FAILED',
           severity: 'critical',
-          text: t`The network says this payment would fail: ${reason}`,
+          text: t`The payment would fail: ${reason}`,
         },
       ]
     case 'unavailable':
@@ -109,7 +109,7 @@ function simulationFindings(simulation: Simulation): Finding[] {
         {
           code: 'SIMULATION_UNAVAILABLE',
           severity: 'warn',
-          text: t`The payment could not be tried out beforehand: ${reason}`,
+          text: t`Not simulated: ${reason}`,
         },
       ]
   }

@@ -4,6 +4,7 @@ import { buildPayment, simulatePayment } from './build.ts'
 import { JournalConflictError, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
 import {
+  canRepeatRequest,
   mayHaveLeft,
   reduce,
   startPayment,
@@ -11,7 +12,7 @@ import {
   type PaymentInput,
   type PaymentState,
 } from './machine.ts'
-import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
+import { needsWallet, type WalletPaymentIntent } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
 import { pollPayment } from './reconcile.ts'
 import { describeUserError } from '../errors/error-messages.ts'
@@ -85,6 +86,23 @@ export class PaymentRun {
     })
   }
 
+  /**
+   * Asks the wallet once more with the same bytes after its answer was lost. The payment stays
+   * `unknown` unless the wallet says that it sent: a refusal says nothing about the first request.
+   * @returns whether the wallet sent it
+   */
+  async repeatRequest(): Promise<boolean> {
+    let sent = false
+    await this.#work(async () => {
+      const { order } = this.#state
+      const lock = walletLock(familyOf(order.network), order.walletName)
+      await this.#ports.locks.attempt(lock, async () => {
+        sent = await this.#repeatRequest()
+      })
+    })
+    return sent
+  }
+
   async cancel(): Promise<void> {
     await this.#dispatch({ type: 'cancel' })
   }
@@ -134,7 +152,13 @@ export class PaymentRun {
   async #build(): Promise<void> {
     const state = this.#state
     if (state.step !== 'building') return
-    const event = await buildPayment(this.#ports, state.order, attemptKey(state))
+    const userError = needsWallet(state.order)
+      ? ((await this.#ports.wallet.prepare?.(state.order)) ?? null)
+      : null
+    if (this.#state !== state) return
+    const event: PaymentInput = userError
+      ? { type: 'build_failed', userError }
+      : await buildPayment(this.#ports, state.order, attemptKey(state))
     if (this.#state === state) await this.#dispatch(event)
     await this.#simulate()
   }
@@ -160,7 +184,10 @@ export class PaymentRun {
         userError: describeUserError('not_connected', asked.order.walletName),
       })
     if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
-    await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
+    // Read before the request: what a wallet declares later says nothing about this one.
+    const keepsNonce = (await wallet.keepsNonce?.(asked.order)) ?? false
+    const { digest } = asked.built
+    await this.#dispatch({ type: 'sign', at: clock.now(), digest, ticked, keepsNonce })
     const waiting = this.#state
     if (waiting.step !== 'awaiting_wallet') return
     const answer = await wallet.pay(waiting.order, waiting.built)
@@ -181,6 +208,24 @@ export class PaymentRun {
     this.#follow()
   }
 
+  async #repeatRequest(): Promise<boolean> {
+    const { chain, clock, wallet } = this.#ports
+    const asked = this.#state
+    if (!canRepeatRequest(asked)) return false
+    const { order, built } = asked
+    // The wallet may be another one by now, with the same account, that chooses nonces itself.
+    if ((await wallet.signer(order)) !== order.sender || !(await wallet.keepsNonce?.(order)))
+      return false
+    const reading = await chain.read(order, built, asked.sent)
+    await this.#dispatch({ type: 'read', reading })
+    if (reading.kind !== 'absent' || !canRepeatRequest(this.#state)) return false
+    const answer = await wallet.pay(order, built)
+    if (answer.kind !== 'sent' || this.#stop.signal.aborted) return false
+    const sent = { bytes: null, signature: answer.signature }
+    await this.#dispatch({ type: 'wallet_sent', at: clock.now(), sent })
+    return true
+  }
+
   /**
    * I6: the signed bytes are compared by meaning with what was shown; a different meaning is
    * rejected.
@@ -193,7 +238,7 @@ export class PaymentRun {
     if (!same.ok) {
       const { walletName } = waiting.order
       const { difference } = same
-      const text = t`${walletName} returned another transaction than you reviewed: ${difference} Nothing was sent.`
+      const text = t`${walletName} changed it: ${difference} Nothing was sent.`
       return this.#dispatch({
         type: 'signed_other',
         finding: { code: 'SIGNED_OTHER', severity: 'critical', text },

@@ -1,6 +1,7 @@
 import type { Match, Step } from '#chains/match.ts'
 import type { Asset, NetworkId } from '#contract/network.ts'
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
+import type { RateQuote } from '#contract/quote.ts'
 
 /** What an order does if it is not a payment from its sender to its recipient. */
 export type PaymentOperation =
@@ -57,7 +58,16 @@ export type WalletPaymentIntent = {
    * The merchant's link that set the terms, its whole text; `setBy` names the merchant to the
    * payer.
    */
-  link?: { text: string; setBy: string; returnUrl: string | null }
+  link?: { text: string; setBy: string; returnUrl: string | null; choice?: LinkChoice }
+  /** Of a price in fiat. */
+  quote?: RateQuote
+}
+
+/** How a short link is paid: what the proxy is asked for, and what it leaves open. */
+export type LinkChoice = {
+  token: string | null
+  pieces: number
+  open: { amount: boolean; description: boolean; reference: boolean }
 }
 
 /**

@@ -22,14 +22,14 @@ export const FIELD_NAMES: Readonly<Record<MatchRow['field'], MessageDescriptor>>
   amount: msg`Amount`,
   asset: msg`Currency`,
   spender: msg`Taken by`,
-  contract: msg`By the rules of`,
+  contract: msg`Rules of`,
   fee: msg`Network fee`,
   rent: msg`Account rent`,
   feePayer: msg`Fee paid by`,
   signers: msg`Signed by`,
   memo: msg`Memo`,
   expiry: msg`Good until`,
-  instructions: msg`What it does`,
+  instructions: msg`Action`,
 }
 
 /** What a comparison expected or found, in the reader's language and way of writing figures. */
@@ -45,15 +45,15 @@ function format<Code extends FactCode<MatchFact>>({
 }
 
 const calls: Readonly<Record<CallName, MessageDescriptor>> = {
-  transfer: msg`transfer of a token`,
-  transfer_with_value: msg`transfer, with native currency beside it`,
-  irregular_transfer: msg`transfer, not in its plain form`,
-  approve: msg`approve: another account may take tokens later`,
-  increase_allowance: msg`increaseAllowance: another account may take more tokens later`,
-  permit: msg`permit: another account may take tokens later`,
-  permit2_permit: msg`permit (Permit2): another account may take tokens later`,
-  permit2_approve: msg`approve (Permit2): another account may take tokens later`,
-  approve_all: msg`setApprovalForAll: another account may take everything later`,
+  transfer: msg`token transfer`,
+  transfer_with_value: msg`transfer with native currency`,
+  irregular_transfer: msg`non-standard transfer`,
+  approve: msg`approve: allows spending`,
+  increase_allowance: msg`increaseAllowance: allows more spending`,
+  permit: msg`permit: allows spending`,
+  permit2_permit: msg`permit (Permit2): allows spending`,
+  permit2_approve: msg`approve (Permit2): allows spending`,
+  approve_all: msg`setApprovalForAll: allows all spending`,
   transfer_from: msg`transferFrom`,
   transfer_with_authorization: msg`transferWithAuthorization`,
   multicall: msg`multicall`,
@@ -64,21 +64,21 @@ function formatCall({ selector, call }: { selector: string; call: CallName | nul
 }
 
 const tokenInstructions: Readonly<Record<TokenInstructionName, MessageDescriptor>> = {
-  transfer_without_mint: msg`Transfer, which names no mint`,
-  approve: msg`Approve: another account may take tokens later`,
+  transfer_without_mint: msg`Transfer without a mint`,
+  approve: msg`Approve: allows spending`,
   revoke: msg`Revoke`,
-  set_authority: msg`SetAuthority: gives an account or a mint away`,
+  set_authority: msg`SetAuthority: transfers ownership`,
   mint_to: msg`MintTo`,
   burn: msg`Burn: destroys tokens`,
-  close_account: msg`CloseAccount: takes the account’s rent`,
+  close_account: msg`CloseAccount: takes the rent`,
   freeze_account: msg`FreezeAccount`,
   thaw_account: msg`ThawAccount`,
-  irregular_transfer: msg`TransferChecked, not in its plain form`,
-  approve_checked: msg`ApproveChecked: another account may take tokens later`,
+  irregular_transfer: msg`TransferChecked, non-standard`,
+  approve_checked: msg`ApproveChecked: allows spending`,
   mint_to_checked: msg`MintToChecked`,
   burn_checked: msg`BurnChecked: destroys tokens`,
-  transfer_with_fee: msg`a transfer with a fee`,
-  associated_account: msg`another instruction of the associated token program`,
+  transfer_with_fee: msg`transfer with fee`,
+  associated_account: msg`another associated token instruction`,
 }
 
 function formatTokenInstruction({
@@ -89,7 +89,7 @@ function formatTokenInstruction({
   number: number | null
 }): string {
   return name === null
-    ? t`instruction ${{ number: number ?? '–' }} of the token program`
+    ? t`token program instruction ${{ number: number ?? '–' }}`
     : i18n._(tokenInstructions[name])
 }
 
@@ -100,98 +100,95 @@ function gwei(wei: string): string {
 export const matchTexts: FactTexts<MatchFact> = {
   ...sharedTexts,
   list: ({ facts }) => facts.map(format).join(', '),
-  unknown_blockhash: () => t`a blockhash this network does not know`,
-  blockhash_decides: () => t`decided by the blockhash`,
-  called_contract_decides: () => t`decided by the contract that is called`,
-  other_instruction_decides: () => t`decided by another instruction`,
+  unknown_blockhash: () => t`unknown blockhash`,
+  blockhash_decides: () => t`by the blockhash`,
+  called_contract_decides: () => t`by the called contract`,
+  other_instruction_decides: () => t`by another instruction`,
   not_signed: () => t`not signed`,
-  account_of_authority: ({ authority, account }) =>
-    t`${authority}, from the token account ${account}`,
-  token_account_owner: ({ account }) => t`the owner of the token account ${account}`,
-  invalid_signatures: ({ signers }) =>
-    t`${{ signers: signers.join(', ') }}, with an invalid signature`,
+  account_of_authority: ({ authority, account }) => t`${authority}, from ${account}`,
+  token_account_owner: ({ account }) => t`owner of ${account}`,
+  invalid_signatures: ({ signers }) => t`${{ signers: signers.join(', ') }}, invalid signature`,
   missing_signatures: ({ signers, missing }) =>
-    t`${{ what: signers.join(', ') }}, without a valid signature of ${{ names: missing.join(', ') }}`,
+    t`${{ what: signers.join(', ') }}, signature of ${{ names: missing.join(', ') }} missing or invalid`,
   transfers_total: ({ count, ...money }) =>
     t`${{ sum: formatMoney(money) }} in ${{ transfers: t`${plural(count, { one: '# transfer', other: '# transfers' })}` }}`,
   smallest_units: ({ amountAtomic }) =>
-    t`${{ amount: formatDigits(amountAtomic) }} of the smallest units of another token`,
+    t`${{ amount: formatDigits(amountAtomic) }} units, another token`,
   token_amount: ({ amountAtomic, decimals, token }) =>
     `${formatDigits(formatAmount(BigInt(amountAtomic), decimals))}${token === null ? '' : ` ${token}`}`,
-  moved_by_token: (money) => t`${{ sum: formatMoney(money) }} according to the token’s events`,
+  moved_by_token: (money) => t`${{ sum: formatMoney(money) }} by token events`,
   moved_by_balance: ({ owner, ...money }) =>
-    t`${{ sum: formatMoney(money) }}, by the balance of ${{ owner: owner ?? t`an unknown owner` }}`,
+    t`${{ sum: formatMoney(money) }} by balance of ${{ owner: owner ?? t`unknown owner` }}`,
   at_most: (amount) => t`at most ${{ money: formatMoney(amount) }}`,
   currency: ({ symbol }) => symbol,
   token: ({ address, symbol, token2022 }) => {
     const place = token2022 ? `${address} (Token-2022)` : address
     return symbol === null
-      ? t`the token ${{ address: place }}`
-      : t`${symbol}, the token ${{ address: place }}`
+      ? t`token ${{ address: place }}`
+      : t`${symbol}, token ${{ address: place }}`
   },
-  contract: ({ address }) => t`the contract ${address}`,
-  any_token: () => t`a token`,
-  not_one_native_transfer: ({ symbol }) => t`not one transfer of ${symbol}`,
-  not_one_token_transfer: () => t`not one transfer of a token`,
+  contract: ({ address }) => t`contract ${address}`,
+  any_token: () => t`token`,
+  not_one_native_transfer: ({ symbol }) => t`not one ${symbol} transfer`,
+  not_one_token_transfer: () => t`not one token transfer`,
   fee_without_limits: (money) =>
-    t`${{ fee: t`at most ${{ money: formatMoney(money) }}` }}, without one limit and one price`,
-  free_without_limits: () => t`nothing, without one limit and one price`,
-  paid_by_sender: () => t`paid by the sender`,
+    t`${{ fee: t`at most ${{ money: formatMoney(money) }}` }}, limit and price missing`,
+  free_without_limits: () => t`nothing: limit and price missing`,
+  paid_by_sender: () => t`paid by sender`,
   gas_fee: ({ gas, maxFeePerGas, maxPriorityFeePerGas }) =>
-    t`${{ units: formatDigits(gas) }} gas at ${{ price: gwei(maxFeePerGas) }}, of which ${{ tip: gwei(maxPriorityFeePerGas) }} is the priority fee`,
+    t`${{ units: formatDigits(gas) }} gas at ${{ price: gwei(maxFeePerGas) }}, ${{ tip: gwei(maxPriorityFeePerGas) }} priority fee`,
   compute_fee: ({ units, microLamports }) =>
-    t`${{ units: formatNumber(units) }} units at ${{ price: formatDigits(microLamports) }} micro-lamports`,
+    t`${{ units: formatNumber(units) }} units, ${{ price: formatDigits(microLamports) }} micro-lamports each`,
   compute_fee_at_most: ({ units, microLamports }) =>
-    t`at most ${{ units: formatNumber(units) }} units at ${{ price: formatDigits(microLamports) }} micro-lamports`,
+    t`up to ${{ units: formatNumber(units) }} units, ${{ price: formatDigits(microLamports) }} micro-lamports each`,
   price_per_unit: ({ microLamports }) =>
     t`${{ price: formatDigits(microLamports) }} micro-lamports per unit`,
-  rent_at_most: (money) =>
-    t`at most ${{ money: formatMoney(money) }}, to open the recipient’s token account`,
+  rent_at_most: (money) => t`up to ${{ money: formatMoney(money) }} for the token account`,
   account_exists: () => t`nothing: the account exists`,
-  token_accounts_of: ({ owners }) => t`the token accounts of ${{ owners: owners.join(', ') }}`,
-  until_nonce_used: () => t`valid until its nonce is used`,
+  token_accounts_of: ({ owners }) => t`token accounts of ${{ owners: owners.join(', ') }}`,
+  until_nonce_used: () => t`valid until nonce is used`,
   nonce: ({ nonce }) => t`nonce ${nonce}`,
-  recent_blockhash: () => t`a recent blockhash`,
+  recent_blockhash: () => t`recent blockhash`,
   blockhash: ({ blockhash }) => blockhash,
-  durable_nonce: () => t`a durable nonce, which does not expire`,
+  durable_nonce: () => t`durable nonce, no expiry`,
   until: ({ at }) => t`until ${{ time: formatMoment(at) }}`,
-  landed_in_block: () => t`included in a block`,
+  landed_in_block: () => t`included in block`,
   block: ({ height }) => t`block ${height}`,
-  landed_in_slot: () => t`included in a slot`,
+  landed_in_slot: () => t`included in slot`,
   slot: ({ height: slot }) => t`slot ${slot}`,
   plain_transfer_within: ({ gas }) =>
-    t`${{ said: t`a plain transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
+    t`${{ said: t`plain transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
   plain_transfer_with: ({ gas }) =>
-    t`${{ said: t`a plain transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
+    t`${{ said: t`plain transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
   token_transfer_within: ({ gas }) =>
-    t`${{ said: t`one transfer of the token` }}, within ${{ units: formatDigits(gas) }} gas`,
+    t`${{ said: t`one token transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
   token_transfer_with: ({ gas }) =>
-    t`${{ said: t`one transfer of the token` }}, with ${{ units: formatDigits(gas) }} gas`,
-  one_token_transfer: () => t`one transfer of the token`,
-  one_signed_transfer: () => t`one transfer of the token, once`,
+    t`${{ said: t`one token transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
+  one_token_transfer: () => t`one token transfer`,
+  one_signed_transfer: () => t`one token transfer`,
   one_memo: () => t`one memo`,
-  account_opened_if_missing: () => t`the recipient’s token account opened if it is missing`,
+  account_opened_if_missing: () => t`recipient’s token account opened`,
   wallet_guards_at_most: ({ count }) => t`at most ${{ money: formatGuards(count) }}`,
-  note: () => t`a note, which moves nothing`,
-  memo_only: () => t`one memo, which moves nothing`,
-  approval: () => t`one approval, which moves nothing`,
-  authorization_executed: () => t`the execution of the payer’s authorization, and nothing else`,
+  note: () => t`note without effect`,
+  memo_only: () => t`one memo`,
+  approval: () => t`one approval`,
+  authorization_executed: () => t`only the payer’s authorization`,
   call: formatCall,
   contract_call: ({ bytes, ...call }) =>
-    t`a contract call of ${{ bytes: formatNumber(bytes) }} bytes (${{ name: formatCall(call) }})`,
+    t`${{ bytes: formatNumber(bytes) }}-byte contract call (${{ name: formatCall(call) }})`,
   another_call: (call) => t`another call (${{ name: formatCall(call) }})`,
   unnamed_call: () => t`another call`,
   token_instruction: ({ program, ...instruction }) =>
     `${formatTokenInstruction(instruction)} (${program})`,
-  unknown_instruction: ({ program }) => t`an unknown instruction of ${program}`,
+  unknown_instruction: ({ program }) => t`unknown ${program} instruction`,
   reverted: () => t`reverted`,
-  reverted_nothing_moved: () => t`reverted: nothing was moved`,
+  reverted_nothing_moved: () => t`reverted: nothing moved`,
   reverted_nothing_allowed: () => t`reverted: nothing was allowed`,
-  failed_nothing_moved: () => t`failed: nothing was moved`,
-  reviewed_transaction: () => t`the transaction that was reviewed`,
-  reviewed_unreadable: ({ problem }) => t`The reviewed transaction cannot be read: ${problem}`,
-  not_payers_transaction: () => t`another transaction than the payer’s`,
-  readable_payment: () => t`a payment that can be read to its last byte`,
+  failed_nothing_moved: () => t`failed: nothing moved`,
+  reviewed_transaction: () => t`reviewed transaction`,
+  reviewed_unreadable: ({ problem }) => t`Unreadable transaction: ${problem}`,
+  not_payers_transaction: () => t`other than the payer’s transaction`,
+  readable_payment: () => t`fully readable payment`,
 }
 
 export function formatGuards(count: number): string {

@@ -40,6 +40,13 @@ export type WalletResponse =
 export interface PaymentWallet {
   /** I5: the address the wallet would sign with now, read from the wallet and not from memory; null while none is connected. */
   signer(order: WalletPaymentIntent): Promise<string | null>
+  /** Brings the wallet to the order's network before anything is built; what went wrong, in words. Never throws. Absent where a wallet has no network. */
+  prepare?(order: WalletPaymentIntent): Promise<UserError | null>
+  /**
+   * Whether the wallet declares that it sends with the nonce it is asked with and never chooses
+   * another. Never throws; false where it cannot be told. Absent where the page broadcasts.
+   */
+  keepsNonce?(order: WalletPaymentIntent): Promise<boolean>
   /** Never throws: every way a wallet can fail is an answer. */
   pay(order: WalletPaymentIntent, built: CheckedTransaction): Promise<WalletResponse>
 }

@@ -1,5 +1,7 @@
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import { quoteOf } from '#contract/quote.ts'
+import { formatPrice } from '../locales/formats.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { Address } from '../ui/Address.tsx'
@@ -22,6 +24,7 @@ export type PaymentCellProps = {
 }
 
 export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) {
+  const quote = quoteOf(row.metadata)
   switch (name) {
     case 'amount':
       return (
@@ -38,7 +41,10 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
                 decimals={row.decimals}
                 symbol={row.symbol}
               />
-              <span className="block text-xs text-muted">{directionWords(row)}</span>
+              <span className="block text-xs text-muted">
+                {directionWords(row)}
+                {quote && ` · ${formatPrice(quote.amount, quote.currency)}`}
+              </span>
             </span>
           </Link>
         </Cell>

@@ -50,9 +50,7 @@ export async function callRpc(
   } catch (error) {
     if (error instanceof RpcError) throw error
     throw new RpcError(
-      timeout.aborted
-        ? t`${host} did not answer in time.`
-        : t`${host} cannot be reached from this browser, or this site does not allow asking it.`,
+      timeout.aborted ? t`${host} timed out.` : t`${host} is unreachable or blocked.`,
       { cause: error },
     )
   }
@@ -64,15 +62,15 @@ function readResult(text: string, host: string): unknown {
   try {
     value = parseJson(text)
   } catch (error) {
-    throw new RpcError(t`${host} answered something that is not JSON-RPC.`, { cause: error })
+    throw new RpcError(t`${host} sent an invalid answer.`, { cause: error })
   }
   if (typeof value !== 'object' || value === null)
-    throw new RpcError(t`${host} answered something that is not JSON-RPC.`)
+    throw new RpcError(t`${host} sent an invalid answer.`)
   if ('error' in value && value.error)
-    throw new RpcError(t`${host} refused the question: it may belong to another kind of network.`, {
+    throw new RpcError(t`${host} rejected the request.`, {
       cause: value.error,
       refused: true,
     })
-  if (!('result' in value)) throw new RpcError(t`${host} answered something that is not JSON-RPC.`)
+  if (!('result' in value)) throw new RpcError(t`${host} sent an invalid answer.`)
   return value.result
 }

@@ -61,11 +61,10 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
     if (policy.refused())
       return {
         ok: false,
-        problem: t`This site may ask only the nodes its operator named. Ask them to allow this one.`,
+        problem: t`Blocked by this site.`,
       }
     if (error instanceof RpcError) return { ok: false, problem: error.message }
-    if (error instanceof v.ValiError)
-      return { ok: false, problem: t`The node answered something unexpected.` }
+    if (error instanceof v.ValiError) return { ok: false, problem: t`Unexpected answer.` }
     throw error
   } finally {
     policy.stop()
@@ -88,7 +87,7 @@ async function askEvm(network: Network, url: string, first: unknown): Promise<An
     problem:
       chainId === wanted
         ? undefined
-        : t`This node serves chain ${String(chainId)}; ${name} is chain ${String(wanted)}.`,
+        : t`This endpoint serves chain ${String(chainId)}, not ${name} (${String(wanted)}).`,
   }
 }
 
@@ -103,7 +102,7 @@ async function askSolana(network: Network, url: string, first: unknown): Promise
     height,
     position: slot,
     blockAt: await solanaBlockTime(url, slot),
-    problem: wrong ? t`This node serves another cluster than ${name}.` : undefined,
+    problem: wrong ? t`This endpoint is not for ${name}.` : undefined,
   }
 }
 

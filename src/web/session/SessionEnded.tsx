@@ -9,7 +9,7 @@ export function SessionEnded({ className }: { className?: string }) {
   if (!useSessionEnded()) return null
   return (
     <Banner className={className} role="status" tone="info">
-      <Trans>Your session has ended: its time ran out, or you signed out elsewhere.</Trans>
+      <Trans>Session ended.</Trans>
     </Banner>
   )
 }

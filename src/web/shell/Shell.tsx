@@ -54,8 +54,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
                 <WalletButton />
               </div>
             </div>
-            <OfflineBanner />
-            <PauseBanner />
+            <HeaderNotices />
           </header>
           <main
             className="mx-auto w-full max-w-[1160px] flex-1 px-4 pt-6 pb-28 outline-none sm:px-6 lg:px-10 lg:pt-8 lg:pb-16"
@@ -86,12 +85,22 @@ function Brand({ title, compact }: { title: string; compact?: boolean }) {
   )
 }
 
+/** What applies to the whole page for the moment: no connection, or a pause. */
+export function HeaderNotices() {
+  return (
+    <>
+      <OfflineBanner />
+      <PauseBanner />
+    </>
+  )
+}
+
 /** While the device has no connection: what is shown is old, and nothing that moves money is queued. */
 function OfflineBanner() {
   if (useOnline()) return null
   return (
     <HeaderNotice icon="offline">
-      <Trans>You are offline. What you see may be old; payments wait until you are back.</Trans>
+      <Trans>You are offline. Figures may be old; payments wait.</Trans>
     </HeaderNotice>
   )
 }
@@ -117,15 +126,10 @@ function PauseBanner() {
   return (
     <HeaderNotice icon="hourglass">
       <span className="sr-only">
-        <Trans>
-          Paused for a moment: the service limits how often it is asked. It goes on by itself.
-        </Trans>
+        <Trans>Rate limit reached. Resuming soon.</Trans>
       </span>
       <span aria-hidden className="figures">
-        <Trans>
-          Paused for a moment: the service limits how often it is asked. It goes on by itself in{' '}
-          {seconds} s.
-        </Trans>
+        <Trans>Rate limit reached. Resuming in {seconds} s.</Trans>
       </span>
     </HeaderNotice>
   )

@@ -4,12 +4,11 @@ import { useState } from 'react'
 import { describeError } from '../errors/codes.ts'
 import { joinMessage } from '../errors/join-message.ts'
 import { ApiError } from '../api/errors.ts'
-import { signIn } from '../session/sign-in.ts'
 import { shortAddress } from '#contract/known-address.ts'
 import { Button } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
 import { toast } from '../ui/Toast.tsx'
-import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
+import { useAccounts, useConnectFirst, type ConnectedAccount } from '../wallet/state/accounts.ts'
 
 /** Connect first, then prove the wallet by signing a text that moves no money. `look`: primary unless the page's main action is another. */
 export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' }) {
@@ -17,10 +16,14 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
   const [asking, setAsking] = useState<ConnectedAccount>()
   const [userError, setUserError] = useState<string>()
 
+  // Who asks to sign in and connects on the way is asked to sign next, without another press.
+  const connect = useConnectFirst((account) => void start(account))
+
   async function start(account: ConnectedAccount) {
     setAsking(account)
     setUserError(undefined)
     try {
+      const { signIn } = await import('../session/sign-in.ts')
       await signIn(account)
       const address = shortAddress(account.address)
       toast(t`Signed in as ${address}`, { tone: 'good' })
@@ -36,7 +39,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
       <Button
         className="h-auto min-h-10 max-w-full shrink py-2 whitespace-normal"
         icon={<Icon name="wallet" />}
-        onClick={() => openConnectDialog()}
+        onClick={() => connect()}
         variant={look}
       >
         <Trans>Connect a wallet to sign in</Trans>

@@ -26,7 +26,7 @@ export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
     <Card>
       <SessionEnded />
       <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
-        <Trans>You sign a short text with your wallet. It costs nothing and moves no money.</Trans>
+        <Trans>You sign a short text with your wallet. No money moves.</Trans>
       </EmptyState>
     </Card>
   )

@@ -30,7 +30,7 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
       announce(t`Copied.`)
     } catch {
       setState('refused')
-      announce(t`The browser did not allow copying.`)
+      announce(t`Copying is blocked.`)
     }
   }
 

@@ -23,6 +23,11 @@ export type MenuProps = {
   heading?: ReactNode
 }
 
+/** The platform moves the focus while it opens the popover: the next key already finds it there. React's `autoFocus` sets no attribute. */
+function focusWhenOpened(first: HTMLElement | null): void {
+  first?.setAttribute('autofocus', '')
+}
+
 /** A menu button on the platform's popover: light dismiss and Escape come with it; arrows, Home and End are ours. */
 export function Menu({ label, trigger, triggerClassName, items, heading }: MenuProps) {
   const id = useId()
@@ -62,14 +67,13 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
         onToggle={(event) => {
           if (event.newState !== 'open') return
           if (list.current && button.current) positionPopover(list.current, button.current)
-          list.current?.querySelector<HTMLElement>('[role^=menuitem]')?.focus()
         }}
         popover="auto"
         ref={list}
         role="menu"
       >
         {heading && <div className="px-3 py-2 text-xs text-muted">{heading}</div>}
-        {items.map((item) => (
+        {items.map((item, index) => (
           <button
             aria-checked={item.checked}
             className={cx(
@@ -77,6 +81,7 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
               item.danger && 'text-bad-ink',
             )}
             key={item.id}
+            ref={index === 0 ? focusWhenOpened : undefined}
             onClick={() => {
               list.current?.hidePopover()
               item.onSelect()

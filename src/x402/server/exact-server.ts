@@ -10,7 +10,7 @@ import type {
   VerifyContext,
 } from '@x402/core/types'
 import { parseAmount } from '#contract/amount.ts'
-import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
+import { familyOf, findAsset, nativeAsset, type NetworkAssets } from '#contract/network.ts'
 import {
   AUTHORIZATION_FLOW,
   EXACT_SCHEME,
@@ -45,9 +45,9 @@ export class ExactServer implements SchemeNetworkServer {
     onBeforeSettle: checkResource,
   }
   readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight']
-  readonly #network: Network
+  readonly #network: NetworkAssets
 
-  constructor(network: Network) {
+  constructor(network: NetworkAssets) {
     this.#network = network
     this.defaultAssetTransferMethod = methodsOf(network.network, { native: false })[0]
     const natives = [TXID_METHOD, SIGNED_TRANSACTION_METHOD, NATIVE_TRANSFER_METHOD].map(

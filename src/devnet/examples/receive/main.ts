@@ -37,8 +37,9 @@ const app = new Hono().get('/article', async (c) => {
   const answer = await fetch(`${PAYDESK_URL}/payment/receive`, { method: 'POST', headers, body })
   const { verified, status, error } = await answer.json()
   // 202: on its way, 502: nobody knows yet. Either way the buyer sends the same header again, and is never charged twice.
-  return verified
-    ? c.text('The article.')
+  // Of all who present a payment, one is served: an order is removed when it is.
+  return verified && orders.delete(order)
+    ? c.text('The article.', 200, { 'cache-control': 'private, no-store' })
     : new Response(JSON.stringify({ status, error }), { status: answer.status })
 })
 

@@ -49,6 +49,8 @@ export type CheckoutProps = {
   addressOf: (at: { payment?: string; network?: string }) => string
   /** On top, and no form then: why no new payment can be made here. */
   closed?: ReactNode | false
+  /** What is paid for: above every step but the receipt, which names it too. */
+  item?: ReactNode
   /** Above the form. */
   children?: ReactNode
 }
@@ -57,7 +59,15 @@ export type CheckoutProps = {
  * Paying, under one address. The address names the payment from its first request on, so a reload takes up the same one,
  * and going back never sends anything again.
  */
-export function Checkout({ asked, link, wanted, addressOf, closed, children }: CheckoutProps) {
+export function Checkout({
+  asked,
+  link,
+  wanted,
+  addressOf,
+  closed,
+  item,
+  children,
+}: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
 
   useEffect(() => {
@@ -102,6 +112,7 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
   if (view.name === 'payment')
     return (
       <Flow
+        item={item}
         key={view.run.state().order.id}
         onStart={start}
         onStartOver={startOver}
@@ -117,13 +128,16 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
       )}
       <Unfinished />
       {closed && <div className="mb-4">{closed}</div>}
+      {item}
       {children}
       {!closed && (
         <Details
-          asked={{ ...asked, network: view.network ?? asked.network }}
+          asked={link?.choice ? asked : { ...asked, network: view.network ?? asked.network }}
+          // Another way to pay a link is another form.
+          key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}
           link={link}
           onStart={start}
-          previous={view.previous}
+          previous={link?.choice ? undefined : view.previous}
         />
       )}
     </>
@@ -142,7 +156,7 @@ function Held({ onOther }: { onOther: () => void }) {
       title={<Trans>This payment is open in another tab</Trans>}
       tone="warn"
     >
-      <Trans>Go on there, or close that tab to go on here.</Trans>
+      <Trans>Continue there, or close that tab.</Trans>
     </Banner>
   )
 }
@@ -156,9 +170,7 @@ async function openView(wanted: string | undefined): Promise<View> {
     const [open] = await unfinishedPayments()
     return {
       name: 'details',
-      notice: open
-        ? undefined
-        : t`This browser does not know that payment. Here you can start a new one.`,
+      notice: open ? undefined : t`This browser does not have that payment. Start a new one here.`,
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : t`unknown reason`
@@ -192,11 +204,7 @@ function Unfinished() {
       }
       className="mb-4"
       key={id}
-      title={
-        isPaid(state)
-          ? t`A payment from this browser is not confirmed to be yours`
-          : t`A payment from this browser is not settled yet`
-      }
+      title={isPaid(state) ? t`Confirm that a payment is yours` : t`A payment is still open`}
       tone="warn"
     >
       <Trans>
@@ -220,13 +228,14 @@ type StartOver =
 
 type FlowProps = {
   run: PaymentRun
+  item: ReactNode
   onStartOver: (from: StartOver) => void
   /** The same payment from another account. */
   onStart: (order: WalletPaymentIntent) => Promise<void>
 }
 
 /** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
-function Flow({ run, onStartOver, onStart }: FlowProps) {
+function Flow({ run, item, onStartOver, onStart }: FlowProps) {
   const state = useRunState(run)
   const stage = stageOf(state)
   const container = useStepFocus(screenOf(state))
@@ -239,7 +248,8 @@ function Flow({ run, onStartOver, onStart }: FlowProps) {
 
   return (
     <div ref={container}>
-      <Steps current={stage} />
+      {!state.order.link && <Steps current={stage} />}
+      {!('sent' in state) && item}
       <RunSteps
         onLeave={() => onStartOver({ change: state.order })}
         onOther={(order) => void onStart(order)}
@@ -252,20 +262,23 @@ function Flow({ run, onStartOver, onStart }: FlowProps) {
   )
 }
 
-function stageOf({ step }: Pick<PaymentState, 'step'>): StepName {
-  if (step === 'draft' || step === 'cancelled') return 'details'
-  if (
-    step === 'building' ||
-    step === 'review' ||
-    step === 'rejected' ||
-    step === 'expired_unsigned'
-  )
-    return 'review'
-  return step === 'awaiting_wallet' ? 'wallet' : 'done'
+function stageOf(state: PaymentState): StepName {
+  switch (state.step) {
+    case 'draft':
+    case 'cancelled':
+      return 'details'
+    case 'building':
+    case 'review':
+    case 'rejected':
+    case 'expired_unsigned':
+      return 'review'
+    default:
+      return isPaid(state) || state.step === 'failed' ? 'done' : 'wallet'
+  }
 }
 
 /** States that share a heading. */
-function screenOf({ step }: PaymentState): string {
-  if (step === 'rejected') return 'review'
-  return stageOf({ step }) === 'done' ? 'done' : step
+function screenOf(state: PaymentState): string {
+  if (state.step === 'rejected') return 'review'
+  return 'sent' in state ? 'sent' : state.step
 }

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
@@ -12,7 +12,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { openConnectDialog, useAccounts } from '../../wallet/state/accounts.ts'
+import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { AmountField } from '../../payment-flow/form/AmountField.tsx'
 import { FeeField } from './FeeField.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
@@ -64,11 +64,11 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [userError, setUserError] = useState<string>()
   const accounts = useAccounts()
+  const connect = useConnectFirst(({ address }) => {
+    if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
+  })
   const network = networks.find((each) => each.network === networkId) ?? networks[0]
-  if (!network)
-    return (
-      <Banner tone="bad">{t`No network is configured for payments. The operator has to add one.`}</Banner>
-    )
+  if (!network) return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const ownLink = account !== undefined && account.address === link?.terms.recipient
@@ -120,7 +120,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
 
   return (
     <>
-      <Steps current="details" />
+      {!link && <Steps current="details" />}
       <Card>
         <form
           className="space-y-5"
@@ -130,7 +130,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
           {userError && (
             <Banner role="alert" title={t`This payment could not be started`} tone="bad">
               {userError}{' '}
-              {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
+              {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
             </Banner>
           )}
           {ownLink && (
@@ -139,9 +139,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
               title={t`This link pays the wallet you are connected with`}
               tone="warn"
             >
-              <Trans>
-                Your customers can pay it. To try it yourself, pay from another account.
-              </Trans>
+              <Trans>Customers can pay it. To try it, use another account.</Trans>
             </Banner>
           )}
           <PaymentFields
@@ -165,7 +163,11 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
           ) : (
             <Button
               icon={<Icon name="wallet" />}
-              onClick={() => openConnectDialog(familyOf(network.network))}
+              onClick={() =>
+                link?.terms.amountAtomic
+                  ? connect(familyOf(network.network))
+                  : openConnectDialog(familyOf(network.network))
+              }
               size="lg"
               variant="primary"
               wide
@@ -178,9 +180,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
             </Button>
           )}
           <p className="text-center text-sm text-muted">
-            <Trans>
-              Nothing is paid yet. You check everything first, and your wallet asks you once more.
-            </Trans>
+            <Trans>You won’t be charged yet.</Trans>
           </p>
         </form>
         <PhonePay
@@ -296,35 +296,54 @@ function PaymentFields({ form, network, asset, account, link, named }: PaymentFi
           value={recipient}
         />
       )}
-      <FromAccount
-        account={account}
-        asset={asset}
-        balances={balances}
-        loading={loading}
-        network={network}
-        unreadable={unreadable}
-      />
-      <FeeField
-        asset={asset}
-        error={errors.priorityFee?.message}
-        network={network}
-        onChoose={(choice) => setValue('fee', choice)}
-        register={register('priorityFee', {
-          validate: (text, all) =>
-            all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)),
-        })}
-        value={{ fee, priorityFee }}
-      />
-      <MoreFields
-        errors={errors}
-        register={register}
-        set={{
-          resource: link !== undefined,
-          description: Boolean(set?.description),
-          reference: Boolean(set?.reference),
-        }}
-      />
+      {(account || !link) && (
+        <FromAccount
+          account={account}
+          asset={asset}
+          balances={balances}
+          loading={loading}
+          network={network}
+          unreadable={unreadable}
+        />
+      )}
+      <Options folded={link !== undefined}>
+        <FeeField
+          asset={asset}
+          error={errors.priorityFee?.message}
+          network={network}
+          onChoose={(choice) => setValue('fee', choice)}
+          register={register('priorityFee', {
+            validate: (text, all) =>
+              all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)),
+          })}
+          value={{ fee, priorityFee }}
+        />
+        <MoreFields
+          errors={errors}
+          register={register}
+          set={{
+            resource: link !== undefined,
+            description: Boolean(set?.description),
+            reference: Boolean(set?.reference),
+          }}
+        />
+      </Options>
     </>
+  )
+}
+
+/** What a customer with a link rarely needs, folded. */
+function Options({ folded, children }: { folded: boolean; children: ReactNode }) {
+  const { t } = useLingui()
+  if (!folded) return children
+  return (
+    <details aria-label={t`More options`} className="group">
+      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
+        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+        <Trans>More options</Trans>
+      </summary>
+      <div className="mt-4 space-y-5">{children}</div>
+    </details>
   )
 }
 

@@ -62,7 +62,7 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         <Field
           className="mt-3"
           error={error}
-          hint={t`What you add for a quicker place, in all.`}
+          hint={t`Added in total for faster inclusion.`}
           label={t`Priority fee`}
         >
           <Input inputMode="decimal" suffix={native.symbol} {...register} />
@@ -72,10 +72,10 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         {error
           ? null
           : unread
-            ? t`Recent fees could not be read. Choose Auto, or name a fee of your own.`
+            ? t`Recent fees are unavailable. Choose Auto or Custom.`
             : tip && value.fee !== 'custom'
-              ? t`${tip} for a quicker place, as others gave lately. The network never takes more than ${cap} in all.`
-              : t`The network takes a fee for carrying the payment, never more than ${cap}. The next step shows the exact limit.`}
+              ? t`Priority fee ${tip}. Fee in total: up to ${cap}.`
+              : t`Up to ${cap}. The next step shows the exact limit.`}
       </p>
     </div>
   )

@@ -4,12 +4,12 @@ import { useCallback, useMemo, type ReactNode } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import { linkQuery, type LinkProblem, type OpenLink } from '../../payment-flow/form/open-link.ts'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
+import { AddressDisclosure } from '../../payment-flow/steps/ReviewSummary.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.ts'
-import { PageHeader } from '../../shell/PageHeader.tsx'
+import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
-import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -18,10 +18,10 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Checkout } from './Checkout.tsx'
+import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
 
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
-  const { t } = useLingui()
   const { link: text } = useParams('payLink')
   const { payment } = useSearch('payLink')
   const config = useConfig()
@@ -33,31 +33,52 @@ export function PayLinkPage() {
   )
   const link = data && 'link' in data ? data.link : undefined
   const asked = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
+  const testnet = link ? link.network.testnet : config.networks.every((each) => each.testnet)
+  const short = data?.kind === 'short' ? data : undefined
 
   return (
-    <div className="mx-auto max-w-[880px]">
-      <div className="no-print">
-        <PageHeader subtitle={t`From your wallet, straight to the recipient.`} title={t`Pay`} />
-      </div>
+    <PayShell>
+      <MerchantHeader name={config.title} testnet={testnet} />
       {!data && error && (
         <Card>
           <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
         </Card>
       )}
       {!data && !error && <PageSkeleton />}
-      {data?.kind === 'refused' && <Refused problem={data.problem} />}
+      {data?.kind === 'refused' && payment === undefined && <Refused problem={data.problem} />}
+      {/* A payment that was begun is shown, even where nothing can be quoted now. */}
+      {data?.kind === 'refused' && payment !== undefined && (
+        <Checkout
+          addressOf={addressOf}
+          asked={asked}
+          closed={<Refused problem={data.problem} />}
+          wanted={payment}
+        />
+      )}
+      {short && (
+        <ShortLinkCheckout
+          addressOf={addressOf}
+          renderItem={(each) => <LinkItem link={each} />}
+          problem={short.problem}
+          renderRefused={(problem) => <Refused problem={problem} />}
+          short={short.short}
+          renderTerms={(each) => <LinkTermsCard link={each} />}
+          wanted={payment}
+        />
+      )}
       {link && (
         <Checkout
           addressOf={addressOf}
           asked={asked}
           closed={data?.kind === 'closed' && <Refused problem={data.problem} />}
+          item={<LinkItem link={link} />}
           link={link}
           wanted={payment}
         >
           <LinkTermsCard link={link} />
         </Checkout>
       )}
-    </div>
+    </PayShell>
   )
 }
 
@@ -69,67 +90,81 @@ function Refused({ problem }: { problem: LinkProblem }) {
   )
 }
 
-/** What a link sets, and who set it. Nothing here can be changed; the review compares the transaction with exactly this. */
+/** What is paid for. It stays on every step. */
+function LinkItem({ link: { terms } }: { link: OpenLink }) {
+  const { description, reference } = terms
+  if (!description && !reference) return null
+  return (
+    <p className="mb-2 text-muted [overflow-wrap:anywhere]">
+      {description && <UntrustedText className="text-ink" text={description} />}
+      {description && reference && ' · '}
+      {reference && <UntrustedText text={reference} />}
+    </p>
+  )
+}
+
+/** What a link sets. Nothing here can be changed; the review compares the transaction with exactly this. */
 function LinkTermsCard({ link }: { link: OpenLink }) {
   const { t } = useLingui()
-  const { terms, asset, network, setBy } = link
-  const { amountAtomic, resource, description, reference, expiresAt } = terms
+  const { title } = useConfig()
+  const { terms, asset, network, setBy, quote } = link
+  const { amountAtomic, resource, expiresAt } = terms
   return (
-    <Card className="mb-4">
-      <p className="flex items-center gap-2 text-sm text-muted">
-        <Icon className="shrink-0" name="shield" />
-        <span>
-          <Trans>
-            Set by <span className="font-medium text-ink">{setBy}</span>, signed. Nobody changed it
-            since.
-          </Trans>
-        </span>
-      </p>
-      <div className="mt-4">
-        {amountAtomic === null ? (
-          <p className="text-lg font-semibold">
-            <Trans>You choose the amount</Trans>
-          </p>
-        ) : (
+    <>
+      {amountAtomic === null ? (
+        <p className="text-lg font-semibold">
+          <Trans>You choose the amount</Trans>
+        </p>
+      ) : quote ? (
+        <p className="figures text-muted">
           <Amount
             atomic={amountAtomic}
             decimals={asset.decimals}
             exact
-            size="xl"
+            size="md"
             symbol={asset.symbol}
           />
-        )}
-        {description && (
-          <p className="mt-1">
-            <UntrustedText text={description} />
-          </p>
-        )}
+        </p>
+      ) : (
+        <Amount
+          atomic={amountAtomic}
+          decimals={asset.decimals}
+          exact
+          size="xl"
+          symbol={asset.symbol}
+        />
+      )}
+      <div className="mt-4 mb-4 rounded-xl border border-line bg-surface px-5 py-4">
+        <Facts>
+          <Locked name={t`To`}>
+            <span className="block font-medium">{title}</span>
+            <AddressDisclosure value={terms.recipient} />
+            <span className="block text-muted">{network.name}</span>
+          </Locked>
+          {asset.name !== asset.symbol && (
+            <Locked name={t`Currency`}>{`${asset.name} (${asset.symbol})`}</Locked>
+          )}
+          {resource && (
+            <Locked name={t`Resource`} long>
+              <UntrustedLink href={resource} />
+            </Locked>
+          )}
+          {expiresAt !== null && (
+            <Locked name={t`Expires`}>
+              <Time at={expiresAt} look="full" />
+            </Locked>
+          )}
+        </Facts>
+        <p className="mt-3 flex items-center gap-1.5 text-xs text-muted">
+          <Icon className="shrink-0" name="shield" size={14} />
+          <span>
+            <Trans>
+              Request from <span className="font-medium">{setBy}</span>, verified
+            </Trans>
+          </span>
+        </p>
       </div>
-      <Facts className="mt-4 border-t border-line pt-4">
-        <Locked name={t`To`} long>
-          <Address copy full value={terms.recipient} />
-        </Locked>
-        <Locked name={t`Network`}>{network.name}</Locked>
-        <Locked name={t`Currency`}>
-          {asset.name === asset.symbol ? asset.symbol : `${asset.name} (${asset.symbol})`}
-        </Locked>
-        {reference && (
-          <Locked name={t`Reference`}>
-            <UntrustedText text={reference} />
-          </Locked>
-        )}
-        {resource && (
-          <Locked name={t`Resource`} long>
-            <UntrustedLink href={resource} />
-          </Locked>
-        )}
-        {expiresAt !== null && (
-          <Locked name={t`Good until`}>
-            <Time at={expiresAt} look="full" />
-          </Locked>
-        )}
-      </Facts>
-    </Card>
+    </>
   )
 }
 

@@ -113,7 +113,7 @@ function PageCode({
       )}
       <div className="flex flex-wrap justify-center gap-2">
         <CopyButton label={t`Copy link`} text value={value} />
-        {wallet && (
+        {wallet && page.protocol === 'https:' && (
           <a
             className={buttonClass({
               size: onPhone ? 'lg' : 'sm',

@@ -1,14 +1,23 @@
 import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, useState } from 'react'
+import { skipToken, useQuery } from '@tanstack/react-query'
+import { useEffect, useId, useState } from 'react'
 import { stringifyJson } from '#contract/json.ts'
 import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
+import { callProxy } from '../../api/client.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
-import { formatNumber } from '../../locales/formats.ts'
+import { formatNumber, formatPrice } from '../../locales/formats.ts'
+import { RateFact } from '../../payment-flow/RateFact.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
-import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment-flow/machine.ts'
+import {
+  canRepeatRequest,
+  canRebuild,
+  isPaid,
+  standingOf,
+  type PaymentState,
+} from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { StepHeading } from '../../payment-flow/steps/StepHeading.tsx'
 import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/steps/words.ts'
@@ -17,7 +26,8 @@ import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
-import { toneClass } from '../../ui/Badge.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Badge, toneClass } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
@@ -40,24 +50,29 @@ export type ProgressStepProps = {
 
 /** Step 4: from the first broadcast to the receipt, told by what the user's own RPC shows. */
 export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
-  const { order, built, sent } = state
+  const { order } = state
   const { t } = useLingui()
   const network = useNetwork(order.network)
-  const native = network ? nativeAsset(network) : order.asset
-  const seller = useConfig().title
+  const { title: merchant, sellerWallets } = useConfig()
   const evidence = useOpenEvidence(state)
-  const { title, body, tone, icon, working } =
-    evidence && !isWaiting(state) ? unconfirmedProgress() : progressOf(state)
+  const paid = isPaid(state) && evidence === null
+  const surplus = useSurplus(state)
+  const progress = evidence && !isWaiting(state) ? unconfirmedProgress() : progressOf(state)
+  const { tone, icon, working } = progress
+  const title = paid ? t`Payment complete` : progress.title
+  const status = state.step === 'finalized' ? t`Finalized` : t`Confirmed`
   useEffect(() => announce(title), [title])
-  const landed = standingOf(state)
   const { decimals, symbol } = order.asset
+  const seller = sellerWallets.includes(order.recipient) ? merchant : undefined
 
   return (
     <Card>
-      <p className="mb-6 hidden items-center gap-2.5 font-semibold print:flex">
-        <Mark />
-        <Trans>Receipt from {seller}</Trans>
-      </p>
+      {!order.link && (
+        <p className="mb-6 hidden items-center gap-2.5 font-semibold print:flex">
+          <Mark />
+          {merchant}
+        </p>
+      )}
       <div className="text-center">
         <span
           className={cx(
@@ -65,79 +80,42 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             toneClass[tone],
           )}
         >
-          {working && (evidence !== null || !isPaid(state)) ? (
-            <Spinner />
-          ) : (
-            <Icon name={icon} size={20} />
-          )}
+          {working && !paid ? <Spinner /> : <Icon name={icon} size={20} />}
         </span>
         <StepHeading large>{title}</StepHeading>
-        <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
-        <div className="mt-4">
+        {!paid && <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{progress.body}</p>}
+        {canRepeatRequest(state) && <RepeatRequest run={run} walletName={order.walletName} />}
+        <div className="mt-3">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
         </div>
+        {order.quote && (
+          <p className="figures text-muted">
+            {formatPrice(order.quote.amount, order.quote.currency)}
+          </p>
+        )}
+        {seller && (
+          <p className="mt-1 text-sm text-muted">
+            <Trans>to {seller}</Trans>
+          </p>
+        )}
       </div>
 
+      {surplus && (
+        <Banner className="mt-4" role="alert" title={t`Payment link already paid`} tone="warn">
+          <Trans>Ask for a refund.</Trans>
+        </Banner>
+      )}
       {evidence && <LazyEvidenceCard asset={order.asset} evidence={evidence} heading="h3" />}
 
-      <div className="print:hidden">
-        <Confirmations state={state} />
-      </div>
+      {!paid && (
+        <div className="print:hidden">
+          <Confirmations state={state} />
+        </div>
+      )}
 
       <Facts className="mt-6 border-t border-line pt-4">
-        <Fact name={t`To`} long>
-          <Address
-            copy
-            full
-            href={network && explorerLink(network, 'address', order.recipient)}
-            value={order.recipient}
-          />
-        </Fact>
-        <Fact name={t`From`} long>
-          <Address
-            copy
-            full
-            href={network && explorerLink(network, 'address', order.sender)}
-            value={order.sender}
-          />
-        </Fact>
-        <Fact name={t`Date`}>
-          <Time at={order.createdAt} look="full" />
-        </Fact>
-        <Fact name={t`Network`}>{network?.name ?? order.network}</Fact>
-        {landed && (
-          <Fact name={t`Network fee`}>
-            <Amount
-              atomic={landed.feeAtomic}
-              decimals={native.decimals}
-              exact
-              symbol={native.symbol}
-            />
-          </Fact>
-        )}
-        {landed && (
-          <Fact name={order.network.startsWith('eip155:') ? t`Block` : t`Slot`}>
-            {formatNumber(landed.height)}
-          </Fact>
-        )}
-        {sent.signature && (
-          <Fact name={t`Transaction`} long>
-            <Address
-              copy
-              full
-              href={network && explorerLink(network, 'tx', sent.signature)}
-              noun="transaction"
-              value={sent.signature}
-            />
-          </Fact>
-        )}
-        {order.resource && (
-          <Fact name={t`Resource`} long>
-            <UntrustedLink href={order.resource} />
-          </Fact>
-        )}
         {order.description && (
-          <Fact name={t`Description`}>
+          <Fact name={t`Item`}>
             <UntrustedText text={order.description} />
           </Fact>
         )}
@@ -146,13 +124,165 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <UntrustedText text={order.reference} />
           </Fact>
         )}
-        <Fact name={t`Payment id`} long>
-          <Address copy full noun="payment id" value={built.paymentId} />
+        <Fact name={t`Network`}>
+          {network?.name ?? order.network}
+          {network?.testnet && (
+            <>
+              {' '}
+              <Badge tone="warn">{t`Test network`}</Badge>
+            </>
+          )}
+        </Fact>
+        <Fact name={t`Date`}>
+          <Time at={order.createdAt} look="full" />
+          {isPaid(state) && (
+            <>
+              {' · '}
+              <span data-settlement={state.step}>{status}</span>
+            </>
+          )}
         </Fact>
       </Facts>
 
       <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />
+
+      <ReceiptDetails paid={paid} state={state} />
     </Card>
+  )
+}
+
+/** Whether the link had all its payments before this one: the merchant owes a refund. Read again when it is final. */
+function useSurplus(state: ProgressStepProps['state']): boolean {
+  const { link } = state.order
+  const { paymentId } = state.built
+  const { data } = useQuery({
+    queryKey: ['linkSurplus', paymentId, state.step],
+    queryFn:
+      link && isPaid(state)
+        ? ({ signal }) =>
+            callProxy('linkSurplus', { body: { link: link.text, paymentId } }, { signal })
+        : skipToken,
+    retry: 1,
+  })
+  return data?.surplus ?? false
+}
+
+/** The wallet's answer was lost, and the wallet keeps the nonce: asking once more cannot pay twice. */
+function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName: string }) {
+  const [asking, setAsking] = useState<'open' | 'refused'>()
+  async function ask() {
+    setAsking('open')
+    setAsking((await run.repeatRequest()) ? undefined : 'refused')
+  }
+  return (
+    <div className="no-print mt-4">
+      <Button
+        busy={asking === 'open'}
+        icon={<Icon name="refresh" />}
+        onClick={() => void ask()}
+        variant="primary"
+      >
+        <Trans>Try again with the same nonce</Trans>
+      </Button>
+      <p className="mt-2 text-sm text-muted" role="status">
+        {asking === 'open' ? (
+          <Trans>Approve in {walletName}.</Trans>
+        ) : asking === 'refused' ? (
+          <Trans>{walletName} did not send it again.</Trans>
+        ) : (
+          <Trans>Only one of the two can confirm.</Trans>
+        )}
+      </p>
+    </div>
+  )
+}
+
+/** Addresses, fee and identifiers; folded on the screen and always in print. */
+function ReceiptDetails({ state, paid }: Pick<ProgressStepProps, 'state'> & { paid: boolean }) {
+  const { order, built, sent } = state
+  const { t } = useLingui()
+  const network = useNetwork(order.network)
+  const native = network ? nativeAsset(network) : order.asset
+  const landed = standingOf(state)
+  const [open, setOpen] = useState(false)
+  const id = useId()
+  return (
+    <>
+      <button
+        aria-controls={id}
+        aria-expanded={open}
+        className="touch-target mt-5 inline-flex items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink"
+        onClick={() => setOpen(!open)}
+        type="button"
+      >
+        <Icon
+          className={cx('transition-transform', open && 'rotate-90')}
+          name="chevronRight"
+          size={14}
+        />
+        <Trans>Details</Trans>
+      </button>
+      <div className={cx(!open && 'hidden', 'print:block')} id={id}>
+        <Facts className="mt-4 border-t border-line pt-4">
+          <Fact name={t`To`} long>
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'address', order.recipient)}
+              value={order.recipient}
+            />
+          </Fact>
+          <Fact name={t`From`} long>
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'address', order.sender)}
+              value={order.sender}
+            />
+          </Fact>
+          {landed && (
+            <Fact name={t`Network fee`}>
+              <Amount
+                atomic={landed.feeAtomic}
+                decimals={native.decimals}
+                exact
+                symbol={native.symbol}
+              />
+            </Fact>
+          )}
+          {landed && (
+            <Fact name={order.network.startsWith('eip155:') ? t`Block` : t`Slot`}>
+              {formatNumber(landed.height)}
+            </Fact>
+          )}
+          {sent.signature && (
+            <Fact name={t`Transaction`} long>
+              <Address
+                copy
+                full
+                href={network && explorerLink(network, 'tx', sent.signature)}
+                noun="transaction"
+                value={sent.signature}
+              />
+            </Fact>
+          )}
+          {order.quote && <RateFact quote={order.quote} />}
+          {order.resource && (
+            <Fact name={t`Resource`} long>
+              <UntrustedLink href={order.resource} />
+            </Fact>
+          )}
+          <Fact name={t`Payment id`} long>
+            <Address copy full noun="payment id" value={built.paymentId} />
+          </Fact>
+        </Facts>
+        {paid && (
+          <div className="print:hidden">
+            <Confirmations state={state} />
+          </div>
+        )}
+      </div>
+    </>
   )
 }
 
@@ -170,7 +300,7 @@ function Actions({
     paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
   const host = back?.host ?? ''
   return (
-    <div className="no-print mt-6 flex flex-wrap gap-2">
+    <div className="no-print mt-5 flex flex-wrap justify-center gap-2">
       {canRebuild(state) && (
         <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant="primary">
           <Trans>Prepare it again</Trans>
@@ -178,7 +308,7 @@ function Actions({
       )}
       {back && (
         <a
-          className={buttonClass({ variant: 'primary' })}
+          className={buttonClass({ variant: 'primary', size: 'lg', wide: true })}
           href={back.href}
           rel="noopener noreferrer"
         >
@@ -186,12 +316,12 @@ function Actions({
         </a>
       )}
       <Link
-        className={buttonClass({ variant: paid && !back ? 'primary' : 'secondary' })}
+        className={buttonClass({ variant: order.link ? 'quiet' : paid ? 'primary' : 'secondary' })}
         to={pathTo('payment', { params: { paymentId: built.paymentId } })}
       >
         <Trans>Show the payment</Trans>
       </Link>
-      {paid && <ReceiptButtons state={state} />}
+      {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
       {paid && !order.link && (
         <Button icon={<Icon name="refresh" />} onClick={() => onStartOver({ again: order })}>
           <Trans>Pay again</Trans>
@@ -207,7 +337,7 @@ function Actions({
 }
 
 /** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
-function ReceiptButtons({ state }: { state: PaymentState }) {
+function ReceiptButtons({ state, primary }: { state: PaymentState; primary: boolean }) {
   const network = useNetwork(state.order.network)
   const [busy, setBusy] = useState(false)
   if (!receiptOf(state) || !network) return null
@@ -229,7 +359,11 @@ function ReceiptButtons({ state }: { state: PaymentState }) {
 
   return (
     <>
-      <Button icon={<Icon name="print" />} onClick={() => window.print()}>
+      <Button
+        icon={<Icon name="print" />}
+        onClick={() => window.print()}
+        variant={primary ? 'primary' : 'secondary'}
+      >
         <Trans>Print receipt</Trans>
       </Button>
       <Button busy={busy} icon={<Icon name="download" />} onClick={() => void download()}>

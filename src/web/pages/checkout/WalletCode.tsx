@@ -48,7 +48,7 @@ export function WalletCode({
   if (!sample) {
     return (
       <p className="text-sm text-muted">
-        <Trans>Fill in whom you pay and how much first.</Trans>
+        <Trans>Enter the recipient and the amount first.</Trans>
       </p>
     )
   }
@@ -82,7 +82,7 @@ export function WalletCode({
       )}
       <Field
         error={problem}
-        hint={t`The payment is found by it: pay from this address and from no other.`}
+        hint={t`Pay from this address only: it identifies the payment.`}
         label={t`The address you will pay from`}
       >
         <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
@@ -141,14 +141,10 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
           <Trans>The payment arrived.</Trans>
         ) : unproven ? (
           <Trans>
-            A payment like this arrived, and nothing shows that it is yours. Show the payment and
-            sign for it with the same wallet. It is free.
+            A payment like this arrived. Show it and sign with the same wallet, for free.
           </Trans>
         ) : (
-          <Trans>
-            Scan it with the wallet that holds the address you named. What your wallet shows is what
-            counts: compare the amount and the address.
-          </Trans>
+          <Trans>Scan it with your wallet. Check the amount and address there.</Trans>
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">

@@ -78,42 +78,39 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     [
       'below_rent_minimum',
       {
-        en: ['The amount is too small for a new address', 'needs at least 0.00089088 SOL'],
-        es: [
-          'El importe es demasiado pequeño para una dirección nueva',
-          'necesita al menos 0,00089088 SOL',
-        ],
-        'zh-CN': ['对于新地址，金额太小', '至少需要 0.00089088 SOL'],
+        en: ['Amount too small', 'Send at least 0.00089088 SOL'],
+        es: ['Importe demasiado pequeño', 'Envía al menos 0,00089088 SOL'],
+        'zh-CN': ['金额过小', '至少发送 0.00089088 SOL'],
       },
     ],
     [
       'token_account_frozen',
       {
-        en: ['The recipient’s USDC account is frozen', 'issuer of USDC'],
-        es: ['La cuenta de USDC del destinatario está congelada', 'emisor de USDC'],
-        'zh-CN': ['收款方的 USDC 账户已被冻结', 'USDC 的发行方'],
+        en: ['Recipient’s USDC account is frozen', 'another'],
+        es: ['La cuenta de USDC del destinatario está congelada', 'otr'],
+        'zh-CN': ['收款方的 USDC 账户已被冻结', '其他'],
       },
     ],
     [
       'sender_token_account_frozen',
       {
-        en: ['The USDC account that pays is frozen', 'issuer of USDC'],
-        es: ['La cuenta de USDC que paga está congelada', 'emisor de USDC'],
-        'zh-CN': ['付款的 USDC 账户已被冻结', 'USDC 的发行方'],
+        en: ['Paying USDC account is frozen', 'another'],
+        es: ['La cuenta de USDC que paga está congelada', 'otr'],
+        'zh-CN': ['付款的 USDC 账户已被冻结', '其他'],
       },
     ],
     [
       'token_contract',
       {
-        en: ['The recipient is the contract of the token USDC', 'lost'],
-        es: ['El destinatario es el contrato del token USDC', 'se pierde'],
-        'zh-CN': ['收款方是代币 USDC 的合约', '丢失'],
+        en: ['Recipient is the USDC contract', 'lost'],
+        es: ['El destinatario es el contrato de USDC', 'se pierde'],
+        'zh-CN': ['收款方是 USDC 合约', '丢失'],
       },
     ],
     [
       'contract_reverts',
       {
-        en: ['The recipient’s contract rejects this payment', 'execution reverted: closed'],
+        en: ['Recipient’s contract rejects this payment', 'execution reverted: closed'],
         es: ['El contrato del destinatario rechaza este pago', 'execution reverted: closed'],
         'zh-CN': ['收款方的合约拒绝此付款', 'execution reverted: closed'],
       },
@@ -121,18 +118,15 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     [
       'asset_keeps_part',
       {
-        en: ['USDC keeps a part of every transfer', 'Of 1.5 USDC, only 1.485 USDC would arrive'],
-        es: [
-          'USDC se queda con una parte de cada transferencia',
-          'De 1,5 USDC solo llegarían 1,485 USDC',
-        ],
-        'zh-CN': ['USDC 会从每笔转账中扣留一部分', '1.5 USDC 中只有 1.485 USDC 会到账'],
+        en: ['USDC takes transfer fees', 'Of 1.5 USDC, only 1.485 USDC would arrive'],
+        es: ['USDC cobra una comisión por transferencia', 'De 1,5 USDC solo llegarían 1,485 USDC'],
+        'zh-CN': ['USDC 转账时会收取费用', '发送 1.5 USDC 只会到账 1.485 USDC'],
       },
     ],
     [
       'program_account',
       {
-        en: ['The recipient is a program', 'lost'],
+        en: ['Recipient is a program', 'lost'],
         es: ['El destinatario es un programa', 'se pierde'],
         'zh-CN': ['收款方是一个程序', '丢失'],
       },
@@ -140,15 +134,15 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     [
       'amount_and_fee',
       {
-        en: ['Not enough in this wallet', 'It lacks 0.500000000000000001 ETH'],
-        es: ['No hay suficiente en este monedero', 'Faltan 0,500000000000000001 ETH'],
-        'zh-CN': ['此钱包余额不足', '还差 0.500000000000000001 ETH'],
+        en: ['Balance too low', 'Missing: 0.500000000000000001 ETH'],
+        es: ['Saldo insuficiente', 'Faltan 0,500000000000000001 ETH'],
+        'zh-CN': ['余额不足', '还差：0.500000000000000001 ETH'],
       },
     ],
     [
       'contract_gas_too_high',
       {
-        en: ['The recipient’s contract needs too much gas', '100,000 gas'],
+        en: ['Recipient’s contract uses too much gas', '100,000 gas'],
         es: ['El contrato del destinatario necesita demasiado gas', '100.000 de gas'],
         'zh-CN': ['收款方的合约需要过多 gas', '100,000 gas'],
       },
@@ -191,7 +185,7 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
       details: { recipientAddress: 'Received "x".', reason: { code: 'new_code', params: {} } },
     })
     const userError = pages[mode](answerOf(problem))
-    expect(userError.title).toBe('This recipient cannot be paid')
+    expect(userError.title).toBe('Recipient cannot be paid')
     expect(JSON.stringify(userError)).not.toMatch(/A sentence of the service|Received/)
   })
 })

@@ -20,8 +20,8 @@ export async function breachOf(order: WalletPaymentIntent): Promise<string | und
     formatWithSymbol(breach.leftAtomic, order.asset),
   ]
   return breach.limit === 'per_payment'
-    ? t`Your own limit is ${cap} for one payment. You can change it in Settings.`
-    : t`Your own limit is ${cap} in 24 hours; ${left} is left of it. You can change it in Settings.`
+    ? t`Your limit is ${cap} per payment. Change it in Settings.`
+    : t`Your limit is ${cap} in 24 hours, with ${left} left. Change it in Settings.`
 }
 
 /** What left this browser and did not certainly fail: a payment whose end is unknown counts. */

@@ -17,10 +17,7 @@ export function ApproveStep({
   return (
     <div className="grid gap-4">
       <p className="text-sm text-muted">
-        <Trans>
-          Keys are made with your wallet’s word only: somebody who got hold of this session could
-          not make one. Your wallet shows this text.
-        </Trans>
+        <Trans>Confirm to protect your keys.</Trans>
       </p>
       <pre
         aria-label={message.split('\n')[0]}

@@ -7,6 +7,7 @@ import type { KeyOperation } from '#contract/key-approval.ts'
 import { call } from '../../api/client.ts'
 import { serverNow } from '../../api/clock.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -25,12 +26,12 @@ import { useApproval } from './use-approval.ts'
 
 /** What a key may do with each scope, in a sentence. */
 const scopeWords: Readonly<Record<Scope, MessageDescriptor>> = {
-  'payment:read': msg`Read payments and their figures.`,
-  'transaction:build': msg`Build payments for another account to sign.`,
+  'payment:read': msg`Read payments and figures.`,
+  'transaction:build': msg`Build payments for other accounts.`,
   'token:read': msg`Look up tokens.`,
   'payment:receive': msg`Verify and settle payment proofs.`,
-  'payment:send': msg`Pay from managed wallets. Anyone who has such a key can move money.`,
-  'keys:manage': msg`Make and end API keys, and read their usage.`,
+  'payment:send': msg`Pay from managed wallets. Anyone with the key can move money.`,
+  'keys:manage': msg`Manage keys and usage.`,
   'wallets:manage': msg`Make managed wallets.`,
 }
 
@@ -53,10 +54,11 @@ export function CreateKeyDialog({
   onClose: () => void
   onMade: (made: ShownKey) => void
 }) {
+  const { networks } = useConfig()
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])
   const [{ days, ...terms }, setTerms] = useState<KeyTerms>({
-    environment: 'live',
+    environment: networks.every(({ testnet }) => testnet) ? 'test' : 'live',
     plan: 'standard',
     days: 90,
   })
@@ -98,17 +100,14 @@ export function CreateKeyDialog({
 
   return (
     <Dialog
-      description={<Trans>Give a key only what its server needs.</Trans>}
+      description={<Trans>Grant only what the server needs.</Trans>}
       onClose={onClose}
       open
-      title={<Trans>Create an API key</Trans>}
+      title={<Trans>Create API key</Trans>}
     >
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
-        <Field
-          hint={<Trans>Where it is used, for example “Shop server”.</Trans>}
-          label={<Trans>Name</Trans>}
-        >
+        <Field hint={<Trans>For example: Shop server</Trans>} label={<Trans>Name</Trans>}>
           <Input maxLength={100} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
         <ScopeChoice onChange={setScopes} scopes={scopes} />
@@ -140,7 +139,7 @@ function ScopeChoice({
     <>
       <fieldset>
         <legend className="mb-2 text-sm font-medium">
-          <Trans>What it may do</Trans>
+          <Trans>Permissions</Trans>
         </legend>
         <div className="grid gap-3">
           {SCOPES.map((scope) => (
@@ -162,10 +161,7 @@ function ScopeChoice({
       </fieldset>
       {scopes.some((scope) => POWERFUL.has(scope)) && (
         <Banner tone="warn">
-          <Trans>
-            Anyone who gets this key can move money or create keys. Keep it on a server, never in a
-            page or an app.
-          </Trans>
+          <Trans>Anyone with this key can move money. Keep it on a server.</Trans>
         </Banner>
       )}
     </>
@@ -206,13 +202,13 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
             }
             value={terms.plan}
           >
-            <option value="standard">{t`Standard, ${standard} a minute`}</option>
-            <option value="premium">{t`Premium, ${premium} a minute`}</option>
+            <option value="standard">{t`Standard, ${standard} per minute`}</option>
+            <option value="premium">{t`Premium, ${premium} per minute`}</option>
           </Select>
         </Field>
       </div>
       <Segmented
-        label={t`Kind of key`}
+        label={t`Environment`}
         onChange={(environment) => onChange({ ...terms, environment })}
         options={[
           { value: 'live', label: t({ message: 'Live', context: 'API key' }) },

@@ -26,10 +26,7 @@ import { UsageCard } from './UsageCard.tsx'
 export function DevelopersPage() {
   return (
     <>
-      <PageHeader
-        subtitle={<Trans>Keys for your own servers, and how much they ask.</Trans>}
-        title={<Trans>Developers</Trans>}
-      />
+      <PageHeader subtitle={<Trans>API keys and usage</Trans>} title={<Trans>Developers</Trans>} />
       <SignedIn
         invitation={<Trans>Sign in to manage API keys</Trans>}
         skeleton={<Skeleton className="h-76 rounded-xl" />}
@@ -46,7 +43,7 @@ function Content({ viewer }: { viewer: Viewer }) {
       <div className="grid gap-4">
         <Card>
           <EmptyState icon="shield" title={<Trans>Only operators can manage API keys</Trans>}>
-            <Trans>Sign in with an operator wallet. Your payments need no key.</Trans>
+            <Trans>Sign in with an operator wallet.</Trans>
           </EmptyState>
         </Card>
         <SnippetsCard />
@@ -110,7 +107,7 @@ function SnippetsCard() {
         <CopyButton label={t`Copy`} text value={text} />
         {!serviceUrl && (
           <span className="text-xs text-muted">
-            <Trans>The reference stands at /docs of your payment service.</Trans>
+            <Trans>Reference: /docs of the service</Trans>
           </span>
         )}
       </div>
@@ -160,17 +157,18 @@ function QuotaCard() {
   const [shown, limit] = [formatNumber(left ?? 0), formatNumber(quota?.limit ?? 0)]
   const refill = formatNumber(Math.max(1, Math.round((quota?.limit ?? 0) / 60)))
   return (
-    <Card
-      subtitle={<Trans>Shared by everybody who uses this dashboard.</Trans>}
-      title={<Trans>API quota</Trans>}
-    >
+    <Card subtitle={<Trans>Shared by all users.</Trans>} title={<Trans>API quota</Trans>}>
       {pause > 0 && (
         // The banner at the top announces the pause once; this one counts down, and is not read out
         // every second.
-        <Banner className="mb-4" icon="hourglass" title={<Trans>Paused</Trans>} tone="warn">
+        <Banner
+          className="mb-4"
+          icon="hourglass"
+          title={<Trans>Requests paused</Trans>}
+          tone="warn"
+        >
           <Trans>
-            Nothing is asked for <span className="figures">{pause}</span> s, then it goes on by
-            itself.
+            Paused for <span className="figures">{pause}</span> s.
           </Trans>
         </Banner>
       )}
@@ -201,18 +199,15 @@ function QuotaCard() {
           </div>
           <p className="mt-3 text-xs text-muted">
             {share < LOW ? (
-              <Trans>
-                Little is left: lists wait first, payments last. About {refill} come back every
-                second.
-              </Trans>
+              <Trans>Nearly used up. Payments go first. Refills {refill} per second.</Trans>
             ) : (
-              <Trans>About {refill} come back every second.</Trans>
+              <Trans>Refills {refill} per second</Trans>
             )}
           </p>
         </>
       ) : (
         <p className="text-sm text-muted">
-          <Trans>Not known yet. The next answer of the service tells it.</Trans>
+          <Trans>Not known yet.</Trans>
         </p>
       )}
     </Card>

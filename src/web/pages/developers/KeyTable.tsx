@@ -58,7 +58,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
                 <UntrustedText text={key.name} />
               </span>
               <span className={cx('block text-xs text-muted', key.hint && 'truncate font-mono')}>
-                {key.hint || <Trans>the dashboard’s own key</Trans>}
+                {key.hint || <Trans>dashboard key</Trans>}
               </span>
               <span className="mt-1 block text-xs text-muted sm:hidden">
                 {key.scopes.join(', ')}
@@ -177,7 +177,7 @@ function Countdown({ until }: { until: number }) {
   const time = formatDuration(Math.max(0, Math.ceil(left / 1000) * 1000))
   return (
     <span className="figures">
-      <Trans>ends in {time}</Trans>
+      <Trans>expires {time}</Trans>
     </span>
   )
 }

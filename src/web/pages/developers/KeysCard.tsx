@@ -78,7 +78,7 @@ export function KeysCard() {
         <>
           {working.length === 0 ? (
             <EmptyState icon="shield" title={<Trans>No key yet</Trans>}>
-              <Trans>A key lets a server of yours ask the payment service directly.</Trans>
+              <Trans>For your servers.</Trans>
             </EmptyState>
           ) : (
             <KeyTable keys={working} {...table} />
@@ -132,11 +132,8 @@ function KeysProblem({
   if (!missing) return <QueryError busy={busy} error={error} onRetry={onRetry} />
   return (
     <div className="px-5 pb-5">
-      <Banner title={<Trans>This dashboard may not manage keys</Trans>} tone="warn">
-        <Trans>
-          Its own key lacks the scope keys:manage. Make one that has it with the service’s admin
-          command, set SERVICE_API_KEY to it, and start the proxy again.
-        </Trans>
+      <Banner title={<Trans>No permission to manage keys</Trans>} tone="warn">
+        <Trans>Set SERVICE_API_KEY to a key with keys:manage. Restart the proxy.</Trans>
       </Banner>
     </div>
   )
@@ -174,12 +171,9 @@ function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () =
       <form className="grid gap-4" onSubmit={(event) => void remove(event)}>
         <Banner tone={lastUsedAt === null ? 'info' : 'bad'}>
           {time ? (
-            <Trans>
-              It was last used {time}. Servers that use it are refused from this moment, and it
-              cannot be brought back.
-            </Trans>
+            <Trans>Last used {time}. Deletion is immediate and permanent.</Trans>
           ) : (
-            <Trans>It was never used. It cannot be brought back.</Trans>
+            <Trans>Never used. Deletion is permanent.</Trans>
           )}
         </Banner>
         <Field
@@ -208,7 +202,7 @@ function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () =
 type Grace = (typeof GRACE_SECONDS)[number]
 
 const graceWords: Readonly<Record<Grace, MessageDescriptor>> = {
-  0: msg`It ends at once`,
+  0: msg`Revoke now`,
   60: msg`1 minute`,
   900: msg`15 minutes`,
   3600: msg`1 hour`,
@@ -253,7 +247,7 @@ function RotateKeyDialog({
 
   return (
     <Dialog
-      description={<Trans>A new key takes its place, with the same name, scopes and end.</Trans>}
+      description={<Trans>Name, scopes and expiry stay the same.</Trans>}
       onClose={onClose}
       open
       size="sm"
@@ -262,8 +256,8 @@ function RotateKeyDialog({
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
         <Field
-          hint={<Trans>Time to bring the new key to your servers.</Trans>}
-          label={<Trans>The old key works on for</Trans>}
+          hint={<Trans>Update your servers in this time.</Trans>}
+          label={<Trans>Old key valid for</Trans>}
         >
           <Select
             onChange={(event) =>
@@ -280,7 +274,7 @@ function RotateKeyDialog({
         </Field>
         {grace === 0 && (
           <Banner tone="warn">
-            <Trans>Servers with the old key are refused from this moment.</Trans>
+            <Trans>The old key stops working immediately.</Trans>
           </Banner>
         )}
         <SignerNote signer={signer} />

@@ -28,12 +28,7 @@ export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () =>
 
   return (
     <Dialog
-      description={
-        <Trans>
-          “{name}” is ready. This is the only time it is shown: the service keeps a fingerprint of
-          it, not the key.
-        </Trans>
-      }
+      description={<Trans>“{name}” is shown only once.</Trans>}
       dismissable={false}
       footer={
         <Button disabled={!stored} onClick={onClose} variant="primary">
@@ -47,7 +42,7 @@ export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () =>
       <div className="grid gap-4">
         <div className="flex items-center gap-2 rounded-lg border border-edge bg-sunken px-3 py-2">
           <code
-            aria-label={shown ? t`The key` : t`The key, hidden`}
+            aria-label={shown ? t`The key` : t`Hidden key`}
             className="min-w-0 flex-1 font-mono text-[13px] [overflow-wrap:anywhere]"
           >
             {shown ? key : `${key.slice(0, 8)}${'•'.repeat(24)}`}
@@ -63,13 +58,11 @@ export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () =>
           </Button>
         </div>
         <Banner tone="warn">
-          <Trans>
-            Keep it on a server. A key in a page, an app or a repository is a key for everybody.
-          </Trans>
+          <Trans>Keep it on a server.</Trans>
         </Banner>
         <Checkbox
           checked={stored}
-          label={<Trans>I have stored it in a safe place.</Trans>}
+          label={<Trans>I have stored it.</Trans>}
           onChange={(event) => setStored(event.target.checked)}
         />
       </div>

@@ -32,7 +32,7 @@ export function SignerNote({ signer }: { signer: ConnectedAccount | undefined })
       }
       tone="warn"
     >
-      <Trans>Connect the wallet you signed in with: it has to sign for the key.</Trans>
+      <Trans>Connect your sign-in wallet.</Trans>
     </Banner>
   )
 }

@@ -128,7 +128,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
           values: [answered, refused, failed].map(BigInt),
         }))}
         format={formatCount}
-        label={period === 'day' ? t`Requests a day` : t`Requests an hour`}
+        label={period === 'day' ? t`Requests per day` : t`Requests per hour`}
         sentenceOf={({ name, values }) => {
           const [answered, refused, failed] = values.map(formatCount)
           return t`${name}: ${answered} answered, ${refused} refused, ${failed} failed`
@@ -189,7 +189,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
  * name; an unknown path is named in words.
  */
 function nameEndpoint(name: string): string {
-  if (name === 'unmatched') return t`No such path`
+  if (name === 'unmatched') return t`Unknown path`
   const row = Object.entries(serviceCalls).find(([each]) => each === name)?.[1]
   return row ? `${row.method} ${row.path}` : name
 }

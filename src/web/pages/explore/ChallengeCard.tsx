@@ -2,7 +2,6 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { useConfig } from '../../api/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -19,7 +18,7 @@ import {
   headerOf,
 } from './request/challenge.ts'
 import type { ResourceResponse } from './request/send-request.ts'
-import { validateTerms } from './request/usable.ts'
+import { usePayable } from './use-payable.ts'
 
 export type ChallengeCardProps = {
   challenge: PaymentChallenge
@@ -38,12 +37,12 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
   const { t } = useLingui()
   const { offers, unreadable, versions, resource, error } = challenge
   const [version, setVersion] = useState<Version>(versions[0] ?? 2)
-  const { networks } = useConfig()
-  // What can be paid here comes first, in the order the server names it.
-  const rank = ({ terms }: PaymentOption) => (validateTerms(terms, networks).ok ? 0 : 1)
-  const shown = offers
-    .filter(({ entries }) => version in entries)
-    .toSorted((a, b) => rank(a) - rank(b))
+  const { payable, others } = usePayable(offers.filter(({ entries }) => version in entries))
+  const optionProps = {
+    busy,
+    onPay: (chosen: PaymentOption, payer: Parameters<PaymentOptionCardProps['onPay']>[1]) =>
+      onPay(chosen, { ...payer, version }),
+  }
   return (
     <Card
       action={
@@ -52,7 +51,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
         </Badge>
       }
       flush
-      title={<Trans>This costs something</Trans>}
+      title={<Trans>Payment required</Trans>}
     >
       <div className="space-y-3 px-5 pb-4">
         {resource && (
@@ -82,32 +81,49 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
           />
         )}
       </div>
-      {shown.length > 0 ? (
+      {payable.length > 0 ? (
         <ul className="divide-y divide-line border-t border-line">
-          {shown.map((offer, index) => (
+          {payable.map((option, index) => (
             <PaymentOptionCard
-              busy={busy}
+              {...optionProps}
               first={index === 0}
-              key={index}
-              offer={offer}
-              onPay={(chosen, payer) => onPay(chosen, { ...payer, version })}
+              key={offers.indexOf(option.offer)}
+              option={option}
             />
           ))}
         </ul>
       ) : (
         <div className="border-t border-line px-5 py-4">
           <Banner tone="warn">
-            <Trans>There is no way to pay it that this page understands.</Trans>
+            <Trans>No supported payment option.</Trans>
           </Banner>
         </div>
       )}
       <div className="border-t border-line px-5 py-4">
+        {others.length > 0 && (
+          <details className="group mb-2" open={payable.length === 0}>
+            <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+              <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
+              <Trans>Options not supported here</Trans>
+            </summary>
+            <ul className="mt-2 -mx-5 divide-y divide-line">
+              {others.map((option) => (
+                <PaymentOptionCard
+                  {...optionProps}
+                  first={false}
+                  key={offers.indexOf(option.offer)}
+                  option={option}
+                />
+              ))}
+            </ul>
+          </details>
+        )}
         <UnreadableList list={unreadable} />
         <Lints answer={answer} challenge={challenge} direct={direct} />
         <details className="group">
           <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
             <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-            <Trans>What the server sent, as it came</Trans>
+            <Trans>Raw response</Trans>
           </summary>
           <div className="mt-2 grid gap-3 lg:grid-cols-2">
             {versions.map((each) => (
@@ -130,7 +146,7 @@ function UnreadableList({ list }: { list: PaymentChallenge['unreadable'] }) {
           <Icon className="mt-0.5 shrink-0" name="info" />
           <span>
             <Trans>
-              One more way (version {version}) cannot be read. <UntrustedText text={problem} />
+              Unreadable option (version {version}). <UntrustedText text={problem} />
             </Trans>
           </span>
         </li>
@@ -144,14 +160,10 @@ function Raw({ version, value }: { version: Version; value: unknown }) {
   return (
     <div className="min-w-0">
       <p className="mb-1 text-xs text-muted">
-        {version === 2 ? (
-          <Trans>Version 2, from the header</Trans>
-        ) : (
-          <Trans>Version 1, from the body</Trans>
-        )}
+        {version === 2 ? <Trans>Version 2, header</Trans> : <Trans>Version 1, body</Trans>}
       </p>
       <div
-        aria-label={version === 2 ? t`Version 2, from the header` : t`Version 1, from the body`}
+        aria-label={version === 2 ? t`Version 2, header` : t`Version 1, body`}
         className="max-h-96 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]"
         role="region"
         tabIndex={0}
@@ -178,7 +190,7 @@ function Lints({
     <details className="group mb-2">
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>What this server could do better</Trans>
+        <Trans>Suggestions for the server</Trans>
       </summary>
       <ul className="mt-2 space-y-2 text-sm">
         {lints.map(({ text, fix }) => (
@@ -207,12 +219,12 @@ export function lintChallenge(
   const hasV2 = challenge.versions.includes(2)
   if (!hasV2 && !direct)
     lints.push({
-      text: msg`There is no version 2 of it: current clients read the header first.`,
+      text: msg`Version 2 missing.`,
       fix: 'PAYMENT-REQUIRED: <base64 of {"x402Version": 2, …}>',
     })
   if (!hasV2 && direct && headerOf(answer, 'payment-required') === undefined) {
     lints.push({
-      text: msg`Pages of other origins cannot read its header, if it has one.`,
+      text: msg`Header hidden from browsers.`,
       fix: 'Access-Control-Expose-Headers: PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE',
     })
   }
@@ -220,18 +232,18 @@ export function lintChallenge(
   const cache = headerOf(answer, 'cache-control') ?? ''
   if (!/no-store/i.test(cache))
     lints.push({
-      text: msg`A cache may store the response and serve it to another client.`,
+      text: msg`Paid responses may be cached.`,
       fix: 'Cache-Control: no-store',
     })
   if (hasV2 && challenge.resource === null)
     lints.push({
-      text: msg`It does not name its resource: a payment for one page would buy another.`,
+      text: msg`Resource not named.`,
       fix: '"resource": {"url": "https://…"}',
     })
   const many = challenge.offers.filter(({ terms }) => terms.maxTimeoutSeconds < 30).length
   if (many > 0)
     lints.push({
-      text: msg`It leaves a person less than half a minute to pay.`,
+      text: msg`Payment time below 30 seconds.`,
       fix: '"maxTimeoutSeconds": 300',
     })
   return lints

@@ -1,9 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useState, useEffect } from 'react'
+import { useCallback, useState } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
-import { navigate } from '../../router/location.ts'
-import { pathTo } from '../../router/paths.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -13,12 +11,11 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Stepper } from '../../ui/Stepper.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { ChallengeCard } from './ChallengeCard.tsx'
+import { PurchaseNotice } from './PurchaseNotice.tsx'
 import { RequestForm } from './RequestForm.tsx'
 import { repeatedChoice, type PaymentChoice } from './open-purchase.ts'
 import { PurchaseFlow } from './pay/PurchaseFlow.tsx'
-import { isServed, type Purchase } from './pay/purchase.ts'
-import { listPurchases } from './pay/purchases.ts'
-import { mayHavePaid } from './pay/runs.ts'
+import { isServed } from './pay/purchase.ts'
 import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
 import { isChallenge, readChallenge, type NoChallenge } from './request/challenge.ts'
@@ -41,12 +38,7 @@ export function ExplorePage() {
   return (
     <div className="mx-auto max-w-[880px]">
       <PageHeader
-        subtitle={
-          <Trans>
-            Ask for something that costs money, see what the server wants, and pay for it step by
-            step.
-          </Trans>
-        }
+        subtitle={<Trans>Request and pay for x402 resources.</Trans>}
         title={<Trans>Explore</Trans>}
       />
       <div className="mb-5">
@@ -54,23 +46,18 @@ export function ExplorePage() {
           current={stepOf(view, servedId)}
           label={t`A paid request`}
           steps={[
-            { id: 'ask', label: t`Ask` },
-            { id: 'terms', label: t`Terms` },
+            { id: 'ask', label: t`Request` },
+            { id: 'terms', label: t`Price` },
             { id: 'pay', label: t`Pay` },
-            { id: 'answer', label: t`Answer` },
+            { id: 'answer', label: t`Response` },
           ]}
         />
       </div>
-      {view.name !== 'visit' && (
-        <Unfinished
-          onOpen={(id) => navigate(pathTo('explore', { search: { visit: id } }), { replace: true })}
-        />
-      )}
-      {view.name === 'visit' ? (
+      {view.name !== 'visit' && <PurchaseNotice />}
+      {view.name === 'visit' || (view.name === 'answer' && view.asked.kind === 'answered') ? (
         <RequestLine onChange={startOver} request={view.request} />
       ) : (
         <RequestForm
-          asked={view.name === 'answer'}
           busy={busy}
           fields={fields}
           onAsk={(request) => void send(request)}
@@ -140,44 +127,6 @@ function RequestLine({ request, onChange }: { request: ResourceRequest; onChange
   )
 }
 
-/** Requests that were paid here and not answered yet. */
-function Unfinished({ onOpen }: { onOpen: (id: string) => void }) {
-  const [open, setOpen] = useState<readonly Purchase[]>([])
-  useEffect(() => {
-    let current = true
-    void findUnfinished().then(
-      (found) => current && setOpen(found),
-      // A browser that keeps nothing has nothing unfinished.
-      () => undefined,
-    )
-    return () => {
-      current = false
-    }
-  }, [])
-  return open.map((visit) => (
-    <Banner
-      action={
-        <Button onClick={() => onOpen(visit.id)} size="sm">
-          <Trans>Go on</Trans>
-        </Button>
-      }
-      className="mb-4"
-      key={visit.id}
-      role="note"
-      title={<Trans>A request you paid for is not finished</Trans>}
-      tone="warn"
-    >
-      <UntrustedText className="break-all" text={visit.request.url} />
-    </Banner>
-  ))
-}
-
-async function findUnfinished(): Promise<Purchase[]> {
-  const visits = (await listPurchases()).filter((visit) => !isServed(visit)).slice(0, 5)
-  const paid = await Promise.all(visits.map(({ id }) => mayHavePaid(id)))
-  return visits.filter((_, index) => paid[index])
-}
-
 type ResponseViewProps = {
   view: { request: ResourceRequest; asked: ResourceResult; at: number }
   busy: boolean
@@ -199,13 +148,7 @@ function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps
       <ResponseCard
         answer={answer}
         url={request.url}
-        title={
-          answer.status < 400 ? (
-            <Trans>This costs nothing</Trans>
-          ) : (
-            <Trans>The server’s answer</Trans>
-          )
-        }
+        title={answer.status < 400 ? <Trans>No payment required</Trans> : <Trans>Response</Trans>}
       />
     )
   const read = readChallenge(answer)
@@ -243,35 +186,21 @@ function NoChallengeCard({ none, answer, request, onRelay }: NoChallengeCardProp
   const broken = none.problems.find(({ problem }) => problem === 'unreadable')
   const hidden = request.via === 'direct' && !broken
   return (
-    <Card
-      title={
-        hidden ? (
-          <Trans>It costs something, but its terms are hidden</Trans>
-        ) : (
-          <Trans>It costs something, but does not say what</Trans>
-        )
-      }
-    >
+    <Card title={hidden ? <Trans>Payment terms hidden</Trans> : <Trans>Price missing</Trans>}>
       <p className="text-sm text-muted">
         {broken ? (
           <Trans>
-            The server answered 402, and its terms (version {broken.version}) cannot be read:{' '}
-            {broken.detail}.
+            Unreadable x402 terms (version {broken.version}): {broken.detail}.
           </Trans>
         ) : hidden ? (
-          <Trans>
-            The server answered 402 and lets this page see the status, but not the header with the
-            terms: it does not name the header to other sites (CORS). The relay can read it for you.
-          </Trans>
+          <Trans>Payment header hidden (CORS). Use the relay.</Trans>
         ) : (
-          <Trans>
-            The server answered 402 without terms of x402, neither in its header nor in its body.
-          </Trans>
+          <Trans>No x402 terms in the 402 response.</Trans>
         )}
       </p>
       {hidden && relay !== 'off' && (
         <Button className="mt-4" icon={<Icon name="refresh" />} onClick={onRelay} variant="primary">
-          <Trans>Ask through the relay</Trans>
+          <Trans>Use the relay</Trans>
         </Button>
       )}
       {hidden && <CorsHelp />}

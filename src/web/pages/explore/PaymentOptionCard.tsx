@@ -1,29 +1,17 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { familyOf, nativeAsset, type Asset } from '#contract/network.ts'
-import type { ClientPayment as Terms } from '#x402/client/order.ts'
-import { useConfig } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import {
-  openConnectDialog,
-  useAccounts,
-  type ConnectedAccount,
-} from '../../wallet/state/accounts.ts'
-import { balancesQuery } from '../../payment-flow/steps/balance.ts'
+import { useConnectFirst, type ConnectedAccount } from '../../wallet/state/accounts.ts'
 import type { PaymentOption } from './request/challenge.ts'
-import {
-  validateForPayer,
-  validateTerms,
-  UNUSABLE,
-  type Usable,
-  type Way,
-} from './request/usable.ts'
+import { UNUSABLE, type Usable, type Way } from './request/usable.ts'
+import type { PayableOption } from './use-payable.ts'
 
 export type PaymentOptionCardProps = {
-  offer: PaymentOption
+  option: PayableOption
   onPay: (offer: PaymentOption, payer: { account: ConnectedAccount; way: Way }) => void
   busy: boolean
   /** The way on, if the reader has no other wish. */
@@ -31,10 +19,20 @@ export type PaymentOptionCardProps = {
 }
 
 /** One way to pay: what it costs, what of it the reader has, and what they would be asked to do; or why it cannot be paid here. */
-export function PaymentOptionCard({ offer, onPay, busy, first }: PaymentOptionCardProps) {
+export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionCardProps) {
+  const { offer, usable, account, balance } = option
   const { terms } = offer
-  const { usable, account, balance } = useUsable(terms)
   const { t } = useLingui()
+  // Who presses pay and connects on the way continues to the review, unless the balance says no.
+  const continues = useRef(false)
+  const connect = useConnectFirst(() => {
+    continues.current = true
+  })
+  useEffect(() => {
+    if (!continues.current || !account || balance === undefined) return
+    continues.current = false
+    if (usable.ok) onPay(offer, { account, way: usable.way })
+  })
   const { network, asset } = usable
   const family = network && familyOf(network.network)
   const look = first ? 'primary' : 'secondary'
@@ -51,7 +49,7 @@ export function PaymentOptionCard({ offer, onPay, busy, first }: PaymentOptionCa
           />
         ) : (
           <span className="figures text-lg font-semibold break-all">
-            <Trans>{terms.amountAtomic.toString()} units of an unknown asset</Trans>
+            <Trans>{terms.amountAtomic.toString()} units, unknown currency</Trans>
           </span>
         )}
         <p className="mt-0.5 text-sm text-muted">
@@ -75,11 +73,7 @@ export function PaymentOptionCard({ offer, onPay, busy, first }: PaymentOptionCa
       </div>
       <div className="flex flex-col gap-2 max-sm:w-full sm:items-end">
         {usable.ok && family && !account && (
-          <Button
-            icon={<Icon name="wallet" />}
-            onClick={() => openConnectDialog(family)}
-            variant={look}
-          >
+          <Button icon={<Icon name="wallet" />} onClick={() => connect(family)} variant={look}>
             <Trans>Connect to pay</Trans>
           </Button>
         )}
@@ -87,7 +81,10 @@ export function PaymentOptionCard({ offer, onPay, busy, first }: PaymentOptionCa
           <Button
             busy={busy}
             icon={<Icon name="pay" />}
-            onClick={() => onPay(offer, { account, way: usable.way })}
+            onClick={() => {
+              continues.current = false
+              onPay(offer, { account, way: usable.way })
+            }}
             variant={look}
           >
             <Trans>Review and pay</Trans>
@@ -101,36 +98,22 @@ export function PaymentOptionCard({ offer, onPay, busy, first }: PaymentOptionCa
 /** What the wallet will be asked. */
 function Steps({ usable }: { usable: Usable }) {
   if (!usable.ok) return null
-  const { name, symbol } = nativeAsset(usable.network)
+  const { symbol } = nativeAsset(usable.network)
   return (
     <p className="mt-2 text-sm">
       {usable.way === 'transaction_then_proof' && (
-        <Trans>You send one transaction, then sign a free proof of it.</Trans>
+        <Trans>Two steps: a transaction, then a free signature</Trans>
       )}
       {usable.way === 'signed_transfer' && (
-        <Trans>
-          You sign one transaction. The seller sends it; you pay the network fee in {symbol}.
-        </Trans>
+        <Trans>One transaction. You pay the network fee in {symbol}.</Trans>
       )}
-      {usable.way === 'sponsored' && (
-        <Trans>
-          You sign one transaction. The seller sends it and pays the network fee; you need no {name}
-          .
-        </Trans>
-      )}
+      {usable.way === 'sponsored' && <Trans>One signature. The seller pays the network fee.</Trans>}
       {usable.way === 'permit' && (
-        <Trans>
-          You sign once. The seller sends it and pays the network fee. Before it, you let Permit2
-          take exactly this amount, in a transaction of yours.
-        </Trans>
+        <Trans>Allow Permit2, then sign. The seller pays the second fee.</Trans>
       )}
-      {usable.way === 'transaction' && (
-        <Trans>You send one transaction. Its memo is the proof.</Trans>
-      )}
+      {usable.way === 'transaction' && <Trans>One transaction with a memo</Trans>}
       {usable.way === 'authorization' && (
-        <Trans>
-          You sign once. The seller sends it and pays the network fee; you need no {name}.
-        </Trans>
+        <Trans>One signature. The seller pays the network fee.</Trans>
       )}
     </p>
   )
@@ -154,26 +137,4 @@ function Holding({
       </Trans>
     </p>
   )
-}
-
-function useUsable(terms: Terms): {
-  usable: Usable
-  account: ConnectedAccount | undefined
-  balance: bigint | undefined
-} {
-  const { networks } = useConfig()
-  const byTerms = validateTerms(terms, networks)
-  const { network, asset } = byTerms
-  const account = useAccounts().find(
-    ({ family }) => network && family === familyOf(network.network),
-  )
-  const balances = useQuery(balancesQuery(byTerms.ok ? network : undefined, account?.address)).data
-  const balanceOf = (wanted: Asset) =>
-    balances?.find((each) => each.asset.address === wanted.address)?.atomic
-  const usable = validateForPayer(
-    terms,
-    byTerms,
-    account && { address: account.address, balance: balanceOf },
-  )
-  return { usable, account, balance: asset && balanceOf(asset) }
 }

@@ -22,12 +22,10 @@ export type RequestFormProps = {
   onChange: (fields: RequestFields) => void
   onAsk: (request: ResourceRequest) => void
   busy: boolean
-  /** The server has answered: the way on is below. */
-  asked: boolean
 }
 
 /** Where the way begins: what to ask, and how to get there. */
-export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFormProps) {
+export function RequestForm({ fields, onChange, onAsk, busy }: RequestFormProps) {
   const { examples } = useConfig()
   const [problems, setProblems] = useState<Partial<Record<'url' | 'headers' | 'body', string>>>({})
   const set = (change: Partial<RequestFields>) => onChange({ ...fields, ...change })
@@ -65,7 +63,7 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
               ))}
             </Select>
           </Field>
-          <Field error={problems.url} label={<Trans>Address of the resource</Trans>}>
+          <Field error={problems.url} label={<Trans>URL</Trans>}>
             <Input
               inputMode="url"
               mono
@@ -92,7 +90,7 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
               >
                 <span className="truncate">{name}</span>
                 {description && (
-                  <span className="font-normal text-muted max-sm:hidden">{description}</span>
+                  <span className="truncate font-normal text-muted">{description}</span>
                 )}
               </Button>
             ))}
@@ -107,9 +105,9 @@ export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFor
             className="max-sm:w-full"
             icon={<Icon name="arrowOut" />}
             type="submit"
-            variant={asked ? 'secondary' : 'primary'}
+            variant="primary"
           >
-            <Trans>Ask</Trans>
+            <Trans>Request</Trans>
           </Button>
         </div>
       </form>
@@ -134,12 +132,12 @@ function RequestDetails({ fields, problems, onChange }: RequestDetailsProps) {
     >
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>Headers, body and route</Trans>
+        <Trans>Headers, body, routing</Trans>
       </summary>
       <div className="mt-3 space-y-4">
         <Field
           error={problems.headers}
-          hint={<Trans>One in each line. What pays is added later, by this page.</Trans>}
+          hint={<Trans>One header per line</Trans>}
           label={<Trans>Headers</Trans>}
           optional
         >
@@ -174,15 +172,9 @@ function RequestDetails({ fields, problems, onChange }: RequestDetailsProps) {
             />
             <p className="mt-1.5 text-sm text-muted">
               {fields.via === 'direct' ? (
-                <Trans>
-                  Your browser asks the server itself. Some servers do not let pages read their
-                  answers.
-                </Trans>
+                <Trans>Some servers block browser requests.</Trans>
               ) : (
-                <Trans>
-                  The relay sends the request for you, without cookies or keys. It sees everything
-                  you send, including the payment.
-                </Trans>
+                <Trans>The relay sees the request and payment.</Trans>
               )}
             </p>
           </div>

@@ -67,8 +67,8 @@ export function useExplorer() {
       setView({
         name: 'idle',
         notice: held
-          ? t`This request is open in another tab. Go on there, or close that tab to go on here.`
-          : t`This browser does not know that request any more.`,
+          ? t`Open in another tab. Continue there, or close it.`
+          : t`This browser lacks the request.`,
       })
       if (held && (await untilLetGo(id, gone.signal))) await open(id)
     }
@@ -112,13 +112,11 @@ export function useExplorer() {
       const same = fresh && isChallenge(fresh) ? findSame(fresh, choice) : undefined
       if (same && !hasRisen(choice.offer, same))
         return await begin(from.request, { ...choice, offer: same })
-      const notice = same
-        ? t`The price rose while you looked. Here are the terms of now.`
-        : t`The terms changed while you looked. Here are those of now.`
+      const notice = same ? t`Review the new price.` : t`Review the new terms.`
       setView({ name: 'answer', request: from.request, asked, at: Date.now(), notice })
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
-      setView({ ...from, notice: t`The payment could not be begun: ${detail}` })
+      setView({ ...from, notice: t`The payment could not start: ${detail}` })
     } finally {
       setBusy(false)
     }

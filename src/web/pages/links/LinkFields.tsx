@@ -1,8 +1,10 @@
+import { t } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
 import { useWatch, type UseFormReturn } from 'react-hook-form'
 import { shortAddress } from '#contract/known-address.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
+import { MOST_PIECES, RATE_DECIMALS } from '#contract/quote.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
@@ -10,25 +12,33 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { checkAmount, checkResource } from '../../payment-flow/form/fields.ts'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
-import type { LinkForm } from './link-form.ts'
+import { currenciesOf, EVERY_NETWORK, type LinkForm } from './link-form.ts'
 
 export type LinkFieldsProps = {
   form: UseFormReturn<LinkForm>
   payable: readonly Network[]
-  network: Network
+  /** Undefined: every network. */
+  network: Network | undefined
   asset: Asset
 }
 
 /** What a link asks for. */
 export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
   const { t } = useLingui()
-  const { sellerWallets } = useConfig()
+  const { sellerWallets, currencies } = useConfig()
   const { register, control, setValue, formState } = form
   const { errors } = formState
-  const uses = useWatch({ control, name: 'uses' })
+  const [uses, amount, currency] = useWatch({ control, name: ['uses', 'amount', 'asset'] })
+  const choices = network
+    ? network.assets.map(({ address, symbol }) => ({ value: address, symbol }))
+    : currenciesOf(payable, currencies).map((symbol) => ({ value: symbol, symbol }))
+  const symbol = network ? asset.symbol : currency
+  const priced = network
+    ? asset
+    : { ...asset, symbol: currency, decimals: RATE_DECIMALS, native: false }
 
   function changeNetwork(next: Network | undefined) {
-    if (!next) return
+    if (!next) return setValue('asset', currenciesOf(payable, currencies)[0] ?? '')
     setValue('recipient', sellersOn(next, sellerWallets)[0] ?? '')
     setValue('asset', nativeAsset(next).address)
   }
@@ -43,6 +53,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
                 changeNetwork(payable.find((each) => each.network === event.target.value)),
             })}
           >
+            <option value={EVERY_NETWORK}>{t`Every network`}</option>
             {payable.map((each) => (
               <option key={each.network} value={each.network}>
                 {each.name}
@@ -50,34 +61,46 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
             ))}
           </Select>
         </Field>
-        <Field error={errors.recipient?.message} label={t`Into the wallet`}>
-          <Select {...register('recipient')}>
-            {sellersOn(network, sellerWallets).map((seller) => (
-              <option key={seller} value={seller}>
-                {shortAddress(seller)}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        {network && (
+          <Field error={errors.recipient?.message} label={t`Into the wallet`}>
+            <Select {...register('recipient')}>
+              {sellersOn(network, sellerWallets).map((seller) => (
+                <option key={seller} value={seller}>
+                  {shortAddress(seller)}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+        {!network && (
+          <Field error={errors.pieces?.message} label={t`Quantity, at most`}>
+            <Input
+              inputMode="numeric"
+              {...register('pieces', {
+                validate: (text) => checkPieces(text, amount),
+              })}
+            />
+          </Field>
+        )}
         <Field
           error={errors.amount?.message}
-          hint={t`Empty: the buyer chooses.`}
+          hint={t`Leave empty to let the customer choose.`}
           label={t`Amount`}
           optional
         >
           <Input
             inputMode="decimal"
-            suffix={asset.symbol}
+            suffix={symbol}
             {...register('amount', {
-              validate: (text) => text.trim() === '' || checkAmount(text, asset, undefined),
+              validate: (text) => text.trim() === '' || checkAmount(text, priced, undefined),
             })}
           />
         </Field>
         <Field error={errors.asset?.message} label={t`Currency`}>
           <Select {...register('asset')}>
-            {network.assets.map((each) => (
-              <option key={each.address} value={each.address}>
-                {each.symbol}
+            {choices.map(({ value, symbol: name }) => (
+              <option key={value} value={value}>
+                {name}
               </option>
             ))}
           </Select>
@@ -86,10 +109,10 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
       </div>
       <div>
         <p aria-hidden className="mb-1.5 text-sm font-medium">
-          {t`How often it can be paid`}
+          {t`Number of payments`}
         </p>
         <Segmented
-          label={t`How often it can be paid`}
+          label={t`Number of payments`}
           onChange={(value) => setValue('uses', value)}
           options={[
             { value: 'one', label: t`One payment` },
@@ -100,6 +123,13 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
       </div>
     </>
   )
+}
+
+/** A whole number; more than one piece needs a price. */
+function checkPieces(text: string, amount: string): string | true {
+  const pieces = /^[0-9]{1,4}$/.test(text.trim()) ? Number(text) : 0
+  if (pieces < 1 || pieces > MOST_PIECES) return t`Enter 1 to ${MOST_PIECES}.`
+  return pieces === 1 || amount.trim() !== '' || t`Enter an amount.`
 }
 
 /** In words: what it is for, how long it holds, and where it leads. */
@@ -113,7 +143,7 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
       <Field
         className="sm:col-span-2"
         error={errors.description?.message}
-        hint={t`What the payment is for. The buyer reads it first.`}
+        hint={t`What the customer pays for`}
         label={t`Description`}
         optional
       >
@@ -121,7 +151,7 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
       </Field>
       <Field
         error={errors.reference?.message}
-        hint={t`Your order or invoice number.`}
+        hint={t`Order or invoice number`}
         label={t`Reference`}
         optional
       >
@@ -136,12 +166,7 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
           <option value="always">{t`No end`}</option>
         </Select>
       </Field>
-      <Field
-        error={errors.resource?.message}
-        hint={t`The web address the payment unlocks.`}
-        label={t`Resource`}
-        optional
-      >
+      <Field error={errors.resource?.message} hint={t`URL to unlock`} label={t`Resource`} optional>
         <Input
           inputMode="url"
           maxLength={500}
@@ -151,7 +176,7 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
       </Field>
       <Field
         error={errors.returnUrl?.message}
-        hint={t`A button on the receipt leads there. ${mark} in it becomes the payment’s id.`}
+        hint={t`${mark} becomes the payment ID.`}
         label={t`Back to`}
         optional
       >
@@ -163,7 +188,7 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
             validate: (text) =>
               text.trim() === '' ||
               returnAddress(text.trim(), 'x') !== undefined ||
-              t`Enter a whole web address, with https://.`,
+              t`Enter a full https:// address.`,
           })}
         />
       </Field>

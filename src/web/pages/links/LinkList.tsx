@@ -3,13 +3,12 @@ import type { MessageDescriptor } from '@lingui/core'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
-import type { LinkBody } from '#contract/link-endpoints.ts'
-import { findAsset } from '#contract/network.ts'
 import type { LinkState } from '#contract/payment-link.ts'
 import { describeError } from '../../errors/codes.ts'
 import { callProxy } from '../../api/client.ts'
 import { useNetwork } from '../../api/use-config.ts'
-import { Amount } from '../../ui/Amount.tsx'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -17,7 +16,8 @@ import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { cacheLink } from './links-query.ts'
+import { LinkAmount } from './LinkAmount.tsx'
+import { cacheLink, termsOf, type AnyLink } from './links-query.ts'
 import { pageOfLink } from './page-of-link.ts'
 
 const STATES: Readonly<
@@ -33,8 +33,8 @@ export function LinkList({
   links,
   onShare,
 }: {
-  links: readonly LinkBody[]
-  onShare: (link: LinkBody) => void
+  links: readonly AnyLink[]
+  onShare: (link: AnyLink) => void
 }) {
   const { t } = useLingui()
   return (
@@ -43,14 +43,15 @@ export function LinkList({
       className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
     >
       {links.map((link) => (
-        <LinkRow key={link.terms.id} link={link} onShare={onShare} />
+        <LinkRow key={termsOf(link).id} link={link} onShare={onShare} />
       ))}
     </ul>
   )
 }
 
-function LinkRow({ link, onShare }: { link: LinkBody; onShare: (link: LinkBody) => void }) {
-  const { terms, paid, pending } = link
+function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) => void }) {
+  const { paid, pending, surplus } = link
+  const terms = termsOf(link)
   return (
     <li className="flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
       <LinkWords link={link} />
@@ -71,34 +72,32 @@ function LinkRow({ link, onShare }: { link: LinkBody; onShare: (link: LinkBody) 
             <Plural one="# under way" other="# under way" value={pending} />
           </span>
         )}
+        {surplus.map((paymentId) => (
+          <Link
+            className="block text-warn underline"
+            key={paymentId}
+            to={pathTo('payment', { params: { paymentId } })}
+          >
+            <Trans>Paid twice. Refund it.</Trans>
+          </Link>
+        ))}
       </p>
       <LinkActions link={link} onShare={onShare} />
     </li>
   )
 }
 
-function LinkWords({ link }: { link: LinkBody }) {
+function LinkWords({ link }: { link: AnyLink }) {
   const { t } = useLingui()
-  const { terms } = link
-  const network = useNetwork(terms.network)
-  const asset = network && findAsset(network, terms.asset)
+  const terms = termsOf(link)
+  const only = 'short' in link ? link.short.only : link.terms
+  const network = useNetwork(only?.network ?? '')
   const { label, tone, icon } = STATES[link.state]
-  const symbol = asset?.symbol ?? terms.asset
   return (
     <div className="min-w-52 flex-1">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-medium">
-          {terms.amountAtomic !== null && asset ? (
-            <Amount
-              atomic={terms.amountAtomic}
-              decimals={asset.decimals}
-              exact
-              size="md"
-              symbol={symbol}
-            />
-          ) : (
-            <Trans>Any amount in {symbol}</Trans>
-          )}
+          <LinkAmount link={link} size="md" />
         </span>
         <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
           {t(label)}
@@ -115,8 +114,14 @@ function LinkWords({ link }: { link: LinkBody }) {
             <UntrustedText text={terms.reference} /> ·{' '}
           </>
         )}
-        {network?.name ?? terms.network} ·{' '}
-        <span className="font-mono text-[13px]">{shortAddress(terms.recipient)}</span>
+        {only ? (
+          <>
+            {network?.name ?? only.network} ·{' '}
+            <span className="font-mono text-[13px]">{shortAddress(only.recipient)}</span>
+          </>
+        ) : (
+          t`Every network`
+        )}
       </p>
       <p className="mt-0.5 text-sm text-muted">
         {terms.expiresAt === null ? (
@@ -125,7 +130,7 @@ function LinkWords({ link }: { link: LinkBody }) {
           </Trans>
         ) : (
           <Trans>
-            Made <Time at={link.createdAt} look="relative" />, good until{' '}
+            Created <Time at={link.createdAt} look="relative" />, expires{' '}
             <Time at={terms.expiresAt} />
           </Trans>
         )}
@@ -134,13 +139,13 @@ function LinkWords({ link }: { link: LinkBody }) {
   )
 }
 
-function LinkActions({ link, onShare }: { link: LinkBody; onShare: (link: LinkBody) => void }) {
+function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) => void }) {
   const { t } = useLingui()
   const { state } = link
-  const { id } = link.terms
+  const { id } = termsOf(link)
   const [busy, setBusy] = useState(false)
 
-  async function change(work: () => Promise<{ link: LinkBody }>, done: string) {
+  async function change(work: () => Promise<{ link: AnyLink }>, done: string) {
     setBusy(true)
     try {
       cacheLink((await work()).link)
@@ -163,10 +168,7 @@ function LinkActions({ link, onShare }: { link: LinkBody; onShare: (link: LinkBo
         <Button
           busy={busy}
           onClick={() =>
-            void change(
-              () => callProxy('linkRestore', { body: { id } }),
-              t`The link is open again.`,
-            )
+            void change(() => callProxy('linkRestore', { body: { id } }), t`Link reactivated.`)
           }
           size="sm"
         >
@@ -177,10 +179,7 @@ function LinkActions({ link, onShare }: { link: LinkBody; onShare: (link: LinkBo
           busy={busy}
           disabled={state !== 'open'}
           onClick={() =>
-            void change(
-              () => callProxy('linkWithdraw', { body: { id } }),
-              t`The link is withdrawn. Nobody can pay it now.`,
-            )
+            void change(() => callProxy('linkWithdraw', { body: { id } }), t`Link deactivated.`)
           }
           size="sm"
           variant="quiet"

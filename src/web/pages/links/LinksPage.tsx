@@ -2,7 +2,6 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
-import type { LinkBody } from '#contract/link-endpoints.ts'
 import { nativeAsset } from '#contract/network.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
@@ -23,10 +22,17 @@ import { Icon } from '../../ui/Icon.tsx'
 import { LinkFields } from './LinkFields.tsx'
 import { LinkList } from './LinkList.tsx'
 import { ShareDialog } from './ShareDialog.tsx'
-import { emptyLinkForm, linkRequestOf, type LinkForm } from './link-form.ts'
-import { linksQuery, cacheLink } from './links-query.ts'
+import {
+  EVERY_NETWORK,
+  currenciesOf,
+  emptyLinkForm,
+  linkRequestOf,
+  shortLinkRequestOf,
+  type LinkForm,
+} from './link-form.ts'
+import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
 
-type Open = { name: 'new' } | { name: 'share'; link: LinkBody } | null
+type Open = { name: 'new' } | { name: 'share'; link: AnyLink } | null
 
 /**
  * The merchant's payment links: create, share, withdraw, and what each received. For the operator.
@@ -48,7 +54,7 @@ export function LinksPage() {
             </Button>
           )
         }
-        subtitle={t`Ask for a payment with a link or a code. What you set in it cannot be changed by anyone.`}
+        subtitle={t`Request payments by link or code.`}
         title={t`Payment links`}
       />
       {session.kind === 'loading' && <PageSkeleton />}
@@ -64,9 +70,7 @@ export function LinksPage() {
             icon="link"
             title={t`Only operators can create payment links`}
           >
-            {session.session && session.session.wallets.length > 0
-              ? t`The wallet you are signed in with is not an operator. Sign in with one that is.`
-              : t`Sign in with an operator wallet.`}
+            {t`Sign in with an operator wallet.`}
           </EmptyState>
         </Card>
       )}
@@ -89,7 +93,7 @@ function OperatorLinks({
   onShare,
 }: {
   onCreate: () => void
-  onShare: (link: LinkBody) => void
+  onShare: (link: AnyLink) => void
 }) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(linksQuery)
@@ -108,16 +112,13 @@ function OperatorLinks({
         <EmptyState
           action={
             <Button icon={<Icon name="link" />} onClick={onCreate}>
-              <Trans>Make the first one</Trans>
+              <Trans>Create link</Trans>
             </Button>
           }
           icon="link"
-          title={t`No payment links yet`}
+          title={t`No payment links`}
         >
-          <Trans>
-            A link names the wallet, the amount and the network. The buyer sees them locked, checks
-            them, and pays.
-          </Trans>
+          <Trans>Customers cannot change these terms.</Trans>
         </EmptyState>
       </Card>
     )
@@ -130,22 +131,23 @@ function NewLinkDialog({
   onCreated,
 }: {
   onClose: () => void
-  onCreated: (link: LinkBody) => void
+  onCreated: (link: AnyLink) => void
 }) {
   const { t } = useLingui()
-  const { networks, sellerWallets } = useConfig()
+  const { networks, sellerWallets, currencies } = useConfig()
   const payable = networks.filter((each) => sellersOn(each, sellerWallets).length > 0)
   const [first] = payable
   const form = useForm<LinkForm>({
-    defaultValues: emptyLinkForm(first, first && sellersOn(first, sellerWallets)[0]),
+    defaultValues: emptyLinkForm(currenciesOf(payable, currencies)[0] ?? ''),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [userError, setUserError] = useState<{ title: string; body: string }>()
+  const every = networkId === EVERY_NETWORK
   const network = payable.find((each) => each.network === networkId) ?? first
   if (!network) {
     return (
       <Dialog onClose={onClose} open title={t`New payment link`}>
-        <Banner tone="bad">{t`The merchant has no payout wallet on any network. The operator has to configure one.`}</Banner>
+        <Banner tone="bad">{t`No payout wallet. Ask the operator.`}</Banner>
       </Dialog>
     )
   }
@@ -154,21 +156,25 @@ function NewLinkDialog({
   async function submit(fields: LinkForm) {
     setUserError(undefined)
     try {
-      const { link } = await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
+      const { link } = every
+        ? await callProxy('shortLinkCreate', { body: shortLinkRequestOf(fields) })
+        : await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
       cacheLink(link)
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []
-      for (const [field, text] of named)
-        if (isField(fields, field) && typeof text === 'string')
-          form.setError(field, { message: text })
+      for (const [field, text] of named) {
+        const input = field === 'price.amount' ? 'amount' : field
+        if (isField(fields, input) && typeof text === 'string')
+          form.setError(input, { message: text })
+      }
       setUserError(describeError(error))
     }
   }
 
   return (
     <Dialog
-      description={t`The customer sees these details beside your shop’s name and cannot change them.`}
+      description={t`Customers cannot change these terms.`}
       footer={
         <>
           <Button onClick={onClose}>
@@ -200,7 +206,12 @@ function NewLinkDialog({
             {userError.body}
           </Banner>
         )}
-        <LinkFields asset={asset} form={form} network={network} payable={payable} />
+        <LinkFields
+          asset={asset}
+          form={form}
+          network={every ? undefined : network}
+          payable={payable}
+        />
       </form>
     </Dialog>
   )

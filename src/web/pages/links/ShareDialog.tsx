@@ -1,10 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import type { LinkBody } from '#contract/link-endpoints.ts'
-import { familyOf, findAsset } from '#contract/network.ts'
+import { familyOf } from '#contract/network.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
-import { useConfig, useNetwork } from '../../api/use-config.ts'
-import { Amount } from '../../ui/Amount.tsx'
+import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -14,46 +12,39 @@ import { Mark } from '../../ui/Mark.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { LinkAmount } from './LinkAmount.tsx'
+import { termsOf, type AnyLink } from './links-query.ts'
 import { pageOfLink } from './page-of-link.ts'
 
 type Way = 'page' | 'MetaMask' | 'Phantom'
 
 /** A link as a code to scan and a text to send: the page itself, or the page inside the app of a wallet. */
-export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => void }) {
+export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => void }) {
   const { t } = useLingui()
   const { title } = useConfig()
-  const { terms } = link
-  const network = useNetwork(terms.network)
-  const asset = network && findAsset(network, terms.asset)
+  const terms = termsOf(link)
+  const network = 'short' in link ? link.short.only?.network : link.terms.network
   const [way, setWay] = useState<Way>('page')
   const page = pageOfLink(link.link)
   const value = way === 'page' ? page.href : inWallet[way](page)
   // MetaMask and Phantom both know both chains; which one leads is the buyer's habit on that chain.
   const wallets: Way[] =
-    familyOf(terms.network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom', 'MetaMask']
+    network === undefined || familyOf(network) === 'evm'
+      ? ['MetaMask', 'Phantom']
+      : ['Phantom', 'MetaMask']
   const local = page.protocol !== 'https:'
 
   return (
-    <Dialog onClose={onClose} open size="md" title={t`Share this payment link`}>
+    <Dialog onClose={onClose} open size="md" title={t`Share payment link`}>
       <div className="space-y-4 print:text-center">
         <p className="hidden items-center justify-center gap-2.5 font-semibold print:flex">
           <Mark />
           {title}
         </p>
         <div className="text-center">
-          {terms.amountAtomic !== null && asset ? (
-            <Amount
-              atomic={terms.amountAtomic}
-              decimals={asset.decimals}
-              exact
-              size="lg"
-              symbol={asset.symbol}
-            />
-          ) : (
-            <span className="text-lg font-semibold">
-              <Trans>You choose the amount</Trans>
-            </span>
-          )}
+          <span className="text-lg font-semibold">
+            <LinkAmount link={link} size="lg" />
+          </span>
           {terms.description && (
             <p className="text-sm text-muted">
               <UntrustedText text={terms.description} />
@@ -72,17 +63,11 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
         />
         <QrCode
           className="mx-auto w-full max-w-72 border border-line print:max-w-96"
-          label={
-            way === 'page'
-              ? t`Code that opens the payment page at ${page.host}`
-              : t`Code that opens the payment page at ${page.host} in the app of ${way}`
-          }
+          label={way === 'page' ? t`Code for ${page.host}` : t`Code for ${page.host} in ${way}`}
           value={value}
         />
         <p className="text-center text-sm text-muted print:hidden">
-          {way === 'page'
-            ? t`Opens the payment page in the phone’s browser.`
-            : t`Opens the payment page inside the app of ${way}, where the wallet is at hand.`}
+          {way === 'page' ? t`Opens in the browser.` : t`Opens in ${way}.`}
         </p>
         {way !== 'page' && local && (
           <Banner className="no-print" role="note" tone="warn">
@@ -99,11 +84,7 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
           </Button>
         </div>
         <p className="no-print text-sm text-muted">
-          <Trans>
-            Every code leads to the payment page, so every payment through it is found and counted
-            here. A bare wallet code, which names only an address and an amount, is offered to the
-            buyer there: printed, nobody could tell which payment it was.
-          </Trans>
+          <Trans>Opens the payment page.</Trans>
         </p>
       </div>
     </Dialog>

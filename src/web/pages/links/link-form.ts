@@ -1,6 +1,7 @@
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
-import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { RATE_DECIMALS } from '#contract/quote.ts'
+import type { Asset, Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import { readAmount } from '../../payment-flow/form/fields.ts'
 
@@ -16,6 +17,20 @@ export type LinkForm = {
   returnUrl: string
   lasts: keyof typeof LASTS_MS
   uses: 'one' | 'any'
+  /** How many pieces one payment may buy, as typed. */
+  pieces: string
+}
+
+/** In place of a network: a short link that is paid on any of them. */
+export const EVERY_NETWORK = 'every'
+
+/** What a price may be in: the currencies with a rate, then the assets by symbol. */
+export function currenciesOf(
+  networks: readonly Network[],
+  currencies: readonly string[],
+): string[] {
+  const symbols = networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol))
+  return [...new Set([...currencies, ...symbols])]
 }
 
 const HOUR_MS = 3_600_000
@@ -27,33 +42,49 @@ const LASTS_MS = {
   always: undefined,
 } as const
 
-export function emptyLinkForm(
-  network: Network | undefined,
-  recipient: string | undefined,
-): LinkForm {
+export function emptyLinkForm(currency: string): LinkForm {
   const texts = { amount: '', description: '', reference: '', resource: '', returnUrl: '' }
   return {
     ...texts,
-    network: network?.network ?? '',
-    recipient: recipient ?? '',
-    asset: network ? nativeAsset(network).address : '',
+    network: EVERY_NETWORK,
+    recipient: '',
+    asset: currency,
     lasts: 'week',
     uses: 'one',
+    pieces: '1',
   }
 }
 
 /** What the proxy is asked for. */
 export function linkRequestOf(fields: LinkForm, asset: Asset) {
   const read = fields.amount.trim() === '' ? undefined : readAmount(fields.amount, asset)
-  const lasts = LASTS_MS[fields.lasts]
-  const texts = (['description', 'reference', 'resource', 'returnUrl'] as const).flatMap((name) =>
-    fields[name].trim() ? [[name, fields[name].trim()]] : [],
-  )
   return {
     network: fields.network,
     recipient: fields.recipient,
     asset: asset.address,
     ...(read?.ok && { amount: new LosslessNumber(formatAmount(read.atomic, asset.decimals)) }),
+    ...commonOf(fields),
+  }
+}
+
+/** A short link: a price in fiat or in one currency, paid on every network. */
+export function shortLinkRequestOf(fields: LinkForm) {
+  const read = readAmount(fields.amount, { decimals: RATE_DECIMALS })
+  const amount = read.ok ? formatAmount(read.atomic, RATE_DECIMALS) : ''
+  return {
+    ...(amount !== '' && { price: { currency: fields.asset, amount } }),
+    ...(/^[0-9]+$/.test(fields.pieces) &&
+      Number(fields.pieces) > 1 && { maxPieces: Number(fields.pieces) }),
+    ...commonOf(fields),
+  }
+}
+
+function commonOf(fields: LinkForm) {
+  const lasts = LASTS_MS[fields.lasts]
+  const texts = (['description', 'reference', 'resource', 'returnUrl'] as const).flatMap((name) =>
+    fields[name].trim() ? [[name, fields[name].trim()]] : [],
+  )
+  return {
     ...(lasts !== undefined && { expiresAt: serverNow() + lasts }),
     ...(fields.uses === 'one' && { maxPayments: 1 }),
     ...Object.fromEntries(texts),

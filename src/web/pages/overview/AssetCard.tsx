@@ -51,11 +51,8 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
             name={
               <>
                 <Trans>Paid</Trans>
-                <Tooltip label={t`What does this share say?`}>
-                  <Trans>
-                    The share of closed payments that succeeded. The others expired unsigned,
-                    failed, or were dropped by a reorganization.
-                  </Trans>
+                <Tooltip label={t`About this figure`}>
+                  <Trans>Share of closed payments that succeeded.</Trans>
                 </Tooltip>
               </>
             }
@@ -114,7 +111,7 @@ function Days({ asset, label }: { asset: AssetSummary; label: string }) {
         peak > 0n && (
           <span>
             <Trans>
-              Most in a day{' '}
+              Peak day{' '}
               <Amount atomic={peak} className="!text-xs" decimals={decimals} symbol={symbol} />
             </Trans>
           </span>
@@ -168,7 +165,7 @@ function Figure({
 function NoFigure() {
   return (
     <span className="text-muted">
-      <Trans>No figure yet</Trans>
+      <Trans>No figures yet</Trans>
     </span>
   )
 }

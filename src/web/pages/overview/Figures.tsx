@@ -132,7 +132,7 @@ function Lately({ viewer }: { viewer: Viewer }) {
         }
         subtitle={
           viewer.wallets === 'all' ? (
-            <Trans>All wallets of the merchant</Trans>
+            <Trans>All merchant wallets</Trans>
           ) : (
             <Trans>Your wallets</Trans>
           )
@@ -182,13 +182,13 @@ function Summary({
         <EmptyState
           action={
             <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
-              <Trans>Make a first payment</Trans>
+              <Trans>Make a payment</Trans>
             </Link>
           }
           icon="payments"
-          title={<Trans>No payments in this time</Trans>}
+          title={<Trans>No payments in this period</Trans>}
         >
-          <Trans>The first one shows up here the moment it is made, without a reload.</Trans>
+          <Trans>New payments appear automatically.</Trans>
         </EmptyState>
       </Card>
     )
@@ -204,27 +204,27 @@ function Summary({
       <div className="grid min-w-0 content-start gap-4 sm:max-xl:grid-cols-2">
         <Card
           subtitle={<Plural one="# payment" other="# payments" value={total} />}
-          title={<Trans>How they ended</Trans>}
+          title={<Trans>Status</Trans>}
         >
           <StatusMix statuses={summary.statuses} />
         </Card>
         <Ranking
-          empty={<Trans>No payer yet.</Trans>}
+          empty={<Trans>No payers yet.</Trans>}
           entries={summary.topPayers.map(({ address, count }) => ({
             kind: 'address',
             name: address,
             count,
           }))}
-          title={<Trans>Who pays most often</Trans>}
+          title={<Trans>Top payers</Trans>}
         />
         <Ranking
-          empty={<Trans>No payment named a resource.</Trans>}
+          empty={<Trans>No resources paid.</Trans>}
           entries={summary.topResources.map(({ resource, count }) => ({
             kind: 'resource',
             name: resource,
             count,
           }))}
-          title={<Trans>What is paid for</Trans>}
+          title={<Trans>Paid resources</Trans>}
         />
       </div>
     </div>

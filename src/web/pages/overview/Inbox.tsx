@@ -63,10 +63,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="bad"
           >
-            <Trans>
-              It counted as paid and no longer does. Do not deliver on it; it may still arrive
-              again.
-            </Trans>
+            <Trans>Reorganization: the payment may arrive again. Do not deliver.</Trans>
           </InboxItem>
         )}
         {unassigned > 0 && (
@@ -89,9 +86,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="warn"
           >
-            <Trans>
-              The money is in your wallet. Ask the payer to sign, or assign it yourself.
-            </Trans>
+            <Trans>Ask the payer to sign, or assign the payment.</Trans>
           </InboxItem>
         )}
         {untold > 0 && (
@@ -114,10 +109,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="warn"
           >
-            <Trans>
-              The connection to your server closed before it was told. Deliver it, or refund the
-              customer.
-            </Trans>
+            <Trans>Your server may not know. Deliver or refund it.</Trans>
           </InboxItem>
         )}
         {open > 0 && (
@@ -133,10 +125,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="warn"
           >
-            <Trans>
-              Nothing is lost, and nothing is decided: it was sent, and the network has not
-              confirmed it.
-            </Trans>
+            <Trans>Sent, but not confirmed.</Trans>
           </InboxItem>
         )}
         {unfinished.map((entry) =>
@@ -171,15 +160,15 @@ function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
       icon="question"
       title={
         state.step === 'unknown' ? (
-          <Trans>A payment from this browser may have been sent</Trans>
+          <Trans>Payment possibly sent</Trans>
         ) : (
-          <Trans>A payment from this browser is not settled</Trans>
+          <Trans>Payment not settled</Trans>
         )
       }
       tone="warn"
     >
       <Trans>
-        {amount} to {recipient}. Do not pay it a second time before this one is known.
+        {amount} to {recipient}. Do not pay again yet.
       </Trans>
     </InboxItem>
   )
@@ -199,21 +188,15 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
     <InboxItem
       action={<GoOn to={pathTo('verify', { search: { settlement: id } })} />}
       icon="hourglass"
-      title={<Trans>A settlement from this browser is not finished</Trans>}
+      title={<Trans>Settlement not finished</Trans>}
       tone="warn"
     >
       {order.operation?.kind === 'acknowledge' ? (
-        <Trans>A receipt on the chain, for a payment you have.</Trans>
+        <Trans>On-chain receipt</Trans>
       ) : !('sent' in state) ? (
-        <Trans>
-          {amount} that a payer signed for you. Nothing is collected yet, and what they signed is
-          good for a limited time.
-        </Trans>
+        <Trans>{amount} signed for you. Settle it before it expires.</Trans>
       ) : (
-        <Trans>
-          {amount} that a payer signed for you. Resume the settlement here; a second one would cost
-          a second fee.
-        </Trans>
+        <Trans>{amount} signed for you. Resume the settlement.</Trans>
       )}
     </InboxItem>
   )
@@ -278,7 +261,7 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
 
   function putAside() {
     const undo = forgetMispaid(mispaid)
-    toast(t`Taken off your list.`, { undo })
+    toast(t`Removed from your list.`, { undo })
   }
 
   return (
@@ -289,7 +272,7 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
             className={buttonClass({ size: 'sm' })}
             to={refundPath(mispaid, {
               decimals,
-              description: t`Sent back: another amount than was asked for`,
+              description: t`Refunded: wrong amount`,
             })}
           >
             <Trans>Send back</Trans>
@@ -302,15 +285,15 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
       icon="warning"
       title={
         BigInt(mispaid.cameAtomic) > BigInt(mispaid.expectedAtomic) ? (
-          <Trans>More arrived than was asked for</Trans>
+          <Trans>Overpaid</Trans>
         ) : (
-          <Trans>Less arrived than was asked for</Trans>
+          <Trans>Underpaid</Trans>
         )
       }
       tone="warn"
     >
       <Trans>
-        {came} from {payer}; {expected} was asked for, so its proof was not accepted.
+        {came} from {payer}; expected {expected}. The proof was not accepted.
       </Trans>
     </InboxItem>
   )

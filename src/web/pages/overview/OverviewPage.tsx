@@ -18,18 +18,18 @@ import { buttonClass } from '../../ui/button-class.ts'
 const promises: readonly { icon: IconName; title: MessageDescriptor; body: MessageDescriptor }[] = [
   {
     icon: 'search',
-    title: msg`Read before you sign`,
-    body: msg`The transaction is taken apart in your browser and compared with what you asked for. If one field differs, it stops.`,
+    title: msg`Clear review`,
+    body: msg`Your browser compares the transaction with your order.`,
   },
   {
     icon: 'shield',
-    title: msg`Keys stay with you`,
-    body: msg`Your wallet signs. This dashboard never holds your keys or your money.`,
+    title: msg`Your keys`,
+    body: msg`You keep your keys and your money.`,
   },
   {
     icon: 'checkDouble',
-    title: msg`Proven by the chain`,
-    body: msg`A payment counts once the network says so, and your browser can check that itself.`,
+    title: msg`On-chain proof`,
+    body: msg`Your browser verifies each payment.`,
   },
 ]
 
@@ -49,21 +49,17 @@ function Welcome() {
     <div className="mx-auto max-w-220 pt-4 sm:pt-10">
       <SessionEnded className="mb-8" />
       <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">
-        <Trans>Pay and get paid in {names}, wallet to wallet.</Trans>
+        <Trans>Wallet-to-wallet payments in {names}</Trans>
       </PageHeading>
       <p className="mt-4 max-w-140 text-base text-muted">
-        <Trans>You see exactly what you sign. The seller sees it arrive.</Trans>
+        <Trans>Check before you sign</Trans>
       </p>
 
       <div className="mt-10 grid gap-4 sm:grid-cols-2">
         <Way
           icon="pay"
           title={<Trans>Make a payment</Trans>}
-          body={
-            <Trans>
-              Enter an amount and a recipient, review every field, confirm in your wallet.
-            </Trans>
-          }
+          body={<Trans>Enter, review, confirm in your wallet.</Trans>}
         >
           <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
             <Trans>Pay someone</Trans>
@@ -72,11 +68,7 @@ function Welcome() {
         <Way
           icon="payments"
           title={<Trans>See your payments</Trans>}
-          body={
-            <Trans>
-              Sign in with the wallet that pays or gets paid. It costs nothing and moves no money.
-            </Trans>
-          }
+          body={<Trans>Free, with your wallet.</Trans>}
         >
           <SignIn look="secondary" />
         </Way>

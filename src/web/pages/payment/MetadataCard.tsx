@@ -2,6 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { LosslessNumber } from '#contract/json.ts'
+import { quoteOf } from '#contract/quote.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -19,13 +20,12 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
 /** What the payer's side wrote into the payment: always shown as plain text. */
 export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }) {
   const { t } = useLingui()
+  // The price has its own line, and is none of the customer's words.
+  const shown = Object.entries(metadata).filter(([key]) => key !== 'quote' || !quoteOf(metadata))
   return (
-    <Card
-      subtitle={<Trans>Written by the person who created the payment.</Trans>}
-      title={<Trans>Details</Trans>}
-    >
+    <Card subtitle={<Trans>From the customer (unverified)</Trans>} title={<Trans>Details</Trans>}>
       <Facts>
-        {Object.entries(metadata).map(([key, value]) => (
+        {shown.map(([key, value]) => (
           <Fact
             long
             key={key}

@@ -41,7 +41,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
   const note = data?.get(paymentId)
   return (
     <Card
-      subtitle={<Trans>Only your side sees this. It is part of exports.</Trans>}
+      subtitle={<Trans>Visible to your team and in exports.</Trans>}
       title={<Trans>Your notes</Trans>}
     >
       {data ? (
@@ -51,7 +51,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
           <Checkbox
             checked={typeof note?.reconciledAt === 'number'}
             hint={note?.reconciledAt ? <Time at={note.reconciledAt} /> : undefined}
-            label={<Trans>Reconciled with the books</Trans>}
+            label={<Trans>Reconciled</Trans>}
             onChange={(event) => void change({ reconciled: event.target.checked })}
           />
         </div>
@@ -62,7 +62,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
       )}
       {problem !== undefined && (
         <Banner className="mt-4" role="alert" tone="bad">
-          {joinMessage({ title: describeError(problem).title, body: t`Your change was not kept.` })}
+          {joinMessage({ title: describeError(problem).title, body: t`Change not saved.` })}
         </Banner>
       )}
     </Card>
@@ -89,7 +89,7 @@ function LabelList({ labels, onChange }: { labels: readonly string[]; onChange: 
           {labels.map((label) => (
             <li key={label}>
               <button
-                aria-label={t`Take the label ${label} off`}
+                aria-label={t`Remove label ${label}`}
                 className="touch-target inline-flex h-7 items-center gap-1 rounded-full border border-line bg-sunken ps-2.5 pe-1.5 text-xs hover:bg-hover"
                 onClick={() => void onChange({ removeLabels: [label] })}
                 type="button"

@@ -1,5 +1,4 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { isPaid } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { Badge } from '../../ui/Badge.tsx'
@@ -39,16 +38,15 @@ export function OnChainCard({
         </Button>
       }
       flush
-      subtitle={t`Read by this browser from ${host}, not from the service.`}
-      title={<Trans>What the chain says</Trans>}
+      subtitle={t`From ${host}.`}
+      title={<Trans>On-chain check</Trans>}
     >
       <div className="px-5 pb-4">
         {data ? (
-          <Verdict paid={isPaid(payment.status)} truth={data} />
+          <Verdict truth={data} />
         ) : error ? (
           <Verdict
-            paid={false}
-            truth={{ kind: 'unavailable', body: t`The chain’s answer could not be read.` }}
+            truth={{ kind: 'unavailable', body: t`Unreadable answer from your RPC endpoint.` }}
           />
         ) : (
           <Skeleton className="h-12" />
@@ -59,29 +57,23 @@ export function OnChainCard({
   )
 }
 
-function Verdict({ truth, paid }: { truth: OnChainVerification; paid: boolean }) {
+function Verdict({ truth }: { truth: OnChainVerification }) {
   switch (truth.kind) {
     case 'matches':
       return (
         <Banner icon="checkDouble" tone="good">
-          {paid ? (
-            <Trans>The chain shows this payment exactly as the service recorded it.</Trans>
-          ) : (
-            <Trans>The chain shows the same as the service’s record.</Trans>
-          )}
+          <Trans>Matches the service’s record.</Trans>
         </Banner>
       )
     case 'differs':
       return (
-        <Banner role="alert" title={<Trans>The chain and the service disagree</Trans>} tone="bad">
-          <Trans>
-            Trust the chain. Do not deliver on this payment until the operator has looked at it.
-          </Trans>
+        <Banner role="alert" title={<Trans>Chain and service disagree</Trans>} tone="bad">
+          <Trans>Trust the chain. Do not deliver. Ask the operator.</Trans>
         </Banner>
       )
     case 'contradicted':
       return (
-        <Banner role="alert" title={<Trans>The chain does not bear this out</Trans>} tone="bad">
+        <Banner role="alert" title={<Trans>Not confirmed on chain</Trans>} tone="bad">
           {truth.body}
         </Banner>
       )
@@ -90,7 +82,7 @@ function Verdict({ truth, paid }: { truth: OnChainVerification; paid: boolean })
     case 'unavailable':
       return (
         <Banner title={<Trans>Not available</Trans>} tone="warn">
-          {truth.body} <Trans>Nothing was compared, so this is not a match.</Trans>
+          {truth.body} <Trans>Not compared.</Trans>
         </Banner>
       )
   }
@@ -99,10 +91,7 @@ function Verdict({ truth, paid }: { truth: OnChainVerification; paid: boolean })
 function Rows({ rows }: { rows: readonly VerificationRow[] }) {
   const { t } = useLingui()
   return (
-    <Table
-      caption={t`The service’s record beside the chain’s, field by field`}
-      className="table-fixed max-sm:text-xs"
-    >
+    <Table caption={t`Service record and chain`} className="table-fixed max-sm:text-xs">
       <colgroup>
         <col className="w-28 sm:w-36" />
         <col />

@@ -117,17 +117,14 @@ function EvidenceBanner({
   if (!payee) return <LazyEvidenceCard asset={payment} evidence={evidence} heading="h2" />
   return (
     <Banner
-      action={<CopyButton label={t`Copy the link for the payer`} text value={location.href} />}
+      action={<CopyButton label={t`Copy link for the payer`} text value={location.href} />}
       className="mt-4"
       icon="question"
       role="note"
-      title={<Trans>A payment like this arrived, and nothing shows whose it is</Trans>}
+      title={<Trans>Payment received, payer unknown</Trans>}
       tone="warn"
     >
-      <Trans>
-        Do not deliver on it yet. Send the payer the link to this page: they sign there that the
-        payment is theirs. It costs them nothing.
-      </Trans>
+      <Trans>Do not deliver yet. Ask the payer to confirm here.</Trans>
     </Banner>
   )
 }
@@ -173,11 +170,8 @@ function Confirmations({
           <span id="confirmations">
             <Trans>Confirmations</Trans>
           </span>{' '}
-          <Tooltip label={t`What are confirmations?`}>
-            <Trans>
-              Every block on top of the payment’s own makes it harder to undo. This network asks for{' '}
-              {needed}.
-            </Trans>
+          <Tooltip label={t`About confirmations`}>
+            <Trans>{needed} confirmations required.</Trans>
           </Tooltip>
         </span>
         <span className="figures font-medium">{words}</span>
@@ -207,16 +201,16 @@ const titles: Readonly<Record<PaymentStatus, MessageDescriptor>> = {
   pending: msg`Sent to the network`,
   confirmed: msg`Confirmed`,
   finalized: msg`Final`,
-  expired: msg`Ran out of time`,
+  expired: msg`Expired`,
   failed: msg`Failed`,
   rolled_back: msg`Rolled back`,
 }
 
 const sources: Readonly<Record<EventSource, MessageDescriptor>> = {
-  service: msg`Noted by the service`,
-  client: msg`Reported by the payer’s browser`,
-  watcher: msg`Read from the chain by the service`,
-  facilitator: msg`Reported by the facilitator`,
+  service: msg`Created`,
+  client: msg`From the payer’s browser`,
+  watcher: msg`From the chain (service)`,
+  facilitator: msg`From the facilitator`,
 }
 
 /** What a payment on its way still has ahead, when all goes well. */
@@ -257,7 +251,7 @@ function History({
     icon: statusWords[status].icon,
     ahead: true,
   }))
-  return <Timeline entries={[...seen, ...coming]} label={t`What happened, oldest first`} />
+  return <Timeline entries={[...seen, ...coming]} label={t`Timeline, oldest first`} />
 }
 
 function Height({ height, solana }: { height: number; solana: boolean }) {

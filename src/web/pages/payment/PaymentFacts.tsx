@@ -2,7 +2,8 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { directionFor } from '../../api/merge-payment.ts'
+import { quoteOf } from '#contract/quote.ts'
+import { confirmedAt, directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -11,13 +12,14 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
+import { RateFact } from '../../payment-flow/RateFact.tsx'
 import { directionWords } from '../../payment-view/direction-words.ts'
 
-const unsigned = msg`For the payer’s wallet to sign`
+const unsigned = msg`Payer’s wallet`
 const modes = {
-  local: msg`Signed in the payer’s wallet`,
+  local: msg`Signed by the payer`,
   hosted: msg`Signed by the service`,
-  received: msg`Proof handed in by the payee`,
+  received: msg`Proof from the payee`,
 }
 
 /** The record, field by field; nothing shortened. */
@@ -36,6 +38,7 @@ export function PaymentFacts({
     network && explorerLink(network, kind, value)
   const solana = network && familyOf(network.network) === 'solana'
   const native = network && nativeAsset(network)
+  const quote = quoteOf(payment.metadata)
   return (
     <Card title={<Trans>Payment</Trans>}>
       <Facts>
@@ -68,6 +71,7 @@ export function PaymentFacts({
             />
           </Fact>
         )}
+        {quote && <RateFact landedAt={confirmedAt(payment)} quote={quote} />}
         {payment.resource && (
           <Fact name={<Trans>For</Trans>} long>
             <UntrustedLink href={payment.resource} />
@@ -77,7 +81,7 @@ export function PaymentFacts({
           <Time at={payment.timestamp} look="full" />
         </Fact>
         {payment.status === 'created' && payment.expiresAt !== null && (
-          <Fact name={<Trans>Can be signed until</Trans>}>
+          <Fact name={<Trans>Sign until</Trans>}>
             <Time at={payment.expiresAt} look="full" />
           </Fact>
         )}

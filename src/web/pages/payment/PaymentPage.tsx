@@ -100,19 +100,10 @@ function UnknownPayment({ id }: { id: string }) {
           </Link>
         }
         icon="search"
-        title={<Trans>No payment under this id</Trans>}
+        title={<Trans>Payment not found</Trans>}
       >
         <span className="mb-2 block font-mono text-[13px] [overflow-wrap:anywhere]">{id}</span>
-        {all ? (
-          <Trans>
-            This dashboard has no payment with this id. Compare every character with your source.
-          </Trans>
-        ) : (
-          <Trans>
-            It does not exist, or it is of other wallets than yours. Check the link, or sign in with
-            the wallet that paid or was paid.
-          </Trans>
-        )}
+        {all ? <Trans>Check the ID.</Trans> : <Trans>Check the link, or switch wallets.</Trans>}
       </EmptyState>
     </Card>
   )

@@ -72,9 +72,7 @@ export function ReceiptCard({
             </Button>
             {!proven && (
               <p className="text-xs text-muted">
-                <Trans>
-                  A receipt is there once your own node shows the payment as it is recorded here.
-                </Trans>
+                <Trans>Available after your RPC endpoint confirms.</Trans>
               </p>
             )}
           </>

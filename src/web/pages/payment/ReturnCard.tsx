@@ -34,7 +34,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
     <Card
-      subtitle={<Trans>A separate payment from the receiving wallet to the payer.</Trans>}
+      subtitle={<Trans>A separate payment to the payer.</Trans>}
       title={<Trans>Send back</Trans>}
     >
       {data ? (
@@ -50,7 +50,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
                 <Amount atomic={data.underWayAtomic} exact {...money} />
               </Fact>
             )}
-            <Fact name={<Trans>Can be sent back</Trans>}>
+            <Fact name={<Trans>Refundable</Trans>}>
               <Amount atomic={data.leftAtomic} exact {...money} />
             </Fact>
           </Facts>
@@ -83,11 +83,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
                 },
               })}
             >
-              {data.returns.length > 0 ? (
-                <Trans>Send the rest back</Trans>
-              ) : (
-                <Trans>Send back</Trans>
-              )}
+              {data.returns.length > 0 ? <Trans>Refund the rest</Trans> : <Trans>Send back</Trans>}
             </Link>
           )}
         </>
@@ -95,7 +91,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         <p className="text-sm text-muted">
           {joinMessage({
             title: describeError(error).title,
-            body: t`What went back is not known, so nothing can be sent back from here.`,
+            body: t`Refunded amount unknown. Refunds are unavailable here.`,
           })}
         </p>
       ) : (

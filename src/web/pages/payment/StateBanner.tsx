@@ -27,12 +27,12 @@ export function StateBanner({ payment, network }: StateBannerProps) {
   if (status === 'failed') {
     const words = failure === null ? undefined : failureWords(failure)
     return (
-      <Banner className="mt-4" role="note" title={<Trans>This payment failed</Trans>} tone="bad">
+      <Banner className="mt-4" role="note" title={<Trans>Payment failed</Trans>} tone="bad">
         {words ? t(words) : stateWords(payment)}
         {failure && (
           <details className="mt-2">
             <summary className="cursor-pointer text-xs underline underline-offset-4">
-              <Trans>What the network said</Trans>
+              <Trans>Network answer</Trans>
             </summary>
             <p className="mt-1 font-mono text-xs">{failure}</p>
           </details>
@@ -46,10 +46,10 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         action={<Explorer network={network} payment={payment} />}
         className="mt-4"
         role="note"
-        title={<Trans>This payment was rolled back</Trans>}
+        title={<Trans>Payment rolled back</Trans>}
         tone="bad"
       >
-        {stateWords(payment)} <Trans>The service keeps looking, and this page follows.</Trans>
+        {stateWords(payment)} <Trans>Updates automatically.</Trans>
       </Banner>
     )
   }
@@ -60,13 +60,10 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         className="mt-4"
         icon="question"
         role="note"
-        title={<Trans>It is not known whether this was sent</Trans>}
+        title={<Trans>Possibly sent</Trans>}
         tone="warn"
       >
-        <Trans>
-          Your wallet’s answer was lost, or no node has seen the transaction yet. Do not pay again:
-          the page goes on looking until the network can no longer take it.
-        </Trans>
+        <Trans>The payment may have been sent. Do not pay again.</Trans>
       </Banner>
     )
   }
@@ -76,10 +73,10 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         action={<GoOn id={own.id} />}
         className="mt-4"
         role="note"
-        title={<Trans>This payment is under way in this browser</Trans>}
+        title={<Trans>In progress here</Trans>}
         tone="warn"
       >
-        <Trans>Go on where you left it. Nothing is signed twice.</Trans>
+        <Trans>Resume here.</Trans>
       </Banner>
     )
   }
@@ -101,13 +98,10 @@ export function StateBanner({ payment, network }: StateBannerProps) {
       className="mt-4"
       icon="hourglass"
       role="note"
-      title={<Trans>This takes longer than usual</Trans>}
+      title={<Trans>Taking longer than usual</Trans>}
       tone="warn"
     >
-      <Trans>
-        It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided:
-        do not pay again, and do not deliver yet.
-      </Trans>
+      <Trans>Sent, not confirmed. Do not pay again or deliver.</Trans>
     </Banner>
   )
 }
@@ -134,7 +128,7 @@ function Explorer({ payment, network }: StateBannerProps): ReactNode {
       rel="noopener noreferrer"
       target="_blank"
     >
-      <Trans>Show in the explorer</Trans>
+      <Trans>View in explorer</Trans>
     </a>
   )
 }

@@ -5,20 +5,20 @@ import { failureWords } from './failure-words.ts'
 test.each([
   [
     'The transaction landed and failed: {"InstructionError":[2,{"Custom":1}]}',
-    'did not hold enough',
+    'balance was too low',
   ],
   ['The transaction landed and failed: {"InstructionError":[1,{"Custom":17}]}', 'froze'],
   [
     'The transaction landed and failed: {"InsufficientFundsForRent":{"account_index":1}}',
-    'lets it keep',
+    'below its minimum',
   ],
   [
     'The transaction landed and failed: {"InstructionError":[3,"ComputationalBudgetExceeded"]}',
-    'more work',
+    'compute limit',
   ],
   [
     'The transaction landed and failed: {"InstructionError":[0,{"Custom":6001}]}',
-    'A program on the chain refused it',
+    'A program rejected it',
   ],
   ['The transaction landed and was reverted: nothing was moved.', 'contract'],
 ])('%s is told in words', (failure, words) => {

@@ -118,7 +118,7 @@ test.each([
   ['another amount', { ...transaction, value: '0x2386f26fc10000' }, receipt, 'Amount'],
   ['another recipient', { ...transaction, to: sender.toLowerCase() }, receipt, 'To'],
   ['another sender', { ...transaction, from: recipient.toLowerCase() }, receipt, 'From'],
-  ['data beside the value', { ...transaction, input: '0xdeadbeef' }, receipt, 'What it does'],
+  ['data beside the value', { ...transaction, input: '0xdeadbeef' }, receipt, 'Action'],
   ['another block', transaction, { ...receipt, blockNumber: '0x8' }, 'Block'],
   ['another fee', transaction, { ...receipt, gasUsed: '0x5209' }, 'Network fee'],
   ['a reverted transaction', transaction, { ...receipt, status: '0x0' }, 'Outcome'],
@@ -204,11 +204,11 @@ test('a payment called paid that the chain does not know is contradicted; one on
   expect((await verifyOnChain(payment, network, url)).kind).toBe('contradicted')
   expect(await verifyOnChain({ ...payment, status: 'pending' }, network, url)).toMatchObject({
     kind: 'nothing',
-    body: expect.stringContaining('yet'),
+    body: expect.stringContaining('Not found'),
   })
   expect(await verifyOnChain({ ...payment, status: 'failed' }, network, url)).toMatchObject({
     kind: 'nothing',
-    body: expect.stringContaining('not on the chain'),
+    body: expect.stringContaining('Not on the chain'),
   })
   expect(
     (await verifyOnChain({ ...payment, status: 'created', signature: null }, network, url)).kind,
@@ -232,7 +232,7 @@ describe('the service and the reader’s node at different moments', () => {
     expect(await verifyOnChain(open, network, await node(failed))).toMatchObject({
       kind: 'nothing',
       soon: true,
-      body: expect.stringContaining('failed'),
+      body: expect.stringContaining('Failed'),
     })
   })
 

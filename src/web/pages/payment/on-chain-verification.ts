@@ -42,14 +42,14 @@ export async function verifyOnChain(
     return {
       kind: 'nothing',
       soon: false,
-      body: t`No transaction is known for this payment, so there is nothing to compare.`,
+      body: t`No known transaction.`,
     }
   const native = nativeAsset(network)
   const asset = findAsset(network, payment.asset)
   if (!asset)
     return {
       kind: 'unavailable',
-      body: t`This dashboard does not list the asset of this payment, so it cannot check the transaction.`,
+      body: t`Currency not configured.`,
     }
   const intent = {
     paymentId: payment.paymentId,
@@ -75,7 +75,7 @@ export async function verifyOnChain(
       return {
         kind: 'nothing',
         soon: true,
-        body: t`Your node shows that it failed on the chain. The service says so too once that is final. Nothing was paid.`,
+        body: t`Failed on your RPC endpoint. Nothing was paid.`,
       }
     const spell = (atomic: bigint | string) =>
       `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
@@ -102,7 +102,7 @@ export async function verifyOnChain(
       rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
     else if (effect)
       rows.push({
-        name: t`What it does`,
+        name: t`Action`,
         record: formatMatchFact(effect.expected),
         chain: formatMatchFact(effect.got),
         ok: effect.ok,
@@ -123,13 +123,13 @@ export async function verifyOnChain(
       return {
         kind: 'nothing',
         soon: true,
-        body: t`Your node shows this payment on the chain. The service does not count it yet, and goes on looking.`,
+        body: t`On the chain, not counted by the service yet.`,
       }
     return { kind: same ? 'matches' : 'differs', rows }
   } catch (error) {
     if (error instanceof RpcError) return { kind: 'unavailable', body: error.message }
     if (error instanceof v.ValiError)
-      return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
+      return { kind: 'unavailable', body: t`Unreadable answer from your RPC endpoint.` }
     throw error
   }
 }
@@ -162,19 +162,23 @@ function absent({ status, blockHeight }: PaymentStatusBody, position: number): O
       return {
         kind: 'nothing',
         soon: true,
-        body: t`The service says this payment arrived. Your node has not come to its block yet.`,
+        body: t`Your RPC endpoint lags behind the service.`,
       }
     return {
       kind: 'contradicted',
-      body: t`The service says this payment arrived. Your node does not know its transaction.`,
+      body: t`Your RPC endpoint lacks the transaction.`,
     }
   }
   if (isOpen(status))
-    return { kind: 'nothing', soon: true, body: t`Your node does not show the transaction yet.` }
+    return {
+      kind: 'nothing',
+      soon: true,
+      body: t`Not found on your RPC endpoint.`,
+    }
   return {
     kind: 'nothing',
     soon: false,
-    body: t`Your node does not know the transaction either: it is not on the chain.`,
+    body: t`Not on the chain.`,
   }
 }
 

@@ -26,6 +26,7 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
   status: 'finalized',
   signature: null,
   timestamp: 1,
+  confirmedAt: 2,
   metadata: null,
   refundOf: 'pay_1',
   refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },

@@ -24,7 +24,7 @@ test('what never left says so; what may have left never does', () => {
 
 test('a failure says whether a fee was paid for it', () => {
   expect(words('failed', '0xabc')).toContain('Nothing was paid')
-  expect(words('failed', '0xabc', 7)).toContain('only the network fee was paid')
+  expect(words('failed', '0xabc', 7)).toContain('Only the network fee was paid')
 })
 
 test('a payment dropped by a reorganization says not to deliver', () => {

@@ -19,24 +19,23 @@ export function stateWords({
   const [counted, needed] = [formatNumber(confirmations), formatNumber(requiredConfirmations)]
   switch (status) {
     case 'created':
-      return t`Waiting for a signature. Nothing was sent yet.`
+      return t`Nothing was sent. Waiting for a signature.`
     case 'pending':
       return confirmations > 0
-        ? t`On the chain with ${counted} of ${needed} confirmations. It does not count as paid yet.`
-        : t`Sent to the network. It does not count as paid until it is confirmed.`
+        ? t`${counted} of ${needed} confirmations. Not paid yet.`
+        : t`Sent. Waiting for confirmation.`
     case 'confirmed':
-      return t`The payment has arrived. It becomes final in a moment.`
+      return t`Confirmed, becoming final.`
     case 'finalized':
-      return t`The payment has arrived and cannot be undone.`
+      return t`The payment is final.`
     case 'expired':
-      return t`Nothing was sent. The transaction ran out of time before it was signed and can no longer be used.`
+      return t`Expired. Nothing was sent.`
     case 'failed':
       if (!signature) return t`Nothing was sent.`
-      if (blockHeight === null)
-        return t`It never reached the chain and no longer can. Nothing was paid.`
-      return t`It reached the chain and failed there. The recipient got nothing; only the network fee was paid.`
+      if (blockHeight === null) return t`Not executed. Nothing was paid.`
+      return t`Failed. Only the network fee was paid.`
     case 'rolled_back':
-      return t`It was confirmed, and the network took that back. Do not deliver on it; it may still arrive again.`
+      return t`Reorganization: the payment may arrive again. Do not deliver.`
   }
 }
 

@@ -49,7 +49,7 @@ function AmountForm({ amounts, symbols, onChange }: AmountFilterProps) {
   const [min, setMin] = useState(localDecimalOf(amounts.min ?? ''))
   const [max, setMax] = useState(localDecimalOf(amounts.max ?? ''))
   const [least, most] = [plainDecimalOf(min), plainDecimalOf(max)]
-  const wrong = <Trans>Enter a number without a thousands separator.</Trans>
+  const wrong = <Trans>Omit thousands separators.</Trans>
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (least !== undefined && most !== undefined)
@@ -79,13 +79,7 @@ function AmountForm({ amounts, symbols, onChange }: AmountFilterProps) {
       </Field>
       <Field
         error={most === undefined ? wrong : undefined}
-        hint={
-          asset === '' && (min || max) ? (
-            <Trans>
-              Without an asset this compares the figures alone, whatever they are worth.
-            </Trans>
-          ) : undefined
-        }
+        hint={asset === '' && (min || max) ? <Trans>Ignores currencies.</Trans> : undefined}
         label={<Trans>At most</Trans>}
       >
         <Input
@@ -104,7 +98,7 @@ function AmountForm({ amounts, symbols, onChange }: AmountFilterProps) {
           <Trans>Any amount</Trans>
         </Button>
         <Button size="sm" type="submit">
-          <Trans>Show these amounts</Trans>
+          <Trans>Apply</Trans>
         </Button>
       </div>
     </form>

@@ -15,15 +15,12 @@ export function NothingFound({ searched }: { searched: boolean }) {
         </Button>
       }
       icon="search"
-      title={<Trans>No payment matches</Trans>}
+      title={<Trans>No payments match</Trans>}
     >
       {searched ? (
-        <Trans>
-          The search finds whole ids, addresses, transactions and references, and a web address from
-          its beginning.
-        </Trans>
+        <Trans>Search whole IDs, addresses, hashes and references, or URL beginnings.</Trans>
       ) : (
-        <Trans>Nothing here fits all of the filters at once.</Trans>
+        <Trans>Change or clear the filters.</Trans>
       )}
     </EmptyState>
   )
@@ -34,15 +31,13 @@ export function FirstRun() {
     <EmptyState
       action={
         <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
-          <Trans>Make a first payment</Trans>
+          <Trans>Make a payment</Trans>
         </Link>
       }
       icon="payments"
       title={<Trans>No payments yet</Trans>}
     >
-      <Trans>
-        Payments that you send or receive through this dashboard appear here immediately.
-      </Trans>
+      <Trans>Your payments appear here.</Trans>
     </EmptyState>
   )
 }

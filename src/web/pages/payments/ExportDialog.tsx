@@ -114,7 +114,7 @@ export function ExportDialog({
       footer={
         <>
           <Button onClick={cancel} variant="quiet">
-            {run ? <Trans>Stop the export</Trans> : <Trans>Cancel</Trans>}
+            {run ? <Trans>Stop export</Trans> : <Trans>Cancel</Trans>}
           </Button>
           <Button
             busy={run !== undefined}
@@ -140,10 +140,7 @@ export function ExportDialog({
           )}
           <Shape onChange={setShape} shape={shape} />
           <p className="text-sm text-muted">
-            <Trans>
-              Amounts have all their digits and a decimal point, times are UTC. Labels, notes and
-              reconciled marks go along.
-            </Trans>
+            <Trans>Full precision, UTC. Includes labels and notes.</Trans>
           </p>
           {problem !== undefined && <Problem problem={problem} />}
         </div>
@@ -190,7 +187,7 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
       />
       {shape.format === 'csv' && (
         <>
-          <Field label={<Trans>Between the columns</Trans>}>
+          <Field label={<Trans>Separator</Trans>}>
             <Select
               onChange={(event) =>
                 onChange({ ...shape, separator: event.target.value === ';' ? ';' : ',' })
@@ -198,12 +195,12 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
               value={shape.separator}
             >
               <option value=",">{t`Comma`}</option>
-              <option value=";">{t`Semicolon, for spreadsheets with a decimal comma`}</option>
+              <option value=";">{t`Semicolon`}</option>
             </Select>
           </Field>
           <Checkbox
             checked={shape.mark}
-            label={<Trans>For a spreadsheet: mark the file as UTF-8</Trans>}
+            label={<Trans>Mark the file as UTF-8</Trans>}
             onChange={(event) => onChange({ ...shape, mark: event.target.checked })}
           />
         </>
@@ -216,7 +213,7 @@ function Problem({ problem }: { problem: unknown }) {
   const { title, body } = describeError(problem)
   return (
     <Banner role="alert" title={title} tone="bad">
-      {body} <Trans>No file was made.</Trans>
+      {body} <Trans>No file created.</Trans>
     </Banner>
   )
 }
@@ -233,14 +230,14 @@ function Progress({ run: { rows, of } }: { run: Run }) {
         </Trans>
       </p>
       <progress
-        aria-label={t`Progress of the export`}
+        aria-label={t`Export progress`}
         className="mt-2 h-2 w-full accent-accent"
         max={of}
         value={rows}
       />
       {pause > 0 && (
         <p className="mt-2 text-sm text-muted">
-          <Trans>The service limits how often it is asked. It goes on by itself.</Trans>
+          <Trans>Rate limit reached. Resuming automatically.</Trans>
         </p>
       )}
     </div>

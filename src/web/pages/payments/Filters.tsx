@@ -129,13 +129,13 @@ function Chips({
 }) {
   const { t } = useLingui()
   return (
-    <ul aria-label={t`Filters that are set`} className="mt-3 flex flex-wrap items-center gap-2">
+    <ul aria-label={t`Active filters`} className="mt-3 flex flex-wrap items-center gap-2">
       {chips.map(({ id, text, without }) => (
         <li key={id}>
           <button
             className="touch-target inline-flex h-8 max-w-76 items-center gap-1.5 rounded-full border border-line bg-surface ps-3 pe-2 text-sm text-ink hover:bg-hover"
             onClick={() => onChange(without)}
-            title={t`Remove this filter`}
+            title={t`Remove filter`}
             type="button"
           >
             <span className="truncate">{text}</span>
@@ -200,7 +200,7 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
         aria-label={t`Search payments`}
         maxLength={300}
         onChange={(event) => setTyped(event.target.value)}
-        placeholder={t`Id, address, reference, or web address`}
+        placeholder={t`ID, address, reference or URL`}
         prefix={<Icon name="search" />}
         type="search"
         value={typed}
@@ -218,7 +218,7 @@ function NoteFilter({ label, reconciled, onChange }: NoteFilterProps) {
   const { t } = useLingui()
   return (
     <Popover
-      label={t`Labels and books`}
+      label={t`Labels and reconciliation`}
       trigger={
         <>
           {label ??
@@ -247,9 +247,7 @@ function Choices({ label, reconciled, onChange }: NoteFilterProps) {
   return (
     <div className="grid gap-4">
       <Field
-        hint={
-          known.length === 0 ? <Trans>Pick payments in the list to label them.</Trans> : undefined
-        }
+        hint={known.length === 0 ? <Trans>Select payments to label.</Trans> : undefined}
         label={<Trans>Label</Trans>}
       >
         <Select
@@ -266,7 +264,7 @@ function Choices({ label, reconciled, onChange }: NoteFilterProps) {
           ))}
         </Select>
       </Field>
-      <Field label={<Trans>In the books</Trans>}>
+      <Field label={<Trans>Reconciled</Trans>}>
         <Select
           onChange={(event) => onChange({ reconciled: event.target.value || undefined })}
           value={reconciled ?? ''}

@@ -98,7 +98,7 @@ function ListView({
     pages.load,
     useCallback(
       () =>
-        toast(t`At most ${most} payments can be selected. Export the filtered list instead.`, {
+        toast(t`Select up to ${most} payments, or export all.`, {
           tone: 'warn',
         }),
       [t, most],
@@ -156,7 +156,7 @@ function ListView({
           {total > MOST_ROWS_SHOWN && (
             <p className="mt-3 text-sm text-muted">
               {t`${plural(MOST_ROWS_SHOWN, { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
-              <Trans>Narrow the filters for older ones, or export all.</Trans>
+              <Trans>Narrow the filters, or export all.</Trans>
             </p>
           )}
           <SelectionBar onExport={() => setExporting(true)} selection={selection} viewer={viewer} />
@@ -192,10 +192,10 @@ function LookingNote({ looking }: { looking: PageReading }) {
     <p className="mb-2 flex items-center gap-2 text-sm text-muted" role="status">
       <Spinner />
       {looking.of === 0 ? (
-        <Trans>Looking through your payments</Trans>
+        <Trans>Searching your payments</Trans>
       ) : (
         <Trans>
-          Looked through {looked} of {of} payments
+          Searched {looked} of {of} payments
         </Trans>
       )}
     </p>

@@ -95,8 +95,8 @@ function PeriodForm({ dates, onChange }: { dates: Dates; onChange: (dates: Dates
           />
         </Field>
         <Field
-          error={backwards ? <Trans>This day is before the first one.</Trans> : undefined}
-          label={<Trans>To, that day included</Trans>}
+          error={backwards ? <Trans>End precedes start.</Trans> : undefined}
+          label={<Trans>To (inclusive)</Trans>}
         >
           <Input
             max="2999-12-31"
@@ -108,11 +108,7 @@ function PeriodForm({ dates, onChange }: { dates: Dates; onChange: (dates: Dates
         </Field>
       </div>
       <p className="mt-3 text-xs text-muted">
-        {zone === 'utc' ? (
-          <Trans>Days begin at midnight UTC, as chosen in the settings.</Trans>
-        ) : (
-          <Trans>Days begin at midnight of this computer.</Trans>
-        )}
+        {zone === 'utc' ? <Trans>Time zone: UTC</Trans> : <Trans>Your time zone</Trans>}
       </p>
       <div className="mt-4 flex justify-end gap-2">
         <Button
@@ -123,7 +119,7 @@ function PeriodForm({ dates, onChange }: { dates: Dates; onChange: (dates: Dates
           <Trans>Any date</Trans>
         </Button>
         <Button size="sm" type="submit">
-          <Trans>Show these days</Trans>
+          <Trans>Apply</Trans>
         </Button>
       </div>
     </form>

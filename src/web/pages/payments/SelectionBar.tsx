@@ -134,7 +134,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
 
   return (
     <Dialog
-      description={<Trans>Only your side sees labels. They are part of exports.</Trans>}
+      description={<Trans>Visible to your team and in exports.</Trans>}
       onClose={onClose}
       open={open}
       size="sm"
@@ -175,7 +175,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={busy} disabled={label.trim() === ''} type="submit" variant="primary">
-            {what === 'add' ? <Trans>Add label</Trans> : <Trans>Take label off</Trans>}
+            {what === 'add' ? <Trans>Add label</Trans> : <Trans>Remove label</Trans>}
           </Button>
         </div>
       </form>

@@ -119,22 +119,13 @@ function NameDialog({
     saveView(trimmed, filter)
     setName('')
     onClose()
-    toast(t`View “${trimmed}” saved in this browser`, { tone: 'good' })
+    toast(t`View “${trimmed}” saved`, { tone: 'good' })
   }
   return (
-    <Dialog
-      onClose={onClose}
-      open={open}
-      size="sm"
-      title={<Trans>Save these filters as a view</Trans>}
-    >
+    <Dialog onClose={onClose} open={open} size="sm" title={<Trans>Save filters as view</Trans>}>
       <form onSubmit={submit}>
         <Field
-          hint={
-            taken.includes(trimmed) ? (
-              <Trans>There is a view of this name. It is replaced.</Trans>
-            ) : undefined
-          }
+          hint={taken.includes(trimmed) ? <Trans>Replaces the existing view.</Trans> : undefined}
           label={<Trans>Name</Trans>}
         >
           <Input maxLength={60} onChange={(event) => setName(event.target.value)} value={name} />

@@ -19,6 +19,7 @@ const row: PaymentRow = {
   status: 'finalized',
   signature: '0xabc',
   timestamp: 0,
+  confirmedAt: 2000,
   metadata: {
     description: '=HYPERLINK("http://evil.example","x")',
     referenceId: 'a\n"b"',

@@ -2,6 +2,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import { isLate, quoteOf } from '#contract/quote.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
 export type ExportFormat = 'csv' | 'json'
@@ -34,6 +35,14 @@ const fields: readonly [
   ['resource', (row) => row.resource ?? ''],
   ['description', (row) => descriptionOf(row) ?? ''],
   ['reference', (row) => referenceOf(row) ?? ''],
+  ['fiat_amount', (row) => quoteOf(row.metadata)?.amount ?? ''],
+  ['fiat_currency', (row) => quoteOf(row.metadata)?.currency ?? ''],
+  ['rate', (row) => quoteOf(row.metadata)?.rate ?? ''],
+  ['rate_source', (row) => quoteOf(row.metadata)?.source ?? ''],
+  ['rate_round', (row) => quoteOf(row.metadata)?.round ?? ''],
+  ['rate_age_seconds', ageOfRate],
+  ['quoted_at', (row) => dateOf(quoteOf(row.metadata)?.quotedAt)],
+  ['quote_late', lateness],
   ['transaction', (row) => row.signature ?? ''],
   ['mode', (row) => row.mode],
   ['labels', (_, note) => note?.labels.join(', ') ?? ''],
@@ -44,8 +53,23 @@ const fields: readonly [
   ],
 ]
 
+function dateOf(time: number | undefined): string {
+  return time === undefined ? '' : new Date(time).toISOString()
+}
+
+function ageOfRate({ metadata }: PaymentRow): string {
+  const quote = quoteOf(metadata)
+  return quote ? String(Math.round((quote.quotedAt - quote.observedAt) / 1000)) : ''
+}
+
+/** `late`: confirmed after the quote expired. It still counts at the quoted amount. */
+function lateness({ metadata, confirmedAt }: PaymentRow): string {
+  const quote = quoteOf(metadata)
+  return quote && isLate(quote, confirmedAt ?? undefined) ? 'late' : ''
+}
+
 /** Columns that hold figures: a sign in front of one is a sign. */
-const FIGURES = new Set(['amount', 'amount_atomic'])
+const FIGURES = new Set(['amount', 'amount_atomic', 'fiat_amount', 'rate', 'rate_age_seconds'])
 
 /** What stands before the first row. */
 export function exportHead({ format, separator, mark }: ExportOptions): string {

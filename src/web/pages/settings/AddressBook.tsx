@@ -28,7 +28,7 @@ export function AddressBook() {
 
   function remove(entry: Entry) {
     const { name } = entry
-    toast(t`${name} is no longer in the address book.`, { undo: removeEntry(entry.address) })
+    toast(t`${name} was removed.`, { undo: removeEntry(entry.address) })
   }
 
   return (
@@ -40,11 +40,7 @@ export function AddressBook() {
           </Button>
         )
       }
-      subtitle={
-        <Trans>
-          The checkout offers these names and warns of addresses that only look like them.
-        </Trans>
-      }
+      subtitle={<Trans>Suggested at checkout, with warnings of similar addresses.</Trans>}
       title={<Trans>Address book</Trans>}
     >
       {entries.length === 0 ? (
@@ -55,12 +51,9 @@ export function AddressBook() {
             </Button>
           }
           icon="wallet"
-          title={<Trans>Nobody is in your address book yet</Trans>}
+          title={<Trans>No saved addresses</Trans>}
         >
-          <Trans>
-            Give an address a name once it has been checked with its owner. From then on you choose
-            the name.
-          </Trans>
+          <Trans>Check addresses with their owners.</Trans>
         </EmptyState>
       ) : (
         <ul className="divide-y divide-line">
@@ -130,7 +123,7 @@ function AddressFile() {
       file.size <= MAX_BYTES
         ? importAddresses(await file.text(), getAddressBook())
         : { ok: false as const }
-    if (!result.ok) return setProblem(t`This file is no address book. Nothing was changed.`)
+    if (!result.ok) return setProblem(t`Not an address book. Nothing was changed.`)
     const { entries: next, added, changed, refused } = result.result
     const lines = refused.map(({ line }) => line).join(', ')
     setProblem(

@@ -34,8 +34,8 @@ export function CapField({ asset, capKey, of, label }: CapFieldProps) {
       result.ok
         ? undefined
         : result.problem === 'ambiguous'
-          ? t`Write it without a thousands separator.`
-          : t`Enter an amount, or nothing for no limit.`,
+          ? t`Omit thousands separators.`
+          : t`Enter an amount, or leave empty.`,
     )
     if (!result.ok) return
     setCap(capKey, { ...cap, [of]: result.atomic })

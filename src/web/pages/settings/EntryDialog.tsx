@@ -70,7 +70,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
       }
       onClose={onClose}
       open
-      title={entry ? <Trans>Change this entry</Trans> : <Trans>Add an address</Trans>}
+      title={entry ? <Trans>Edit entry</Trans> : <Trans>Add an address</Trans>}
     >
       <form
         className="space-y-4"
@@ -94,10 +94,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
           />
         </Field>
         {twin && (
-          <Banner
-            title={<Trans>This address looks like that of {twin.name}, and is another one</Trans>}
-            tone="warn"
-          >
+          <Banner title={<Trans>This resembles the address of {twin.name}</Trans>} tone="warn">
             <Address full value={twin.address} />
           </Banner>
         )}
@@ -145,11 +142,10 @@ function addressProblem(
 ): string | undefined {
   if (known) {
     const { name } = known
-    return t`This address is in the book already, as ${name}.`
+    return t`Already saved as ${name}.`
   }
-  if (problem === 'bad_checksum')
-    return t`The checksum is wrong: one character may be mistyped. Copy the address again.`
+  if (problem === 'bad_checksum') return t`Wrong checksum. Copy it again.`
   return problem === 'not_an_address' || problem === 'not_an_entry'
-    ? t`This is not an address. Paste the whole of it.`
+    ? t`Paste the whole address.`
     : undefined
 }

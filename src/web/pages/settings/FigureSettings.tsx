@@ -30,7 +30,7 @@ export function FigureSettings() {
           }
           value={numbers}
         >
-          <option value="auto">{t`Like the language`}</option>
+          <option value="auto">{t`Automatic`}</option>
           {NUMBER_STYLES.map((style) => (
             <option key={style} value={style}>
               {sample(style)}
@@ -50,7 +50,7 @@ export function FigureSettings() {
           label={t`Dates`}
           onChange={(value) => setPreferences({ dates: value })}
           options={[
-            { value: 'auto', label: t`Like the language` },
+            { value: 'auto', label: t`Automatic` },
             { value: 'iso', label: 'ISO 8601' },
           ]}
           value={dates}
@@ -61,7 +61,7 @@ export function FigureSettings() {
           label={t`Hours`}
           onChange={(value) => setPreferences({ hours: value })}
           options={[
-            { value: 'auto', label: t`Like the language` },
+            { value: 'auto', label: t`Automatic` },
             { value: 'h12', label: t`12 hours` },
             { value: 'h23', label: t`24 hours` },
           ]}

@@ -26,7 +26,7 @@ export function NodeSetting({ network }: { network: Network }) {
     const url = typed.trim()
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
       setCheck(undefined)
-      setProblem(t`Enter an address that starts with https:// or http://.`)
+      setProblem(t`Enter an address with https:// or http://.`)
       return
     }
     setProblem(undefined)
@@ -46,7 +46,7 @@ export function NodeSetting({ network }: { network: Network }) {
     keep(undefined)
     setTyped(configured)
     setCheck(undefined)
-    toast(t`The configured node is used again.`, {
+    toast(t`Default endpoint restored.`, {
       undo: () => {
         keep(before)
         setTyped(before ?? configured)
@@ -83,12 +83,12 @@ export function NodeSetting({ network }: { network: Network }) {
           {typed.trim() === (own ?? configured) ? (
             <Trans context="button">Test</Trans>
           ) : (
-            <Trans>Test and use</Trans>
+            <Trans>Test and save</Trans>
           )}
         </Button>
         {own && (
           <Button onClick={forget} size="sm" variant="quiet">
-            <Trans>Use the configured one</Trans>
+            <Trans>Use default</Trans>
           </Button>
         )}
       </div>
@@ -104,7 +104,7 @@ const LATE_MS = 60_000
 function NodeReport({ check }: { check: NodeCheck }) {
   if (!check.ok) {
     return (
-      <Banner className="mt-3" title={<Trans>This node is not used</Trans>} tone="bad">
+      <Banner className="mt-3" title={<Trans>Not used</Trans>} tone="bad">
         {check.problem}
       </Banner>
     )
@@ -115,18 +115,14 @@ function NodeReport({ check }: { check: NodeCheck }) {
     <Banner
       className="mt-3"
       title={
-        late ? (
-          <Trans>The right chain, but this node is behind</Trans>
-        ) : (
-          <Trans>The right chain, and it answers</Trans>
-        )
+        late ? <Trans>Right network, but behind</Trans> : <Trans>Right network, reachable</Trans>
       }
       tone={late ? 'warn' : 'good'}
     >
       <Facts className="figures mt-2 divide-current/15">
         <Fact name={<Trans>Chain</Trans>}>{check.identity}</Fact>
         <Fact name={<Trans>Height</Trans>}>{formatNumber(check.height)}</Fact>
-        <Fact name={<Trans>Age of its newest block</Trans>}>
+        <Fact name={<Trans>Newest block age</Trans>}>
           {check.lagMs === undefined ? <Trans>not told</Trans> : formatDuration(check.lagMs)}
         </Fact>
         <Fact name={<Trans>Answers in</Trans>}>

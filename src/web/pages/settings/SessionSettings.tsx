@@ -33,7 +33,7 @@ export function SessionSettings() {
       toast(t`Signed out`)
     } catch (error) {
       const reason = describeError(error).title
-      setUserError(t`You are still signed in. ${reason}.`)
+      setUserError(t`Still signed in. ${reason}.`)
     } finally {
       setLeaving(false)
     }
@@ -47,7 +47,7 @@ export function SessionSettings() {
       {state.kind === 'known' && !session && (
         <>
           <p className="mb-4 text-sm text-muted">
-            <Trans>You are not signed in. Signing in shows your payments; it moves no money.</Trans>
+            <Trans>Not signed in.</Trans>
           </p>
           <div className="flex">
             <SignIn look="secondary" />
@@ -65,7 +65,7 @@ export function SessionSettings() {
             <Fact name={<Trans>Sees</Trans>}>
               {session.operator ? (
                 <Badge tone="info">
-                  <Trans>All payments of the merchant</Trans>
+                  <Trans>All merchant payments</Trans>
                 </Badge>
               ) : (
                 <Trans>Payments of these wallets</Trans>
@@ -95,7 +95,7 @@ export function SessionSettings() {
 function NotKnown({ reason }: { reason: string }) {
   return (
     <p className="text-sm text-muted">
-      <Trans>{reason}. Whether you are signed in is not known.</Trans>
+      <Trans>{reason}. Sign-in status unknown.</Trans>
     </p>
   )
 }
@@ -139,7 +139,7 @@ function OtherSessions() {
       {error && <p className="mt-1 text-sm text-muted">{describeError(error).title}</p>}
       {others?.length === 0 && (
         <p className="mt-1 text-sm text-muted">
-          <Trans>Your wallets are signed in nowhere else.</Trans>
+          <Trans>No other sessions.</Trans>
         </p>
       )}
       {others && others.length > 0 && (
@@ -163,7 +163,7 @@ function OtherSessions() {
             ))}
           </ul>
           <Button busy={ending} className="mt-3" onClick={() => void endOthers()} size="sm">
-            <Trans>Sign out all others</Trans>
+            <Trans>Sign out others</Trans>
           </Button>
         </>
       )}

@@ -33,18 +33,13 @@ export function SettingsPage() {
   return (
     <div className="mx-auto max-w-180">
       <PageHeader
-        subtitle={<Trans>Kept in this browser only. Changes take effect at once.</Trans>}
+        subtitle={<Trans>Stored in this browser.</Trans>}
         title={<Trans>Settings</Trans>}
       />
       <div className="grid gap-4">
         <Display />
         <Card
-          subtitle={
-            <Trans>
-              Computers of each network. This browser asks them itself, to check what the service
-              says and to send what your wallet signs.
-            </Trans>
-          }
+          subtitle={<Trans>Used to verify and send transactions.</Trans>}
           title={<Trans>Nodes</Trans>}
         >
           <div className="space-y-8">
@@ -66,7 +61,7 @@ function Display() {
   const { t } = useLingui()
   const { theme, timeZone, hideAmounts } = usePreferences()
   return (
-    <Card title={<Trans>Display</Trans>}>
+    <Card title={<Trans>View as</Trans>}>
       <div className="divide-y divide-line">
         <SettingRow name={<Trans>Theme</Trans>}>
           <Segmented
@@ -101,12 +96,7 @@ function Display() {
         <div className="pt-4">
           <Checkbox
             checked={hideAmounts}
-            hint={
-              <Trans>
-                In lists and figures, for when someone looks over your shoulder. A payment’s own
-                page always shows its amount.
-              </Trans>
-            }
+            hint={<Trans>Payment pages still show amounts.</Trans>}
             label={<Trans>Hide amounts</Trans>}
             onChange={(event) => setPreferences({ hideAmounts: event.target.checked })}
           />
@@ -130,7 +120,7 @@ function LanguageSetting() {
     try {
       await chooseLanguage(isLanguage(value) ? value : 'auto')
     } catch {
-      toast(t`That language could not be loaded. Check your connection and try again.`, {
+      toast(t`Language not loaded. Check your connection.`, {
         tone: 'warn',
       })
     } finally {
@@ -147,7 +137,7 @@ function LanguageSetting() {
         onChange={(event) => void choose(event.target.value)}
         value={language}
       >
-        <option value="auto">{t`Like the browser (${LANGUAGES[own]})`}</option>
+        <option value="auto">{t`Automatic (${LANGUAGES[own]})`}</option>
         {Object.entries(LANGUAGES).map(([tag, name]) => (
           <option key={tag} lang={tag} value={tag}>
             {name}
@@ -188,9 +178,7 @@ function Diagnostics() {
           value={facts.map(([name, value]) => `${name}: ${value}`).join('\n')}
         />
       }
-      subtitle={
-        <Trans>For a report to the operator. Holds no wallet, no payment and no secret.</Trans>
-      }
+      subtitle={<Trans>Contains no wallets, payments or secrets.</Trans>}
       title={<Trans>Diagnostics</Trans>}
     >
       <Facts>
@@ -205,9 +193,9 @@ function Diagnostics() {
 }
 
 function clockWords(skewMs: number): string {
-  if (Math.abs(skewMs) < 1500) return t`in step with the server`
+  if (Math.abs(skewMs) < 1500) return t`in sync`
   const seconds = formatNumber(Math.abs(skewMs) / 1000, { maximumFractionDigits: 1 })
-  return skewMs > 0 ? t`${seconds} s behind the server` : t`${seconds} s ahead of the server`
+  return skewMs > 0 ? t`${seconds} s behind` : t`${seconds} s ahead`
 }
 
 /** What this browser may spend of each asset. A payment above it stops at the review. */
@@ -224,12 +212,7 @@ function SpendingCaps() {
   )
   return (
     <Card
-      subtitle={
-        <Trans>
-          Payments above a limit stop at the review. What is under way or whose end is unknown
-          counts as spent.
-        </Trans>
-      }
+      subtitle={<Trans>Blocks payments above a limit. Pending payments count.</Trans>}
       title={<Trans>Spending limits</Trans>}
     >
       <div className="divide-y divide-line">
@@ -249,7 +232,7 @@ function SpendingCaps() {
                   onClick={() => {
                     const undo = setCap(key, {})
                     const { symbol } = asset
-                    toast(t`No limit for ${symbol} any more.`, { undo })
+                    toast(t`No limit for ${symbol}.`, { undo })
                   }}
                   size="sm"
                   variant="quiet"

@@ -35,9 +35,9 @@ export function BatchView() {
   const read = useMemo(() => readBatch(text), [text])
   const count = read.ok ? read.rows.length : 0
   const wrong = {
-    json: t`This is no JSON list.`,
-    too_many: t`Check at most 500 proofs at once.`,
-    no_column: t`The first row names no column “proof”.`,
+    json: t`Invalid JSON list.`,
+    too_many: t`Check up to 500 proofs.`,
+    no_column: t`Column “proof” is missing.`,
   }
 
   async function run(rows: readonly BatchRow[]) {
@@ -71,7 +71,7 @@ export function BatchView() {
           text={text}
         />
       </Card>
-      <Card title={<Trans>What each should pay</Trans>}>
+      <Card title={<Trans>Expected payment</Trans>}>
         <ExpectedForm fields={fields} many onChange={setFields} problems={problems} />
         <div className="mt-5 flex flex-wrap items-center gap-3">
           <Button
@@ -123,7 +123,7 @@ function BatchTable({
               {done} of {total} checked
             </Trans>
           ) : (
-            <Trans>{done} checked. Nothing was used up.</Trans>
+            <Trans>{done} checked</Trans>
           )}
         </span>
       }
@@ -137,7 +137,7 @@ function BatchTable({
           aria-label={t`Progress`}
         />
       )}
-      <Table caption={t`The verdict on each proof`}>
+      <Table caption={t`Results`}>
         <thead>
           <tr>
             <Th>
@@ -183,7 +183,7 @@ function BatchTable({
       </Table>
       {lines.some(({ verdict }) => verdict === 'unknown') && !running && (
         <Banner className="m-5" tone="warn">
-          <Trans>Some could not be determined. Check them again before you judge them.</Trans>
+          <Trans>Some results unknown. Check again.</Trans>
         </Banner>
       )}
     </Card>

@@ -39,9 +39,7 @@ export function CheckList({ checks }: CheckListProps) {
   ]
   return (
     <div className="space-y-3">
-      {userError.length > 0 && (
-        <Rows caption={<Trans>What does not hold or is not known</Trans>} checks={userError} />
-      )}
+      {userError.length > 0 && <Rows caption={<Trans>Problems</Trans>} checks={userError} />}
       {held.length > 0 && (
         <details className="group" open={held.length <= FEW}>
           <summary className="flex cursor-pointer items-center gap-2 rounded-sm py-1.5 text-sm font-medium">

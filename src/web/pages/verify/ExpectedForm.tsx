@@ -75,12 +75,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
       {!many && network && familyOf(network.network) === 'solana' && (
         <Field
           className="sm:col-span-2"
-          hint={
-            <Trans>
-              What you told the payer to write into the transaction: it ties the payment to its
-              order.
-            </Trans>
-          }
+          hint={<Trans>Memo of the order.</Trans>}
           label={<Trans>Memo</Trans>}
           optional
         >
@@ -94,17 +89,12 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
         >
           <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
             <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-            <Trans>Facilitator and timeout, for accepting</Trans>
+            <Trans>Facilitator and timeout</Trans>
           </summary>
           <div className="mt-3 grid gap-4 sm:grid-cols-2">
             <Field
               error={problems.facilitator}
-              hint={
-                <Trans>
-                  Only one that the service is set up for. Without it the service verifies by
-                  itself.
-                </Trans>
-              }
+              hint={<Trans>Optional.</Trans>}
               label={<Trans>Facilitator</Trans>}
               optional
             >

@@ -28,7 +28,7 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
 
   async function read(file: File | undefined) {
     if (!file) return
-    if (file.size > MAX_FILE) return setUserError(t`This file is larger than 2 MB.`)
+    if (file.size > MAX_FILE) return setUserError(t`Maximum: 2 MB.`)
     setUserError(undefined)
     onText(await file.text())
   }
@@ -63,15 +63,12 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
         }
         hint={
           many ? (
-            <Trans>One proof in each line, a CSV with a column “proof”, or a JSON list.</Trans>
+            <Trans>One proof per line, CSV or JSON</Trans>
           ) : (
-            <Trans>
-              A payment header, a curl command with one, a payment id, a transaction, or a receipt.
-              Read in this browser; nothing is sent yet.
-            </Trans>
+            <Trans>Payment header, curl, payment ID, transaction or receipt</Trans>
           )
         }
-        label={many ? <Trans>Proofs</Trans> : <Trans>What do you want to check?</Trans>}
+        label={many ? <Trans>Proofs</Trans> : <Trans>Payment to check</Trans>}
       >
         <TextArea
           className={found.kind === 'proof' ? '!max-h-44' : undefined}

@@ -149,17 +149,14 @@ function SendBack({
         className={buttonClass({})}
         to={refundPath(mispaid, {
           decimals,
-          description: t`Sent back: another amount than was asked for`,
+          description: t`Refunded: wrong amount`,
         })}
       >
         <Icon name="back" /> <Trans>Send it back</Trans>
       </Link>
       {reminded && (
         <p className="basis-full text-sm text-muted">
-          <Trans>
-            It has arrived, so it stays in your overview, in this browser, until you have dealt with
-            it.
-          </Trans>
+          <Trans>Arrived. Finish it in your overview.</Trans>
         </p>
       )}
     </>
@@ -171,15 +168,9 @@ function CheckNote({ accepts }: { accepts: boolean }) {
   return (
     <p className="mt-3 text-sm text-muted">
       {accepts ? (
-        <Trans>
-          “Check only” asks your node and the service, and uses nothing up. “Check and accept”
-          settles the payment, writes it into your account and uses the proof up.
-        </Trans>
+        <Trans>“Check and accept” settles and uses the proof.</Trans>
       ) : (
-        <Trans>
-          Asks your node, and the service if you are signed in with the receiving wallet. It uses
-          nothing up.
-        </Trans>
+        <Trans>The proof stays unused.</Trans>
       )}
     </p>
   )
@@ -197,8 +188,8 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
           <Trans>x402 version {facts.version}</Trans>
         </Badge>
       }
-      subtitle={<Trans>Read in this browser. Nothing of it is checked yet.</Trans>}
-      title={<Trans>What the proof says</Trans>}
+      subtitle={<Trans>Decoded in this browser, not checked.</Trans>}
+      title={<Trans>Proof</Trans>}
     >
       <Facts>
         {facts.amountAtomic !== null && asset && (
@@ -234,10 +225,7 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
         )}
       </Facts>
       <Banner className="mt-4" icon="shield" tone="neutral">
-        <Trans>
-          Keep an unused proof secret: anyone who has it may be able to use it. It is not stored,
-          and it is discarded when you leave this page.
-        </Trans>
+        <Trans>Keep unused proofs secret.</Trans>
       </Banner>
     </Card>
   )
@@ -282,7 +270,7 @@ function useProofCheck(): ProofCheckState {
       if (mispaid) rememberMispaid(mispaid)
       setFound({ result, mispaid })
     } catch (error) {
-      setUserError(error instanceof Error ? error.message : t`The check could not be made.`)
+      setUserError(error instanceof Error ? error.message : t`The check failed.`)
     } finally {
       setBusy(null)
     }

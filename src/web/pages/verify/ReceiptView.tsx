@@ -53,10 +53,10 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
       settled: false,
       absent: false,
       transaction: receipt.transaction,
-      undecided: error instanceof Error ? error.message : t`The check could not be made.`,
+      undecided: error instanceof Error ? error.message : t`The check failed.`,
     }))
     setBusy(false)
-    const undecided = view.absent ? t`Your node does not know this transaction.` : view.undecided
+    const undecided = view.absent ? t`Not found on your RPC endpoint.` : view.undecided
     // The chain has answered the checks that the receipt's own bytes left open.
     setResult({
       ...view,
@@ -75,7 +75,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
         action={
           <Badge tone={bad ? 'bad' : open ? 'warn' : 'good'}>
             {bad ? (
-              <Trans>Does not add up</Trans>
+              <Trans>Does not match</Trans>
             ) : open ? (
               <Trans>Partly checked</Trans>
             ) : (
@@ -83,9 +83,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             )}
           </Badge>
         }
-        subtitle={
-          <Trans>Held against the signed bytes in the receipt, without asking anybody.</Trans>
-        }
+        subtitle={<Trans>Compared with the signed bytes.</Trans>}
         title={<Trans>The receipt</Trans>}
       >
         <Facts className="mb-5">
@@ -113,9 +111,9 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
         <CheckList checks={checks} />
         <p className="mt-4 text-sm text-muted">
           {bad ? (
-            <Trans>The receipt was changed, or its bytes are of another payment.</Trans>
+            <Trans>Receipt and bytes differ.</Trans>
           ) : (
-            <Trans>The payer signed exactly this. Whether it landed, only the chain can say.</Trans>
+            <Trans>Signed by the payer. Check the transaction.</Trans>
           )}
         </p>
         {network && asset && !bad && (

@@ -71,7 +71,7 @@ export function ResultCard({ result, network, children }: ResultCardProps) {
       )}
       {result.already && (
         <Banner className="mt-4" tone="warn">
-          <Trans>It was accepted before. What it pays for may have been handed over already.</Trans>
+          <Trans>Accepted before. Check your deliveries.</Trans>
         </Banner>
       )}
       {result.checks.length > 0 && (

@@ -66,9 +66,7 @@ export function VerifyPage() {
             value={mode}
           />
         }
-        subtitle={
-          <Trans>See whether a payment is what it says, before you hand anything over.</Trans>
-        }
+        subtitle={<Trans>Check payments before delivery.</Trans>}
         title={<Trans>Verify</Trans>}
       />
       {settlement ? (
@@ -137,11 +135,7 @@ function PaymentIdView({ id, onProof }: { id: string; onProof: (header: string) 
   if (!payment) {
     return (
       <Card
-        subtitle={
-          <Trans>
-            It belongs to this merchant. The payer, the recipient and the operator can view it.
-          </Trans>
-        }
+        subtitle={<Trans>Visible to payer, recipient and operator.</Trans>}
         title={<Trans>A payment id</Trans>}
       >
         <Button
@@ -213,13 +207,11 @@ function TransactionView({ id, family }: { id: string; family: Family }) {
         settled: false,
         absent: false,
         transaction: id,
-        undecided: error instanceof Error ? error.message : t`The check could not be made.`,
+        undecided: error instanceof Error ? error.message : t`The check failed.`,
       }),
     )
     setBusy(false)
-    const undecided = view.absent
-      ? t`Your node does not know this transaction. It may be on another network, or not there yet.`
-      : view.undecided
+    const undecided = view.absent ? t`Not found. Check the network.` : view.undecided
     setResult({
       ...view,
       vouched: false,
@@ -233,24 +225,16 @@ function TransactionView({ id, family }: { id: string; family: Family }) {
   if (networks.length === 0) {
     return (
       <Banner tone="warn">
-        <Trans>No network of this kind is configured.</Trans>
+        <Trans>Network not configured.</Trans>
       </Banner>
     )
   }
   return (
     <>
       <Card
-        subtitle={
-          <Trans>
-            Without a memo or a resource, a transaction tells what was paid, not what for.
-          </Trans>
-        }
+        subtitle={<Trans>Purpose unknown without memo or resource.</Trans>}
         title={
-          family === 'evm' ? (
-            <Trans>A transaction on Ethereum</Trans>
-          ) : (
-            <Trans>A transaction on Solana</Trans>
-          )
+          family === 'evm' ? <Trans>Ethereum transaction</Trans> : <Trans>Solana transaction</Trans>
         }
       >
         <ExpectedForm

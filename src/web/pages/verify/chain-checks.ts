@@ -41,7 +41,7 @@ export async function readOnChain(facts: ProofFacts, expected: Expected): Promis
     if (facts.transaction === null)
       return {
         ...NOTHING,
-        undecided: t`The proof names no transaction yet, so there is nothing to look for.`,
+        undecided: t`No transaction yet.`,
       }
     return await findTransaction(facts.transaction, expected, {
       payer: facts.payer,
@@ -50,7 +50,7 @@ export async function readOnChain(facts: ProofFacts, expected: Expected): Promis
   } catch (error) {
     if (error instanceof RpcError) return { ...NOTHING, undecided: error.message }
     if (error instanceof v.ValiError)
-      return { ...NOTHING, undecided: t`Your node answered something this page cannot read.` }
+      return { ...NOTHING, undecided: t`Unreadable answer from your RPC endpoint.` }
     throw error
   }
 }
@@ -286,11 +286,11 @@ async function lookForMessage(
     return {
       ...NOTHING,
       checks: [spent],
-      undecided: t`Your RPC endpoint shows that the proof was executed or cancelled, earlier than the searched blocks. Only the transaction shows which.`,
+      undecided: t`Executed or cancelled. Check the transaction.`,
     }
   }
   if (reading.kind !== 'landed')
-    return { ...NOTHING, undecided: t`Your node does not say what became of it.` }
+    return { ...NOTHING, undecided: t`No result from your RPC endpoint.` }
   const paid = reading.outcome === 'paid'
   const { signature, confirmations } = reading.landed
   return {

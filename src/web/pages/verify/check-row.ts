@@ -50,7 +50,7 @@ export async function checkRow(
   const id = facts.transaction ?? JSON.stringify(found.payment.payload)
   const first = seen.get(id)
   if (first !== undefined)
-    return { ...about, verdict: 'invalid', reason: t`The same proof as “${first}”: it pays once.` }
+    return { ...about, verdict: 'invalid', reason: t`Duplicate of “${first}”.` }
   seen.set(id, name)
   try {
     const result = await checkOnly(
@@ -58,7 +58,7 @@ export async function checkRow(
       mine,
     )
     const bad = firstBad(result.checks)
-    const news = result.undecided ?? (result.already ? t`It was accepted before.` : '')
+    const news = result.undecided ?? (result.already ? t`Accepted before.` : '')
     return {
       ...about,
       verdict: verdictOf(result),

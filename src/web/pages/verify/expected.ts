@@ -65,21 +65,21 @@ export function readExpected(
   const network = networks.find((each) => each.network === fields.network)
   const asset = network && findAsset(network, fields.asset)
   const wallet = parseAddress(fields.wallet.trim())
-  if (!network) problems.network = t`Choose the network of the payment.`
-  if (network && !asset) problems.asset = t`Choose the currency of the payment.`
-  if (!wallet.ok) problems.wallet = t`Enter the address that was to be paid.`
+  if (!network) problems.network = t`Choose the network.`
+  if (network && !asset) problems.asset = t`Choose the currency.`
+  if (!wallet.ok) problems.wallet = t`Enter the payee’s address.`
   else if (network && wallet.family !== familyOf(network.network))
-    problems.wallet = t`This address belongs to another kind of network.`
+    problems.wallet = t`Wrong network type.`
   const decimal = readDecimal(fields.amount.trim(), numberLocale())
   const amount = decimal.ok && asset ? parseAmount(decimal.plain, asset.decimals) : undefined
-  if (!decimal.ok) problems.amount = t`Enter the amount that was to be paid, for example 0.01.`
+  if (!decimal.ok) problems.amount = t`Enter the amount, for example 0.01.`
   else if (amount && !amount.ok && asset)
     problems.amount = describeAmountProblem(amount.problem, decimal.plain, asset.decimals)
   const seconds = Number(fields.timeout)
   if (!/^[0-9]{1,3}$/.test(fields.timeout) || seconds < 1 || seconds > 120)
-    problems.timeout = t`Enter whole seconds from 1 to 120.`
+    problems.timeout = t`Enter 1 to 120 seconds.`
   if (fields.facilitator !== '' && !fields.facilitator.startsWith('https://'))
-    problems.facilitator = t`A facilitator’s address begins with https://.`
+    problems.facilitator = t`Enter an address with https://.`
   if (!network || !asset || !wallet.ok || !amount?.ok || Object.keys(problems).length > 0)
     return { ok: false, problems }
   const orAny = (text: string) => (text.trim() === '' ? null : text.trim())

@@ -114,18 +114,13 @@ describe('a pasted text', () => {
   })
 
   test.each<[string, string, RegExp, string | null]>([
-    ['a curl command without a payment', 'curl https://shop.example/', /carries no payment/, null],
-    ['an open quote', `curl 'https://shop.example/`, /never closed/, null],
-    ['a hash that is too short', '0xabcd', /64 hex digits.*has 4/, null],
-    ['a payment id with a slip', 'pay_abc', /looks like a payment id/, null],
-    ['words', 'is this money?', /none of the things/, null],
-    ['base64 for addresses', 'eyJ4-_8', /usual one/, null],
-    [
-      'a challenge',
-      encodeHeader({ x402Version: 2, accepts: [] }),
-      /what a server asks for/,
-      'accepts',
-    ],
+    ['a curl command without a payment', 'curl https://shop.example/', /No X-PAYMENT/, null],
+    ['an open quote', `curl 'https://shop.example/`, /Unclosed quote/, null],
+    ['a hash that is too short', '0xabcd', /64 hex digits.*found 4/, null],
+    ['a payment id with a slip', 'pay_abc', /Mistyped payment ID/, null],
+    ['words', 'is this money?', /Not recognised/, null],
+    ['base64 for addresses', 'eyJ4-_8', /standard base64/, null],
+    ['a challenge', encodeHeader({ x402Version: 2, accepts: [] }), /payment request/, 'accepts'],
     [
       'a settlement',
       encodeHeader({ success: true, transaction: TX, network: 'eip155:1' }),
@@ -135,11 +130,11 @@ describe('a pasted text', () => {
     [
       'a payment without its network',
       encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }),
-      /is missing/,
+      /Missing field/,
       'network',
     ],
     ['a version of the future', encodeHeader({ x402Version: 3 }), /Expected/, 'x402Version'],
-    ['an old receipt', '{"receipt":"paydesk/1"}', /older kind/, 'receipt'],
+    ['an old receipt', '{"receipt":"paydesk/1"}', /No signed bytes/, 'receipt'],
     [
       'a receipt without a payer',
       '{"receipt":"paydesk/2","paymentId":"x","network":"eip155:1","transaction":"0x","height":1,"blockHash":null,"status":"confirmed"}',
@@ -156,7 +151,7 @@ describe('a pasted text', () => {
     const header = await txidHeader()
     expect(recognize(header.slice(0, 80))).toMatchObject({
       kind: 'problem',
-      text: expect.stringMatching(/end of this header is missing/) as string,
+      text: expect.stringMatching(/Incomplete header/) as string,
     })
   })
 })

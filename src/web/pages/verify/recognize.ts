@@ -26,18 +26,11 @@ export function recognize(text: string): Recognized {
   if (trimmed === '') return { kind: 'empty' }
   if (isCurl(trimmed)) return fromCurl(trimmed)
   if (isPaymentId(trimmed)) return { kind: 'payment_id', id: trimmed }
-  if (trimmed.startsWith('pay_'))
-    return problem(
-      t`This looks like a payment id, but it is not one: a character is missing, added or changed.`,
-      null,
-    )
+  if (trimmed.startsWith('pay_')) return problem(t`Mistyped payment ID.`, null)
   if (/^0x[0-9a-fA-F]{64}$/.test(trimmed))
     return { kind: 'transaction', family: 'evm', id: trimmed.toLowerCase() }
   if (/^0x[0-9a-fA-F]*$/.test(trimmed))
-    return problem(
-      t`A transaction’s hash has 64 hex digits after 0x; this has ${trimmed.length - 2}.`,
-      null,
-    )
+    return problem(t`Expected 64 hex digits after 0x, found ${trimmed.length - 2}.`, null)
   if (/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(trimmed) && bs58.decodeUnsafe(trimmed)?.length === 64)
     return { kind: 'transaction', family: 'solana', id: trimmed }
   if (trimmed.startsWith('{')) return fromJson(trimmed)
@@ -48,46 +41,29 @@ export function recognize(text: string): Recognized {
 
 function fromCurl(text: string): Recognized {
   const curl = readCurl(text)
-  if ('problem' in curl) return problem(t`A quote in this command is never closed.`, null)
+  if ('problem' in curl) return problem(t`Unclosed quote.`, null)
   const header = curl.headers.find(
     ([name]) => name === 'payment-signature' || name === 'x-payment',
   )?.[1]
-  if (header === undefined)
-    return problem(
-      t`This command carries no payment: it has neither an X-PAYMENT nor a PAYMENT-SIGNATURE header.`,
-      null,
-    )
+  if (header === undefined) return problem(t`No X-PAYMENT or PAYMENT-SIGNATURE header found.`, null)
   return fromHeader(header, curl.url)
 }
 
 function fromHeader(text: string, url: string | null): Recognized {
   if (!BASE64ISH.test(text)) return nothingKnown()
   if (text.length > MAX_HEADER_LENGTH)
-    return problem(
-      t`A payment header has at most ${MAX_HEADER_LENGTH} characters; this has ${text.length}.`,
-      null,
-    )
-  if (/[_-]/.test(text))
-    return problem(
-      t`This is base64 for addresses (with - and _). Payment headers use the usual one (with + and /).`,
-      null,
-    )
+    return problem(t`Maximum: ${MAX_HEADER_LENGTH} characters. This has ${text.length}.`, null)
+  if (/[_-]/.test(text)) return problem(t`Use standard base64 (+ and /), not base64url.`, null)
   const decoded = decodeHeader(text)
   // JSON in base64 begins so; anything else was never meant as a header.
   if (!decoded.ok && !/^e[ywz]/.test(text)) return nothingKnown()
   if (!decoded.ok)
-    return problem(
-      isCutOff(text) ? t`The end of this header is missing: copy it as a whole.` : decoded.problem,
-      null,
-    )
+    return problem(isCutOff(text) ? t`Incomplete header. Copy it again.` : decoded.problem, null)
   return fromValue(decoded.value, text, url)
 }
 
 function nothingKnown(): Recognized {
-  return problem(
-    t`This is none of the things that can be checked here: a payment header, a curl command, a payment id, a transaction or a receipt.`,
-    null,
-  )
+  return problem(t`Not recognised. Paste a payment header, transaction or receipt.`, null)
 }
 
 /** JSON is a receipt, or a payment somebody has decoded already. */
@@ -96,8 +72,7 @@ function fromJson(text: string): Recognized {
   try {
     value = parseJson(text)
   } catch (error) {
-    if (error instanceof JsonError)
-      return problem(t`This is no well-formed JSON. ${error.message}`, null)
+    if (error instanceof JsonError) return problem(t`Invalid JSON: ${error.message}`, null)
     throw error
   }
   if (typeof value === 'object' && value !== null && 'receipt' in value) return fromReceipt(value)
@@ -109,30 +84,24 @@ function fromReceipt(value: object): Recognized {
   if (read.success) return { kind: 'receipt', receipt: read.output }
   const [issue] = read.issues
   if ('receipt' in value && value.receipt === 'paydesk/1')
-    return problem(
-      t`This receipt is of an older kind, without the payment’s own bytes. Check its transaction instead.`,
-      'receipt',
-    )
+    return problem(t`No signed bytes. Check the transaction.`, 'receipt')
   return problem(issue.message, v.getDotPath(issue))
 }
 
 function fromValue(value: unknown, header: string, url: string | null): Recognized {
   if (typeof value === 'object' && value !== null && 'accepts' in value) {
-    return problem(
-      t`This is what a server asks for (PAYMENT-REQUIRED), not what somebody paid.`,
-      'accepts',
-    )
+    return problem(t`This is a payment request (PAYMENT-REQUIRED).`, 'accepts')
   }
   if (typeof value === 'object' && value !== null && 'success' in value && 'transaction' in value) {
     return problem(
-      t`This is a server’s answer about a payment (PAYMENT-RESPONSE). Paste its transaction to look it up: ${String(value.transaction)}`,
+      t`This PAYMENT-RESPONSE names transaction ${String(value.transaction)}`,
       'transaction',
     )
   }
   const read = readPayload(value)
   if (read.ok) return { kind: 'proof', header, payment: read.payload, url }
   const missing = read.why?.endsWith(', received nothing.') ?? false
-  return problem(missing ? t`This field is missing.` : (read.why ?? read.problem), read.at ?? null)
+  return problem(missing ? t`Missing field.` : (read.why ?? read.problem), read.at ?? null)
 }
 
 /** Whether the text would be fine with its end. */

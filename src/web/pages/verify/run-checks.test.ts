@@ -97,7 +97,7 @@ describe('an executed proof', () => {
       // A reader who checks while the block is still shallow is told to wait, not that it is bad.
       const early = told({ chain: shallow, ...(seen.of && { of: seen.of }), local: seen.local })
       expect(early).toMatchObject({ verdict: 'unknown', used })
-      expect(early.undecided).toContain('not deep enough')
+      expect(early.undecided).toContain('More confirmations needed')
       expect(
         told({ chain: nowhere, ...(seen.of && { of: seen.of }), local: seen.local }).verdict,
       ).toBe('invalid')
@@ -143,7 +143,7 @@ describe('what the service sees on the chain', () => {
 
   test('and the reader’s node does not yet, is not called unpaid', () => {
     expect(told({ chain: nowhere, of: seen }).verdict).toBe('unknown')
-    expect(told({ chain: nowhere, of: seen }).undecided).toContain('your node does not show it yet')
+    expect(told({ chain: nowhere, of: seen }).undecided).toContain('Your RPC endpoint lags behind')
   })
 
   test('stands alone where the reader’s node does not answer, and that is said', () => {

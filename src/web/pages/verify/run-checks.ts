@@ -195,7 +195,7 @@ export function weigh({
     return {
       settled: false,
       vouched,
-      undecided: t`Your node shows the payment, in a block that is not deep enough yet. Check again in a moment.`,
+      undecided: t`More confirmations needed. Check again.`,
     }
   }
   const landed =
@@ -208,19 +208,14 @@ export function weigh({
     return {
       settled: false,
       vouched,
-      undecided: t`The service sees the payment on the chain, and your node does not show it yet. Check again in a moment.`,
+      undecided: t`Your RPC endpoint lags behind. Check again.`,
     }
   }
   // The node was not asked, so the service's reading stands alone, and the result says so.
   if (landed) return { settled: true, vouched, undecided: chain.undecided }
   if (vouched) return { settled: false, vouched, undecided: null }
-  const alone =
-    chain.absent && !service
-      ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.`
-      : null
-  const mine = own
-    ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.`
-    : null
+  const alone = chain.absent && !service ? t`Not on the chain. Use the receiving wallet.` : null
+  const mine = own ? t`You pay the fee. Prepare the settlement below.` : null
   return {
     settled: false,
     vouched,

@@ -48,7 +48,7 @@ export function AmountField({ asset, value, error, maxAtomic, register, onMax }:
               <Button
                 onClick={() => onMax(writeAmount(maxAtomic, decimals))}
                 size="sm"
-                title={asset.native ? t`All but the network fee` : t`All of it`}
+                title={asset.native ? t`Maximum after fee` : t`Maximum`}
               >
                 <Trans>Max</Trans>
               </Button>

@@ -64,13 +64,13 @@ export function RecipientField({
         hint={
           name !== undefined ? (
             <Known>
-              <Trans>{name}, in your address book.</Trans>
+              <Trans>Saved as {name}</Trans>
             </Known>
           ) : (
             address !== undefined &&
             sellers.includes(address) && (
               <Known>
-                <Trans>The seller’s own wallet.</Trans>
+                <Trans>Verified seller wallet</Trans>
               </Known>
             )
           )
@@ -78,23 +78,14 @@ export function RecipientField({
         label={t`To`}
       >
         <WrappedInput
-          placeholder={
-            network.network.startsWith('eip155:') ? '0x…' : t`Address, or a name from your book`
-          }
+          placeholder={network.network.startsWith('eip155:') ? '0x…' : t`Address or saved name`}
           {...register}
         />
       </Field>
       {lookAlike && (
-        <Banner
-          className="mt-3"
-          role="alert"
-          title={t`This looks like an address you know, and is another one`}
-          tone="bad"
-        >
+        <Banner className="mt-3" role="alert" title={t`Similar to a known address`} tone="bad">
           <Trans>
-            It begins and ends like <LookAlikeName known={lookAlike} />, but differs in between.
-            Thieves make such addresses and wait for somebody to copy one from a history. Compare
-            every character:
+            This resembles <LookAlikeName known={lookAlike} />. Compare every character:
           </Trans>
           <dl className="mt-2 space-y-1">
             <div>

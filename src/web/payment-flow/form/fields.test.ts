@@ -42,7 +42,7 @@ test('an amount is read to its last digit, in the reader’s own way of writing 
 
 test('an amount above the balance names the shortfall to the last unit', () => {
   expect(checkAmount('1', NATIVE_SOL, 999_999_999n)).toBe(
-    'You hold 0.999999999 SOL. That is 0.000000001 SOL too little.',
+    'You hold 0.999999999 SOL. You need 0.000000001 SOL more.',
   )
   expect(checkAmount('1', NATIVE_SOL, undefined)).toBe(true)
   expect(checkAmount('1', NATIVE_SOL, 1_000_000_000n)).toContain('network fee')
@@ -52,13 +52,13 @@ test('an amount above the balance names the shortfall to the last unit', () => {
 test('a recipient must fit the network, carry its checksum, and be someone else', () => {
   const key = 'So11111111111111111111111111111111111111112'
   expect(checkRecipient(`\u200b${key} `, solana, undefined)).toBe(true)
-  expect(checkRecipient(key, evm, undefined)).toContain('Solana address')
-  expect(checkRecipient(key, solana, key)).toContain('you pay from')
+  expect(checkRecipient(key, evm, undefined)).toContain('Ethereum address')
+  expect(checkRecipient(key, solana, key)).toContain('your paying wallet')
   expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', evm, undefined)).toBe(true)
   expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', evm, undefined)).toContain(
     'checksum',
   )
-  expect(checkRecipient('hello', evm, undefined)).toContain('not an address')
+  expect(checkRecipient('hello', evm, undefined)).toContain('whole address')
 })
 
 test('a resource is a whole web address, a fee of one’s own has a limit', () => {

@@ -70,16 +70,16 @@ export function checkRecipient(
   const parsed = parseAddress(readRecipient(text))
   if (!parsed.ok)
     return parsed.problem === 'bad_checksum'
-      ? t`The checksum is wrong: one character may be mistyped. Copy the address again.`
-      : t`This is not an address. Paste the whole of it.`
+      ? t`Wrong checksum. Copy it again.`
+      : t`Paste the whole address.`
   const wanted = familyOf(network.network)
-  if (parsed.family !== wanted) return wrongFamily(wanted, network.name)
+  if (parsed.family !== wanted) return wrongFamily(wanted)
   return parsed.address === sender ? payYourself() : true
 }
 
 /** Nothing would move but the fee, and the service does not prepare it. */
 export function payYourself(): string {
-  return t`This is the wallet you pay from. Nothing would move but the network fee.`
+  return t`This is your paying wallet.`
 }
 
 /** `balanceAtomic` is of the asset itself; the network fee is checked separately. */
@@ -96,10 +96,10 @@ export function checkAmount(
       formatWithSymbol(balanceAtomic, asset),
       formatWithSymbol(parsed.atomic - balanceAtomic, asset),
     ]
-    return t`You hold ${held}. That is ${lacking} too little.`
+    return t`You hold ${held}. You need ${lacking} more.`
   }
   return asset.native && parsed.atomic === balanceAtomic
-    ? t`Nothing would be left for the network fee. Choose a smaller amount.`
+    ? t`Leave enough for the network fee.`
     : true
 }
 
@@ -107,16 +107,14 @@ export function checkResource(text: string): string | true {
   if (text.trim() === '') return true
   return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048
     ? true
-    : t`Enter a whole web address, with https://.`
+    : t`Enter a full https:// address.`
 }
 
 /** A custom priority fee. */
 export function checkPriorityFee(text: string, native: Asset): string | true {
   const parsed = readAmount(text, native)
   if (!parsed.ok)
-    return text.trim() === ''
-      ? t`Enter what you want to add.`
-      : describeProblem(parsed.problem, native)
+    return text.trim() === '' ? t`Enter a value.` : describeProblem(parsed.problem, native)
   const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
   if (!most.ok || parsed.atomic <= most.atomic) return true
   const limit = formatWithSymbol(most.atomic, native)
@@ -162,20 +160,18 @@ function describeProblem(
   const { point } = separators(numberLocale())
   switch (problem) {
     case 'ambiguous':
-      return t`This could mean a thousand times more or less. Write it without a thousands separator, with “${point}” before the decimals.`
+      return t`Omit thousands separators. Use “${point}” for decimals.`
     case 'not_positive':
       return t`Enter more than 0.`
     case 'too_many_decimals':
       return t`${symbol} has at most ${decimals} decimals.`
     case 'too_large':
-      return t`This is more than there can be.`
+      return t`The number is too large.`
     case 'not_a_decimal':
       return t`Enter a number.`
   }
 }
 
-function wrongFamily(wanted: Family, networkName: string): string {
-  return wanted === 'evm'
-    ? t`This is a Solana address, and ${networkName} needs an Ethereum one.`
-    : t`This is an Ethereum address, and ${networkName} needs a Solana one.`
+function wrongFamily(wanted: Family): string {
+  return wanted === 'evm' ? t`Enter an Ethereum address.` : t`Enter a Solana address.`
 }

@@ -1,7 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
+import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
-import { differingTerm, readLink, type LinkTerms } from '#contract/payment-link.ts'
+import { differingTerm, isLinkCode, readLink, type LinkTerms } from '#contract/payment-link.ts'
+import { amountAtRate, priceOf, type RateQuote } from '#contract/quote.ts'
+import type { LinkChoice } from '../../payment-intent/intent.ts'
 import { callProxy, proxyAddress } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { refusalOf, formatRefusal, type RefusalReason } from '../../errors/refusals.ts'
@@ -14,12 +17,19 @@ export type OpenLink = {
   asset: Asset
   /** The seller's name and the host that signed, for the payer. */
   setBy: string
+  /** Of a short link: the way to pay it that was chosen. */
+  choice?: LinkChoice
+  quote?: RateQuote
 }
+
+/** A short link, whose payer chooses the currency. */
+export type ShortLink = { text: string; opened: OpenedShortLink; setBy: string }
 
 export type LinkProblem = { title: string; body: string }
 export type LinkView =
   | { kind: 'open'; link: OpenLink }
   | { kind: 'closed'; link: OpenLink; problem: LinkProblem }
+  | { kind: 'short'; short: ShortLink; problem: LinkProblem | undefined }
   | { kind: 'refused'; problem: LinkProblem }
 
 /** Asks the proxy about a link. What is wrong with the link is an answer; an error is that nobody could be asked. */
@@ -37,6 +47,7 @@ async function openLink(
   config: PublicConfig,
   signal: AbortSignal,
 ): Promise<LinkView> {
+  if (isLinkCode(text)) return openShort(text, config, signal)
   const own = readLink(text)
   // What cannot even be read needs no proxy to be refused.
   if (!own) return { kind: 'refused', problem: linkProblem('link_changed') }
@@ -52,7 +63,7 @@ async function openLink(
       terms: own.terms,
       network,
       asset,
-      setBy: `${config.title} · ${new URL(proxyAddress('/')).host}`,
+      setBy: nameOf(config),
     }
     return state === 'open'
       ? { kind: 'open', link }
@@ -64,10 +75,92 @@ async function openLink(
   }
 }
 
+/** The proxy keeps the terms of a short link, and is believed: its code says nothing. */
+async function openShort(
+  text: string,
+  config: PublicConfig,
+  signal: AbortSignal,
+): Promise<LinkView> {
+  try {
+    const opened = await callProxy('linkOpen', { body: { link: text } }, { signal })
+    const short = { text, opened, setBy: nameOf(config) }
+    const problem = opened.state === 'open' ? undefined : linkProblem(`link_${opened.state}`)
+    return { kind: 'short', short, problem }
+  } catch (error) {
+    const reason = linkReason(error)
+    if (reason) return { kind: 'refused', problem: linkProblem(reason) }
+    throw error
+  }
+}
+
+function nameOf({ title }: PublicConfig): string {
+  return `${title} · ${new URL(proxyAddress('/')).host}`
+}
+
+/** A short link as a link of one currency, for a number of pieces; undefined where this page does not know the currency. */
+export function linkOfOption(
+  { text, opened, setBy }: ShortLink,
+  option: LinkOption,
+  { pieces, networks }: { pieces: number; networks: readonly Network[] },
+): OpenLink | undefined {
+  const network = networks.find((each) => each.network === option.network)
+  const asset = network && findAsset(network, option.asset)
+  if (!network || !asset) return undefined
+  const { price, only: _only, maxPieces: _most, ...common } = opened.terms
+  const { quote } = option
+  const amount =
+    price?.kind === 'fiat' && quote
+      ? amountAtRate(price.amount, quote.rate, { pieces, decimals: asset.decimals })
+      : option.amountAtomic === null
+        ? null
+        : BigInt(option.amountAtomic) * BigInt(pieces)
+  const { network: id, recipient } = option
+  const terms = { ...common, network: id, recipient, asset: asset.address }
+  const choice = {
+    token: quote?.token ?? null,
+    pieces,
+    open: {
+      amount: amount === null,
+      description: common.description === null,
+      reference: common.reference === null,
+    },
+  }
+  return {
+    text,
+    terms: { ...terms, amountAtomic: amount?.toString() ?? null },
+    network,
+    asset,
+    setBy,
+    choice,
+    ...(price?.kind === 'fiat' && quote && { quote: quoteFor({ opened, price, quote, pieces }) }),
+  }
+}
+
+function quoteFor({
+  opened,
+  price,
+  quote,
+  pieces,
+}: {
+  opened: OpenedShortLink
+  price: { currency: string; amount: string }
+  quote: NonNullable<LinkOption['quote']>
+  pieces: number
+}): RateQuote {
+  const { token: _token, ...rate } = quote
+  return {
+    currency: price.currency,
+    amount: priceOf(price.amount, pieces),
+    ...rate,
+    quotedAt: opened.quotedAt ?? 0,
+    expiresAt: opened.expiresAt ?? 0,
+  }
+}
+
 /** What a refusal says about the link itself, if it is about one. */
 export function linkReason(error: unknown): RefusalReason | undefined {
   const reason = refusalOf(error)
-  return reason?.startsWith('link_') ? reason : undefined
+  return reason !== undefined && /^(link|quote|rate)_/.test(reason) ? reason : undefined
 }
 
 /** Why a link cannot be paid, in the payer's terms. */

@@ -54,17 +54,22 @@ async function ask(
   }
   const amount = decimalOf(order.amountAtomic, asset.decimals)
   if (order.link) {
-    const terms = readLink(order.link.text)?.terms
-    const open = {
-      ...(terms?.amountAtomic === null && { amount }),
-      ...(!terms?.description && description && { description }),
-      ...(!terms?.reference && reference && { reference }),
+    const { text, choice } = order.link
+    const terms = readLink(text)?.terms
+    const left = choice?.open ?? {
+      amount: terms?.amountAtomic === null,
+      description: !terms?.description,
+      reference: !terms?.reference,
     }
-    return callProxy(
-      'linkPay',
-      { body: { link: order.link.text, ...own, ...open } },
-      { idempotencyKey },
-    )
+    const open = {
+      ...(left.amount && { amount }),
+      ...(left.description && description && { description }),
+      ...(left.reference && reference && { reference }),
+      ...(choice && { option: { network: order.network, asset: asset.address } }),
+      ...(choice && choice.pieces > 1 && { pieces: choice.pieces }),
+      ...(choice?.token && { quote: choice.token }),
+    }
+    return callProxy('linkPay', { body: { link: text, ...own, ...open } }, { idempotencyKey })
   }
   const metadata = {
     ...(description && { description }),
@@ -99,9 +104,8 @@ const INPUTS: Readonly<Record<string, string>> = {
 }
 
 function explainError(error: unknown): UserError {
-  if (!(error instanceof ApiError)) {
-    return describeUserError('rpc_silent', '', error instanceof Error ? error.message : undefined)
-  }
+  // What a library says about its own request helps no payer.
+  if (!(error instanceof ApiError)) return describeUserError('rpc_silent')
   const reason = linkReason(error)
   if (reason) return { code: error.code, ...linkProblem(reason) }
   const { title, body, detail } = describeError(error)

@@ -27,6 +27,7 @@ export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefi
     resource: order.resource ?? null,
     description: order.description ?? null,
     reference: order.reference ?? null,
+    ...(order.quote && { quote: order.quote }),
     orderedAt: order.createdAt,
   }
 }

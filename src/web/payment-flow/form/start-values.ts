@@ -156,7 +156,15 @@ export function intentOf(
     ...optional('resource', link ? (link.terms.resource ?? '') : fields.resource),
     ...optional('description', link?.terms.description ?? fields.description),
     ...optional('reference', link?.terms.reference ?? fields.reference),
-    ...(link && { link: { text: link.text, setBy: link.setBy, returnUrl: link.terms.returnUrl } }),
+    ...(link && {
+      link: {
+        text: link.text,
+        setBy: link.setBy,
+        returnUrl: link.terms.returnUrl,
+        ...(link.choice && { choice: link.choice }),
+      },
+    }),
+    ...(link?.quote && { quote: link.quote }),
   }
 }
 

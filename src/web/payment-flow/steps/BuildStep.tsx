@@ -9,9 +9,12 @@ import { serverNow } from '../../api/clock.ts'
 import type { PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
@@ -19,7 +22,9 @@ import { useAccounts } from '../../wallet/state/accounts.ts'
 import { amountOf } from './words.ts'
 import { StepHeading } from './StepHeading.tsx'
 
-const SLOW_AFTER_MS = 5_000
+const SLOW_AFTER_MS = 3_000
+/** No configured RPC endpoint answered: the next is asked first. */
+const SILENT = 'RPC_SILENT'
 /** The service's word for it; more in the wallet, or another payment, changes its answer. */
 const SHORT = 'INSUFFICIENT_BALANCE'
 
@@ -44,7 +49,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
             <Trans>Preparing {amount}</Trans>
           </StepHeading>
           <p className="mt-1 text-sm text-muted">
-            <Trans>The transaction is built, read and tried out before you see it.</Trans>
+            <Trans>Preparing your payment</Trans>
           </p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
@@ -69,10 +74,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {short && (
         <p className="mt-4 text-sm text-muted">
-          <Trans>
-            Choose a smaller amount or another account, or send what is missing to this wallet and
-            check again:
-          </Trans>
+          <Trans>Pay less, switch accounts, or add funds:</Trans>
           <span className="mt-1 block text-ink">
             <Address copy full value={order.sender} />
           </span>
@@ -81,8 +83,8 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
           {state.reason === 'deadline'
-            ? t`A transaction is only good for about a minute. Nothing was sent; preparing it again keeps everything you entered.`
-            : t`${walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Pay from the account that is chosen now, or switch back in ${walletName} and prepare it again.`}
+            ? t`Prepare it again. Nothing was sent.`
+            : t`${walletName} changed accounts. Nothing was sent. Switch back, or prepare again.`}
         </p>
       )}
       {state.step === 'cancelled' && (
@@ -142,6 +144,11 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
       <Button onClick={onChange} variant={change ? 'primary' : 'secondary'}>
         <Trans>Change the payment</Trans>
       </Button>
+      {userError?.code === SILENT && (
+        <Link className={buttonClass({})} to={pathTo('settings', {})}>
+          <Trans>Use another endpoint</Trans>
+        </Link>
+      )}
       {short && (
         <Button icon={<Icon name="refresh" />} onClick={() => void run.build()}>
           <Trans>Check again</Trans>
@@ -163,12 +170,9 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
     <>
       <p className="mt-4 text-sm text-muted" role="status">
         {paused ? (
-          <Trans>
-            Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by
-            itself.
-          </Trans>
+          <Trans>Paused, resuming automatically. Nothing was sent.</Trans>
         ) : (
-          slow && <Trans>The network takes longer than usual to answer. Nothing was sent.</Trans>
+          slow && <Trans>The network is slow. Nothing was sent.</Trans>
         )}
       </p>
       {(slow || paused) && (
@@ -190,9 +194,7 @@ function needsChange(code: string): boolean {
 function headingOf(state: BuildStepProps['state']): string {
   if (state.step === 'cancelled') return words`Given up`
   if (state.step === 'expired_unsigned')
-    return state.reason === 'deadline'
-      ? words`This transaction ran out of time`
-      : words`Another account is chosen now`
+    return state.reason === 'deadline' ? words`Expired` : words`Account changed`
   const amount = amountOf(state.order)
-  return words`${amount} could not be prepared`
+  return words`${amount} not prepared`
 }

@@ -15,15 +15,15 @@ type Operation = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
 
 const WORDS: Readonly<Record<Operation['kind'], { title: MessageDescriptor; icon: IconName }>> = {
   transfer: { title: msg`Send`, icon: 'arrowOut' },
-  token_transfer: { title: msg`Send a token`, icon: 'arrowOut' },
+  token_transfer: { title: msg`Token transfer`, icon: 'arrowOut' },
   account_opened: {
-    title: msg`Open the recipient’s token account, if it is missing`,
+    title: msg`Open recipient’s token account`,
     icon: 'wallet',
   },
-  memo: { title: msg`Write the payment’s id beside it`, icon: 'copy' },
-  approval: { title: msg`Let a contract take so much of a token from you later`, icon: 'shield' },
-  guard: { title: msg`A guard added by the wallet`, icon: 'shield' },
-  unknown: { title: msg`Something this page does not understand`, icon: 'warning' },
+  memo: { title: msg`Payment ID (memo)`, icon: 'copy' },
+  approval: { title: msg`Allow token spending`, icon: 'shield' },
+  guard: { title: msg`Wallet guard`, icon: 'shield' },
+  unknown: { title: msg`Unknown instruction`, icon: 'warning' },
 }
 
 /** The chains' own names for a step's facts, in plain words. */
@@ -67,7 +67,7 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
   return (
     <section aria-labelledby="instructions-heading" className="mt-6">
       <h3 className="text-sm font-semibold" id="instructions-heading">
-        <Trans>What the transaction does</Trans>
+        <Trans>Instructions</Trans>
       </h3>
       <ol className="mt-3 space-y-3">
         {operations.map(({ kind, facts }, index) => (
@@ -76,10 +76,10 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
           </Item>
         ))}
         {most !== undefined && (
-          <Item icon="bars" title={free ? t`Pay no network fee` : t`Pay the network fee`}>
+          <Item icon="bars" title={free ? t`No network fee` : t`Network fee`}>
             <p className="text-muted">
               {free ? (
-                <Trans>Another account pays the network fee.</Trans>
+                <Trans>Paid by another account.</Trans>
               ) : (
                 <Trans>
                   fee <span className="font-mono text-[13px] text-ink">{most}</span>
@@ -87,7 +87,7 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
               )}
             </p>
             {feeSteps.length > 0 && (
-              <Unfold label={<Trans>The fee in the network’s own figures</Trans>}>
+              <Unfold label={<Trans>Fee details</Trans>}>
                 <div className="mt-1 rounded-lg bg-sunken px-3 py-2">
                   {feeSteps.map(({ kind, facts }, index) => (
                     <FactList facts={facts} key={`${kind} ${index}`} />

@@ -19,7 +19,7 @@ export function MatchTable({ match }: { match: Match }) {
     <section aria-labelledby="match-heading" className="mt-6">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h3 className="text-sm font-semibold" id="match-heading">
-          <Trans>Your payment, line by line</Trans>
+          <Trans>What you’re signing</Trans>
         </h3>
         <Badge
           icon={<Icon name={wrong ? 'cross' : 'check'} size={14} />}
@@ -29,13 +29,11 @@ export function MatchTable({ match }: { match: Match }) {
         </Badge>
       </div>
       <p className="mt-0.5 text-sm text-muted">
-        <Trans>
-          This browser read the transaction itself and compared it with what was asked for.
-        </Trans>
+        <Trans>Compared in this browser.</Trans>
       </p>
       <table className="mt-3 w-full text-sm">
         <caption className="sr-only">
-          <Trans>Requested values beside those of the transaction</Trans>
+          <Trans>Order and transaction</Trans>
         </caption>
         <thead className="sr-only">
           <tr>
@@ -43,7 +41,7 @@ export function MatchTable({ match }: { match: Match }) {
               <Trans>Field</Trans>
             </th>
             <th scope="col">
-              <Trans>Requested and in the transaction</Trans>
+              <Trans>Order and transaction</Trans>
             </th>
             <th scope="col">
               <Trans>Equal</Trans>
@@ -120,17 +118,14 @@ function Value({ row, fact }: { row: MatchRow; fact: MatchFact }) {
   if (fact.code === 'network') return <NetworkName id={fact.params.network} />
   if (row.ok && fact.code === 'nonce') {
     const { nonce } = fact.params
-    return (
-      <Trans>another transaction of this account takes its place, number {nonce} (the nonce)</Trans>
-    )
+    return <Trans>when nonce {nonce} is used</Trans>
   }
   if (row.ok && fact.code === 'until') return <Time at={fact.params.at} look="full" />
   if (row.ok && fact.code === 'blockhash') {
     const text = fact.params.blockhash
     return (
       <Trans>
-        its blockhash is about a minute old:{' '}
-        <span className="font-mono text-[13px] break-all">{text}</span>
+        with blockhash <span className="font-mono text-[13px] break-all">{text}</span>
       </Trans>
     )
   }

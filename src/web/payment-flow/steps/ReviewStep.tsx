@@ -2,12 +2,18 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type ReactNode, useEffect } from 'react'
 import { familyOf } from '#contract/network.ts'
 import { actionFor } from '../../errors/error-messages.ts'
-import { needsWallet, type Finding } from '../../payment-intent/intent.ts'
+import { needsWallet, type Finding, type Simulation } from '../../payment-intent/intent.ts'
+import { useNetwork } from '../../api/use-config.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { rpcUrlOf } from '../../rpc/call.ts'
+import { toneClass } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
+import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Time } from '../../ui/Time.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { cx } from '../../ui/cx.ts'
 import { openConnectDialog, useAccounts } from '../../wallet/state/accounts.ts'
@@ -19,6 +25,7 @@ import { ReviewSummary } from './ReviewSummary.tsx'
 import { SimulationResult } from './SimulationResult.tsx'
 import { StepHeading } from './StepHeading.tsx'
 import { useSecondsLeft } from './use-run.ts'
+import { amountOf } from './words.ts'
 
 export type ReviewStepProps = {
   run: PaymentRun
@@ -45,17 +52,15 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
   const otherAccount =
     needsWallet(order) && account !== undefined && account.address !== order.sender
   const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
+  const caution = blocked || review.simulation.state === 'unavailable'
 
   return (
     <Card>
-      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <StepHeading>
-          {summary ? <Trans>Check and sign</Trans> : <Trans>Check and pay</Trans>}
-        </StepHeading>
-        {!blocked && <Deadline closing={closing} seconds={seconds} />}
-      </div>
+      <StepHeading>
+        {summary ? <Trans>Check and sign</Trans> : <Trans>Review and pay</Trans>}
+      </StepHeading>
 
-      {summary ?? <ReviewSummary blocked={blocked} fee={fee} order={order} />}
+      {summary ?? <ReviewSummary blocked={blocked} order={order} rows={review.match.rows} />}
 
       {state.step === 'rejected' && (
         <Banner
@@ -83,16 +88,27 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
           tone="warn"
         >
           <Trans>
-            This payment is prepared for{' '}
-            <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in{' '}
-            {walletName}, or change the payment.
+            Prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back,
+            or change the payment.
           </Trans>
         </Banner>
       )}
       <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
-      <MatchTable match={review.match} />
-      <SimulationResult order={order} simulation={review.simulation} />
-      <Instructions bytes={built.bytes} fee={fee} steps={review.steps} />
+      {!blocked && <Verified closing={closing} seconds={seconds} simulation={review.simulation} />}
+      <details aria-label={t`Details`} className="group mt-3" open={caution || undefined}>
+        <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
+          <Icon
+            className="transition-transform group-open:rotate-90"
+            name="chevronRight"
+            size={14}
+          />
+          <Trans>Details</Trans>
+        </summary>
+        <CallerDuties built={built} order={order} />
+        <MatchTable match={review.match} />
+        <SimulationResult order={order} simulation={review.simulation} />
+        <Instructions bytes={built.bytes} fee={fee} steps={review.steps} />
+      </details>
 
       <SignBar
         account={account}
@@ -132,6 +148,7 @@ function SignBar({
   const { t } = useLingui()
   const [busy, setBusy] = useState(false)
   const { walletName, network } = state.order
+  const amount = amountOf(state.order)
   const signs = needsWallet(state.order)
   const unticked = state.review.findings.some(
     ({ code, severity }) => severity === 'warn' && !ticked.includes(code),
@@ -143,12 +160,10 @@ function SignBar({
   }
 
   return (
-    <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
+    <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 in-data-[shell=pay]:bottom-0 lg:bottom-0">
       {closing && !blocked && (
         <p className="mb-3 text-sm text-warn-ink">
-          <Trans>
-            Too little time is left to sign. Prepare it again: everything you entered is kept.
-          </Trans>
+          <Trans>Time is short. Prepare it again.</Trans>
         </p>
       )}
       <div className="flex gap-2">
@@ -187,43 +202,98 @@ function SignBar({
             variant="primary"
           >
             {running
-              ? t`Trying it out`
+              ? t`Simulating`
               : !signs
                 ? t`Send it`
                 : summary
                   ? t`Sign with ${walletName}`
-                  : t`Pay with ${walletName}`}
+                  : t`Pay ${amount}`}
           </Button>
         )}
         <Button className="max-sm:px-4" onClick={onChange} size="lg">
           <Trans>Change</Trans>
         </Button>
       </div>
+      {!summary && signs && account && !closing && !blocked && !unticked && (
+        <p className="mt-2 text-center text-sm text-muted">
+          <Trans>You approve in {walletName} next.</Trans>
+        </p>
+      )}
       {unticked && !closing && !blocked && (
         <p className="mt-2 text-sm text-muted">
-          <Trans>Tick each warning above to go on.</Trans>
+          <Trans>Tick each warning.</Trans>
         </p>
       )}
     </div>
   )
 }
 
-/** Time left to sign; `closing` once it is too short for a wallet. Its passing is announced elsewhere, at 30 and 10 seconds. */
-function Deadline({ seconds, closing }: { seconds: number; closing: boolean }) {
+type VerifiedProps = { simulation: Simulation; seconds: number; closing: boolean }
+
+/**
+ * What was checked, where, and until when it can be signed, in one line; the details tell the rest. The countdown is announced
+ * elsewhere, at 30 and 10 seconds. `closing` once it is too short for a wallet.
+ */
+function Verified({ simulation, seconds, closing }: VerifiedProps) {
   const { t } = useLingui()
-  const near = seconds <= 25
   const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+  const passed = simulation.state === 'passed'
+  const near = seconds <= 25
   return (
-    <p
+    <div
       className={cx(
-        'figures inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium forced-edge',
-        near ? 'bg-warn-soft text-warn-ink' : 'bg-neutral-soft text-neutral-ink',
+        'mt-4 flex items-start gap-2 rounded-lg px-4 py-3 text-sm forced-edge',
+        toneClass[
+          near || simulation.state === 'unavailable' ? 'warn' : passed ? 'good' : 'neutral'
+        ],
       )}
-      role="timer"
     >
-      <Icon name={near ? 'warning' : 'clock'} size={14} />
-      <span>{closing ? t`Out of time` : t`${left} left`}</span>
-    </p>
+      <Icon className="mt-0.5 shrink-0" name={near ? 'warning' : passed ? 'check' : 'clock'} />
+      <p>
+        {passed ? (
+          <Trans>
+            <span className="font-semibold">Verified:</span> decoded in this browser, simulated on
+            your RPC endpoint,
+          </Trans>
+        ) : simulation.state === 'running' ? (
+          <Trans>Decoded in this browser, simulating on your RPC endpoint,</Trans>
+        ) : (
+          <Trans>Decoded in this browser, not simulated,</Trans>
+        )}{' '}
+        <span className="figures" role="timer">
+          {closing ? t`Out of time` : t`expires in ${left}`}
+        </span>
+      </p>
+    </div>
+  )
+}
+
+/** Who decoded, simulated and broadcasts the transaction, and when it expires. Source: the caller's duties of the specification. */
+function CallerDuties({ order, built }: Pick<ReviewStepProps['state'], 'order' | 'built'>) {
+  const { t } = useLingui()
+  const network = useNetwork(order.network)
+  const url = network ? rpcUrlOf(network) : ''
+  const host = URL.canParse(url) ? new URL(url).host : url
+  const { walletName } = order
+  const byWallet = familyOf(order.network) === 'evm' && needsWallet(order)
+  const height = formatNumber(built.lastValidBlockHeight)
+  return (
+    <Facts className="mt-4">
+      <Fact name={t`Decoded`}>{t`In this browser, from its bytes`}</Fact>
+      <Fact name={t`Simulated`}>{t`On your RPC endpoint ${host}`}</Fact>
+      <Fact name={t`Broadcast`}>
+        {order.signedOnly
+          ? t`By the recipient`
+          : byWallet
+            ? t`By ${walletName}`
+            : t`Through your RPC endpoint ${host}`}
+      </Fact>
+      <Fact name={t`Expires`}>
+        <Time at={built.deadlineAt} look="full" />
+        {', '}
+        {t`block ${height}`}
+      </Fact>
+    </Facts>
   )
 }
 
@@ -232,8 +302,8 @@ function useDeadlineAnnouncements(seconds: number): void {
   const { t } = useLingui()
   const mark = seconds <= 10 ? 10 : seconds <= 30 ? 30 : 0
   useEffect(() => {
-    if (mark === 30) announce(t`30 seconds left to sign.`)
-    if (mark === 10) announce(t`Too little time is left to sign. You can prepare it again.`)
+    if (mark === 30) announce(t`30 seconds left.`)
+    if (mark === 10) announce(t`Time is short. Prepare it again.`)
   }, [mark, t])
 }
 
@@ -263,7 +333,7 @@ function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
         <Checkbox
           checked={ticked.includes(code)}
           className="mt-2"
-          label={t`I understand and want to go on`}
+          label={t`I understand the risk`}
           onChange={(event) =>
             onTick(
               event.target.checked ? [...ticked, code] : ticked.filter((each) => each !== code),

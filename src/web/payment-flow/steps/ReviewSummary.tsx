@@ -1,67 +1,134 @@
-import { Trans } from '@lingui/react/macro'
-import type { MatchFact } from '#contract/facts.ts'
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import type { MatchRow } from '#chains/match.ts'
+import { shortAddress } from '#contract/known-address.ts'
+import { nativeAsset } from '#contract/network.ts'
+import { formatPrice } from '../../locales/formats.ts'
 import { findEntry } from '../../local-data/address-book/store.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 
 export type ReviewSummaryProps = {
   order: WalletPaymentIntent
-  /** What the network may take in all, as the comparison found it. */
-  fee: MatchFact | undefined
-  /** Then it tells only what was asked for. */
+  /** As the comparison found them in the transaction. */
+  rows: readonly MatchRow[]
+  /** Then it shows only what was asked for. */
   blocked: boolean
 }
 
-/** The payment in one sentence. */
-export function ReviewSummary({ order, fee, blocked }: ReviewSummaryProps) {
+/** The payment in four lines: what is paid, to whom and for what, the network fee, and the total. */
+export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
+  const { t } = useLingui()
   const network = useNetwork(order.network)
-  const { sellerWallets } = useConfig()
-  const networkName = network?.name ?? order.network
-  const name = findEntry(order.recipient)?.name
-  const most = fee && formatMatchFact(fee)
+  const { sellerWallets, title } = useConfig()
+  const name =
+    findEntry(order.recipient)?.name ??
+    (sellerWallets.includes(order.recipient) ? title : undefined)
+  const { asset, amountAtomic, description, quote } = order
+  const native = network ? nativeAsset(network) : asset
+  const fee = rows.find(({ field }) => field === 'fee')?.got
+  const rent = rows.find(({ field }) => field === 'rent')?.got
+  const feeAtomic = fee?.code === 'at_most' ? shortLimit(fee.params) : 0n
+  const rentAtomic = rent?.code === 'rent_at_most' ? shortLimit(rent.params) : 0n
+  const costs = feeAtomic + rentAtomic
+  const money = (atomic: bigint, of = native) => (
+    <Amount atomic={atomic} decimals={of.decimals} exact symbol={of.symbol} />
+  )
   return (
-    <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
-      <p className="text-sm text-muted">
-        {blocked ? <Trans>You asked to send</Trans> : <Trans>You send</Trans>}
-      </p>
-      <Amount
-        atomic={order.amountAtomic}
-        decimals={order.asset.decimals}
-        exact
-        size="xl"
-        symbol={order.asset.symbol}
-      />
-      <p className="mt-3 text-sm text-muted">
-        {name !== undefined ? (
-          <Trans>
-            to <span className="font-medium text-ink">{name}</span>, in your address book:
-          </Trans>
-        ) : sellerWallets.includes(order.recipient) ? (
-          <Trans>
-            to <span className="font-medium text-ink">the seller</span>:
-          </Trans>
-        ) : (
-          <Trans>to this address:</Trans>
+    <dl className="mt-4 divide-y divide-line rounded-lg border border-line text-sm">
+      <Line name={blocked ? t`You asked to pay` : t`You pay`}>
+        <Amount
+          atomic={amountAtomic}
+          decimals={asset.decimals}
+          exact
+          size={amountAtomic.toString().length > 18 ? 'md' : 'lg'}
+          symbol={asset.symbol}
+        />
+        {quote && (
+          <span className="block text-muted">{formatPrice(quote.amount, quote.currency)}</span>
         )}
-      </p>
-      <p className="mt-0.5 text-ink">
-        <Address copy full value={order.recipient} />
-      </p>
-      <p className="mt-3 text-sm text-muted">
-        {most && !blocked ? (
-          <Trans>
-            on <span className="font-medium text-ink">{networkName}</span>. The network’s fee, which
-            you pay too: <span className="font-medium text-ink">{most}</span>.
-          </Trans>
-        ) : (
-          <Trans>
-            on <span className="font-medium text-ink">{networkName}</span>.
-          </Trans>
+      </Line>
+      <Line name={t`To`}>
+        {name !== undefined && <span className="block font-medium">{name}</span>}
+        {description !== undefined && (
+          <UntrustedText className="line-clamp-2 text-muted" text={description} />
         )}
-      </p>
+        <AddressDisclosure value={order.recipient} />
+        <span className="block text-muted">{network?.name ?? order.network}</span>
+      </Line>
+      {!blocked && fee && (
+        <Line name={t`Network fee`}>
+          {fee.code === 'nothing' ? (
+            <Trans>None. Another account pays it.</Trans>
+          ) : fee.code === 'at_most' ? (
+            <Trans>up to {money(feeAtomic)}</Trans>
+          ) : (
+            formatMatchFact(fee)
+          )}
+          {rentAtomic > 0n && (
+            <span className="block text-muted">
+              <Trans>and account rent up to {money(rentAtomic)}</Trans>
+            </span>
+          )}
+        </Line>
+      )}
+      {!blocked && (
+        <Line name={t`Total`}>
+          <span className="font-semibold">
+            {costs === 0n ? (
+              money(amountAtomic, asset)
+            ) : asset.native ? (
+              <Trans>up to {money(amountAtomic + costs)}</Trans>
+            ) : (
+              <Trans>
+                {money(amountAtomic, asset)} and up to {money(costs)}
+              </Trans>
+            )}
+          </span>
+        </Line>
+      )}
+    </dl>
+  )
+}
+
+function Line({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex items-baseline justify-between gap-4 px-4 py-3">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="figures min-w-0 text-end [overflow-wrap:anywhere]">{children}</dd>
     </div>
   )
+}
+
+/** A short address that opens to the full one, where the page has few words. */
+export function AddressDisclosure({ value }: { value: string }) {
+  return (
+    <details className="group">
+      <summary className="touch-target inline-flex cursor-pointer list-none items-center gap-1 rounded-sm font-mono text-[13px] [&::-webkit-details-marker]:hidden">
+        {shortAddress(value)}
+        <Icon
+          className="text-muted transition-transform group-open:rotate-90"
+          name="chevronRight"
+          size={14}
+        />
+      </summary>
+      <Address copy full value={value} />
+    </details>
+  )
+}
+
+const SHORT_DECIMALS = 6
+
+/** A limit in six decimals, or three significant digits of less; never below the real one, which the comparison shows in full. */
+function shortLimit(limit: { amountAtomic: string; decimals: number }): bigint {
+  const { amountAtomic, decimals } = limit
+  const dropped = Math.min(decimals - SHORT_DECIMALS, amountAtomic.length - 3)
+  if (dropped <= 0) return BigInt(amountAtomic)
+  const step = 10n ** BigInt(dropped)
+  return ((BigInt(amountAtomic) + step - 1n) / step) * step
 }

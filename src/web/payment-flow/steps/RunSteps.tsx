@@ -70,6 +70,7 @@ type WalletStepProps = {
 function WalletStep({ state, onChange }: WalletStepProps) {
   const { order } = state
   const { walletName } = order
+  const units = order.amountAtomic.toString()
   const [slow, setSlow] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), HELP_AFTER_MS)
@@ -86,9 +87,7 @@ function WalletStep({ state, onChange }: WalletStepProps) {
           <Trans>Approve in {walletName}</Trans>
         </StepHeading>
         <p className="mx-auto mt-1 max-w-108 text-sm text-muted">
-          <Trans>
-            Compare the amount and the address there with these. Approve only if they are equal.
-          </Trans>
+          <Trans>Check amount and address, then approve.</Trans>
         </p>
         <div className="mx-auto mt-5 max-w-120 rounded-lg bg-sunken px-4 py-4">
           <Amount
@@ -98,6 +97,11 @@ function WalletStep({ state, onChange }: WalletStepProps) {
             size="lg"
             symbol={order.asset.symbol}
           />
+          {!order.asset.native && (
+            <p className="figures text-sm text-muted">
+              <Trans>Some wallets show {units}, in the smallest unit.</Trans>
+            </p>
+          )}
           <p className="mt-1">
             <Address full value={order.recipient} />
           </p>
@@ -109,18 +113,13 @@ function WalletStep({ state, onChange }: WalletStepProps) {
             </p>
             <ul className="mt-1 list-disc space-y-1 ps-5">
               <li>
-                <Trans>
-                  Click the icon of {walletName} in your browser’s toolbar; its window may be behind
-                  this one.
-                </Trans>
+                <Trans>Open {walletName} in the toolbar.</Trans>
               </li>
               <li>
-                <Trans>Unlock {walletName}. An older request may have to be answered first.</Trans>
+                <Trans>Unlock {walletName}. Answer older requests first.</Trans>
               </li>
               <li>
-                <Trans>
-                  A test network may make the wallet warn. The comparison above is what counts.
-                </Trans>
+                <Trans>Wallets may warn about test networks.</Trans>
               </li>
             </ul>
           </div>

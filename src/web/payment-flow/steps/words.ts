@@ -24,12 +24,12 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
       return t`Preparing the transaction.`
     case 'review':
       return state.review.verdict === 'blocked'
-        ? t`Blocked. This transaction will not be signed.`
+        ? t`Blocked. Nothing was signed.`
         : state.review.simulation.state === 'running'
           ? ''
           : t`Ready to review.`
     case 'expired_unsigned':
-      return t`This transaction ran out of time. Nothing was sent.`
+      return t`Expired. Nothing was sent.`
     case 'cancelled':
       return t`Given up. Nothing was sent.`
     case 'awaiting_wallet':
@@ -44,7 +44,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'signed':
       return {
         title: t`Signed, waiting for the network`,
-        body: t`Your connection does not answer yet. Nothing was sent so far; it is sent as soon as the network is back.`,
+        body: t`Not sent yet. The page sends it when the RPC endpoint answers.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -52,7 +52,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'broadcast':
       return {
         title: t`Sent`,
-        body: t`Waiting for the network to show it. You can leave; this page goes on where it was.`,
+        body: t`Waiting. You can close this page.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -60,15 +60,15 @@ export function progressOf(state: OutgoingState): Progress {
     case 'submitted':
       if (state.outcome === 'reverted')
         return {
-          title: t`It did not go through`,
-          body: t`The transaction was executed and failed. Waiting until that is final.`,
+          title: t`Payment failed`,
+          body: t`Failed. Waiting until that is final.`,
           tone: 'warn',
           icon: 'warning',
           working: true,
         }
       return {
         title: state.landed ? t`In a block` : t`On its way`,
-        body: t`The network has it. Waiting for confirmations. You can leave; this page goes on where it was.`,
+        body: t`Payment sent. Confirming… You can close this page.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -76,7 +76,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'confirmed':
       return {
         title: t`Paid`,
-        body: t`The network confirmed the payment. It becomes final in a moment.`,
+        body: t`Confirmed, becoming final.`,
         tone: 'good',
         icon: 'check',
         working: true,
@@ -84,7 +84,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Paid and finalized`,
-        body: t`The payment is final and cannot be undone.`,
+        body: t`The payment is final.`,
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -92,7 +92,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`The block with this payment is no longer part of the chain. The payment may be included again. No new one is prepared until that is ruled out.`,
+        body: t`Reorganization: the payment may be included again. Do not pay again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -101,14 +101,14 @@ export function progressOf(state: OutgoingState): Progress {
       return state.reason === 'wallet_lost'
         ? {
             title: t`Checking whether it was sent`,
-            body: t`${wallet}’s answer got lost. If its window is still open, answer it there. This page looks on the chain for a payment with the number reserved for it. Do not pay a second time.`,
+            body: t`${wallet} did not answer. It may have sent the payment. Do not pay again.`,
             tone: 'warn',
             icon: 'question',
             working: true,
           }
         : {
-            title: t`Checking whether it landed`,
-            body: t`The transaction was sent, but the network does not show it yet. No new one is prepared while this one can still be executed. Do not pay a second time.`,
+            title: t`Checking the chain`,
+            body: t`Not visible yet. It may still be executed. Do not pay again.`,
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -126,8 +126,8 @@ export function isWaiting({ step }: OutgoingState): boolean {
 /** Sent, and the shop cannot tell whose it is. It is no failure: the payer can confirm it now or later. */
 export function unconfirmedProgress(): Progress {
   return {
-    title: t`Sent, not confirmed to be yours`,
-    body: t`The payment left your wallet. The shop cannot match it to this order until you confirm that it is yours.`,
+    title: t`Sent, not confirmed as yours`,
+    body: t`Payment sent. Confirm that it is yours.`,
     tone: 'warn',
     icon: 'question',
     working: false,
@@ -136,32 +136,37 @@ export function unconfirmedProgress(): Progress {
 
 function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
+  const { walletName } = state.order
   const detail = state.detail ?? ''
-  const reason = detail || t`The transaction was executed and failed.`
+  const reason = detail || t`The transaction failed.`
   switch (state.reason) {
     case 'expired':
       return {
         ...base,
-        title: t`It did not land in time`,
-        body: t`The chain proves that this transaction can no longer be executed. Nothing was paid. You can pay again safely.`,
+        title: t`Expired`,
+        body: t`Nothing was paid. You can pay again safely.`,
       }
     case 'superseded':
+      // A wallet that never answered may still have the request open, and choose another nonce for it.
       return {
         ...base,
-        title: t`Another transaction took its place`,
-        body: t`Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.`,
+        title: t`Replaced by another transaction`,
+        body:
+          state.sent.signature === null
+            ? t`Reject any open request in ${walletName} before you pay again.`
+            : t`The nonce was used. You can pay again safely.`,
       }
     case 'reverted':
       return {
         ...base,
-        title: t`The network refused it`,
+        title: t`Rejected by the network`,
         body: t`${reason} The recipient got nothing.`,
       }
     case 'other':
       return {
         ...base,
         title: t`Something else landed`,
-        body: t`The transaction on the chain is not the payment you asked for. ${detail} Do not pay again before you have looked at it in your wallet.`,
+        body: t`The chain shows another payment. ${detail} Check your wallet before you pay again.`,
       }
   }
 }

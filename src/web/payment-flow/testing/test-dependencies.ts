@@ -41,6 +41,7 @@ export class TestDependencies {
   matches = true
   walletSigner: string | null
   signedDiffers = false
+  keepsNonce = true
   readonly transactions = new Map<string, Transaction>()
   readonly keys: string[] = []
   readonly reports: string[] = []
@@ -189,6 +190,7 @@ export class TestDependencies {
 
   readonly wallet: PaymentWallet = {
     signer: async () => this.walletSigner,
+    keepsNonce: async () => this.keepsNonce,
     pay: (_order, built) => {
       this.walletRequests++
       return new Promise((answer) => this.asked.push({ plan: decode(built.bytes), answer }))

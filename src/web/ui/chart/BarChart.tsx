@@ -106,7 +106,7 @@ export function BarChart(props: BarChartProps) {
         <BarTable {...props} />
       ) : (
         <div
-          aria-label={t`${label}. Arrow keys walk the bars.`}
+          aria-label={t`${label}. Use the arrow keys.`}
           aria-orientation="horizontal"
           aria-valuemax={last}
           aria-valuemin={0}

@@ -32,27 +32,56 @@ type WalletRowProps = {
 
 const labels = { evm: 'Ethereum', solana: 'Solana' } as const
 
-/** A wallet with one button for each family it speaks. */
+/** A wallet. One that is offered for one family is a button as a whole; otherwise it has a button for each family it speaks. */
 function WalletRow({ wallet, families, busy, onConnect }: WalletRowProps) {
-  return (
-    <div className="flex items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5">
+  const offered = families.filter((family) => wallet.ids[family])
+  const [only] = offered
+  const face = (
+    <>
       <WalletIcon icon={wallet.icon} large />
       <span className="min-w-0 flex-1 truncate text-sm font-medium">{wallet.name}</span>
-      {families
-        .filter((family) => wallet.ids[family])
-        .map((family) => (
-          <Button
-            aria-label={label(wallet.name, labels[family])}
-            busy={busy === family}
-            key={family}
-            onClick={() => onConnect(family)}
-            size="sm"
-          >
-            {labels[family]}
-          </Button>
-        ))}
+    </>
+  )
+  if (only && offered.length === 1)
+    return (
+      <button
+        aria-busy={busy === only || undefined}
+        aria-label={label(wallet.name, labels[only])}
+        className="flex min-h-14 w-full items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5 text-start hover:bg-hover"
+        onClick={() => busy ?? onConnect(only)}
+        type="button"
+      >
+        {face}
+        {busy === only ? (
+          <Spinner />
+        ) : (
+          <span className="text-sm text-muted">
+            {/* The name that is read out contains what is seen, in its order. */}{' '}
+            <OnNetwork network={labels[only]} />
+          </span>
+        )}
+      </button>
+    )
+  return (
+    <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5">
+      <span className="flex min-w-32 flex-1 items-center gap-3">{face}</span>
+      {offered.map((family) => (
+        <Button
+          aria-label={label(wallet.name, labels[family])}
+          busy={busy === family}
+          key={family}
+          onClick={() => onConnect(family)}
+          size="sm"
+        >
+          {labels[family]}
+        </Button>
+      ))}
     </div>
   )
+}
+
+function OnNetwork({ network }: { network: string }) {
+  return <Trans>on {network}</Trans>
 }
 
 function label(wallet: string, network: string): string {
@@ -70,11 +99,7 @@ function NoWallets({ families }: { families: readonly Family[] }) {
   return (
     <div>
       <p className="text-sm text-muted">
-        <Trans>
-          A wallet is an app that keeps your money and asks you before it pays. None was found in
-          this browser. Install one and reload this page, or open this page inside your wallet’s
-          app.
-        </Trans>
+        <Trans>No wallet found. Install one, or use your wallet’s app.</Trans>
       </p>
       <ul className="mt-4 grid gap-2">
         {SUGGESTED.filter((wallet) =>
@@ -170,21 +195,20 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
 function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
   return (
     <p className="mt-3 text-sm text-muted">
-      <Trans>Approve in {name}. Nothing opened? Click its icon in your browser’s toolbar.</Trans>
+      <Trans>Approve in {name} (toolbar icon).</Trans>
     </p>
   )
 }
 
 function descriptionOf(stage: ConnectStep): string {
-  if (stage.name !== 'accounts')
-    return t`Connecting shows this page your address. It moves no money.`
+  if (stage.name !== 'accounts') return t`Only your address is shared.`
   const { name } = stage.wallet
   return t`${name} offers several accounts.`
 }
 
 function titleOf(stage: ConnectStep, family: Family | undefined): string {
   if (stage.name === 'accounts') return t`Which account?`
-  if (stage.name === 'scanning') return t`Connect a wallet on another device`
+  if (stage.name === 'scanning') return t`Wallet on another device`
   if (!family) return t`Connect a wallet`
   return family === 'evm' ? t`Connect an Ethereum wallet` : t`Connect a Solana wallet`
 }
@@ -224,26 +248,30 @@ type ElsewhereRowProps = {
 
 /** The wallet is not in this browser: on another device, or in a separate app. */
 function ElsewhereRow({ onScan, open }: ElsewhereRowProps) {
+  const onPhone = window.matchMedia('(pointer: coarse)').matches
   return (
     <div className="mt-4 space-y-2 border-t border-line pt-4">
+      {onPhone && <OnPhone />}
       {onScan && (
         <Button onClick={onScan} wide>
-          <Trans>Scan with a wallet on another device</Trans>
+          {onPhone ? <Trans>Use WalletConnect</Trans> : <Trans>Scan with another device</Trans>}
         </Button>
       )}
-      <details className="group" open={open}>
-        <summary className="touch-target flex cursor-pointer items-center gap-1.5 py-1 text-sm text-muted select-none hover:text-ink">
-          <Icon
-            className="transition-transform group-open:rotate-90"
-            name="chevronRight"
-            size={14}
-          />
-          <Trans>Continue on a phone</Trans>
-        </summary>
-        <div className="mt-2">
-          <OnPhone />
-        </div>
-      </details>
+      {!onPhone && (
+        <details className="group" open={open}>
+          <summary className="touch-target flex cursor-pointer items-center gap-1.5 py-1 text-sm text-muted select-none hover:text-ink">
+            <Icon
+              className="transition-transform group-open:rotate-90"
+              name="chevronRight"
+              size={14}
+            />
+            <Trans>Continue on a phone</Trans>
+          </summary>
+          <div className="mt-2">
+            <OnPhone />
+          </div>
+        </details>
+      )}
     </div>
   )
 }
@@ -255,17 +283,17 @@ function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCancel: (
     <div className="grid justify-items-center gap-3">
       {uri === undefined ? (
         <div className="grid aspect-square w-full max-w-64 place-items-center rounded-lg border border-line bg-sunken">
-          <Spinner label={t`Asking WalletConnect for a code`} />
+          <Spinner label={t`Preparing the code`} />
         </div>
       ) : (
         <QrCode
           className="w-full max-w-64 border border-line"
-          label={t`Code that connects a wallet on another device`}
+          label={t`Wallet connection code`}
           value={uri}
         />
       )}
       <p className="text-center text-sm text-muted">
-        <Trans>Scan it with your wallet, then approve there. Connecting moves nothing.</Trans>
+        <Trans>Scan and approve.</Trans>
       </p>
       <div className="flex flex-wrap justify-center gap-2">
         {uri !== undefined && (
@@ -275,7 +303,7 @@ function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCancel: (
                 <Trans>Open a wallet on this phone</Trans>
               </a>
             )}
-            <CopyButton label={t`Copy the code as text`} text value={uri} />
+            <CopyButton label={t`Copy code as text`} text value={uri} />
           </>
         )}
         <Button onClick={onCancel} size="sm">

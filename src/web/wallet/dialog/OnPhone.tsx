@@ -12,9 +12,7 @@ export function OnPhone() {
   if (page.protocol !== 'https:') {
     return (
       <p className="text-sm text-muted">
-        <Trans>
-          Phones and wallet apps open only HTTPS addresses. This page is served without HTTPS.
-        </Trans>
+        <Trans>Mobile wallets need HTTPS.</Trans>
       </p>
     )
   }
@@ -40,11 +38,11 @@ export function OnPhone() {
     <div className="grid justify-items-center gap-2">
       <QrCode
         className="w-full max-w-52 border border-line"
-        label={t`Code that opens this page at ${page.host}`}
+        label={t`Code for ${page.host}`}
         value={page.href}
       />
       <p className="text-center text-sm text-muted">
-        <Trans>Scan it with a phone that has a wallet, and go on there.</Trans>
+        <Trans>Scan with a phone wallet.</Trans>
       </p>
     </div>
   )

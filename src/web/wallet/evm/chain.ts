@@ -168,7 +168,7 @@ async function readLanded(
     at: serverNow(),
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
     failure: reverted
-      ? t`The transaction was executed and reverted. Only the network fee was paid.`
+      ? t`Reverted. Only the network fee was paid.`
       : paid
         ? null
         : t`On the chain, ${difference}`,

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import { payWithProvider } from './pay.ts'
+import { declaresExactNonce, payWithProvider } from './pay.ts'
 
 const SENDER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -65,6 +65,7 @@ function walletWith(answers: Record<string, (params: unknown) => unknown>) {
   return {
     asked,
     methods: () => asked.map(({ method }) => method),
+    declares: () => declaresExactNonce(provider, '0x7a69', SENDER),
     pay: () => payWithProvider(provider, network, { order, built }),
     onChain: (id: string) => (chainId = id),
   }
@@ -194,14 +195,14 @@ test.each([
     'eth_chainId',
     {
       kind: 'refused',
-      userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+      userError: { code: 'TIMEOUT', body: 'Sign again. Nothing was sent.' },
     },
   ],
   [
     'eth_accounts',
     {
       kind: 'refused',
-      userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+      userError: { code: 'TIMEOUT', body: 'Sign again. Nothing was sent.' },
     },
   ],
   ['wallet_switchEthereumChain', { kind: 'refused', userError: { code: 'WRONG_CHAIN' } }],
@@ -222,4 +223,18 @@ test.each([
   expect(await paid).toMatchObject(answer)
   if (method !== 'eth_sendTransaction')
     expect(wallet.methods()).not.toContain('eth_sendTransaction')
+})
+
+test.each<[string, boolean, (params: unknown) => unknown]>([
+  ['declares it', true, () => ({ '0x7a69': { exactNonce: { supported: true } } })],
+  ['denies it', false, () => ({ '0x7a69': { exactNonce: { supported: false } } })],
+  ['declares it for another chain', false, () => ({ '0x1': { exactNonce: { supported: true } } })],
+  ['declares something else', false, () => ({ '0x7a69': { atomic: { status: 'supported' } } })],
+  ['knows no capabilities', false, fail({ code: 4200 })],
+  ['never answers', false, never],
+])('a wallet that %s keeps the nonce: %s', async (_, keeps, answer) => {
+  vi.useFakeTimers()
+  const declared = walletWith({ wallet_getCapabilities: answer }).declares()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await declared).toBe(keeps)
 })

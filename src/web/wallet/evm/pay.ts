@@ -1,8 +1,13 @@
-import { numberToHex, type EIP1193Provider } from 'viem'
+import * as v from 'valibot'
+import { numberToHex, type EIP1193Provider, type Hex } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import type {
+  CheckedTransaction,
+  UserError,
+  WalletPaymentIntent,
+} from '../../payment-intent/intent.ts'
 import type { WalletResponse } from '../../payment-intent/ports.ts'
 import {
   describeUserError,
@@ -17,6 +22,8 @@ import { switchChain } from './switch-chain.ts'
 /** A wallet that has not answered by then is treated as one that may have sent. */
 const SEND_WITHIN_MS = 5 * 60_000
 const READ_WITHIN_MS = 10_000
+/** The payer waits for it after the click: a wallet that takes longer declares nothing. */
+const CAPABILITIES_WITHIN_MS = 1_000
 /** Said before the request these mean that nothing was sent; as its answer they break off an approval that may have been given already. */
 const BROKEN_OFF: ReadonlySet<WalletSignal> = new Set(['disconnected', 'wrong_chain'])
 const HASH = /^0x[0-9a-f]{64}$/i
@@ -25,6 +32,38 @@ const HASH = /^0x[0-9a-f]{64}$/i
 export async function readAccounts(provider: EIP1193Provider): Promise<string[]> {
   const accounts = await bounded(provider.request({ method: 'eth_accounts' }), READ_WITHIN_MS)
   return accounts.map((account) => checksumAddress(account))
+}
+
+/** Brings the wallet to a network before a transaction for it is built: the time to sign is not spent on adding a network. */
+export async function prepareProvider(
+  provider: EIP1193Provider,
+  network: Network,
+  walletName: string,
+): Promise<UserError | null> {
+  try {
+    await switchChain(provider, network, walletName)
+    return null
+  } catch (error) {
+    return describeUnsigned(signalOf(error), walletName)
+  }
+}
+
+/**
+ * Whether the wallet declares the capability `exactNonce` (EIP-5792): it sends with the nonce that it
+ * is asked with. Without it a wallet may choose the nonce, as MetaMask on phones does. Never throws.
+ */
+export async function declaresExactNonce(
+  provider: EIP1193Provider,
+  chainId: Hex,
+  address: string,
+): Promise<boolean> {
+  const request = { method: 'wallet_getCapabilities', params: [address, [chainId]] }
+  const capabilities: unknown = await bounded(
+    provider.request(request as never),
+    CAPABILITIES_WITHIN_MS,
+  ).catch(() => undefined)
+  const exactNonce = v.object({ exactNonce: v.object({ supported: v.literal(true) }) })
+  return v.is(v.object({ [chainId]: exactNonce }), capabilities)
 }
 
 /**

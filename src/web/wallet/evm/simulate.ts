@@ -56,7 +56,7 @@ export async function simulate(
         gas: decoded.gas,
       })
       return order.operation.kind === 'approve' && !reportsTransfer(data)
-        ? { state: 'failed', reason: t`the token refuses it.` }
+        ? { state: 'failed', reason: t`the token rejects it.` }
         : { state: 'passed', changes: [fee] }
     }
     if (!order.asset.native) return await simulateToken(client, order, { decoded, fee })
@@ -87,9 +87,9 @@ export async function simulate(
     if (refused)
       return {
         state: 'failed',
-        reason: refused.message.split('\n')[0] ?? t`the recipient refuses it.`,
+        reason: refused.message.split('\n')[0] ?? t`the recipient rejects it.`,
       }
-    return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
+    return { state: 'unavailable', reason: t`the RPC endpoint did not answer.` }
   }
 }
 
@@ -106,7 +106,7 @@ async function simulateToken(
     readHeld(client, asset, recipient),
   ])
   if (held === undefined || received === undefined)
-    return { state: 'failed', reason: t`there is no token at the address of ${asset.symbol}.` }
+    return { state: 'failed', reason: t`no token exists at ${asset.symbol}.` }
   if (held < amountAtomic)
     return { state: 'failed', reason: describeLack({ balance: held, cost: amountAtomic, asset }) }
   const trial =
@@ -117,8 +117,8 @@ async function simulateToken(
       state: 'failed',
       reason:
         refusal.code === 'reverts'
-          ? (refusal.answer ?? t`the token refuses it.`)
-          : t`the token reports that it did not transfer.`,
+          ? (refusal.answer ?? t`the token rejects it.`)
+          : t`the token would not transfer.`,
     }
   }
   const { before, after } = trial
@@ -127,7 +127,7 @@ async function simulateToken(
     const wanted = formatAmount(amountAtomic, asset.decimals)
     return {
       state: 'failed',
-      reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.`,
+      reason: t`only ${arrives} ${asset.symbol} of ${wanted} would arrive.`,
     }
   }
   return {
@@ -213,6 +213,6 @@ function describeLack({
   const words = (amount: bigint) => `${formatAmount(amount, asset.decimals)} ${asset.symbol}`
   const [holds, needs, lacks] = [words(balance), words(cost), words(cost - balance)]
   return asset.native
-    ? t`the account holds ${holds} and needs up to ${needs}, the fee included. It lacks ${lacks}.`
-    : t`the account holds ${holds} and needs ${needs}. It lacks ${lacks}.`
+    ? t`balance ${holds}, needed with the fee up to ${needs}, missing ${lacks}.`
+    : t`balance ${holds}, needed ${needs}, missing ${lacks}.`
 }

@@ -1,4 +1,5 @@
 import {
+  numberToHex,
   type Address,
   type PublicClient,
   TransactionNotFoundError,
@@ -45,7 +46,7 @@ import type {
 } from '../state/wallet-adapter.ts'
 import { evmChain } from './chain.ts'
 import { readingOf } from './operations.ts'
-import { payWithProvider, readAccounts } from './pay.ts'
+import { declaresExactNonce, payWithProvider, prepareProvider, readAccounts } from './pay.ts'
 import { signTypedData } from './sign-typed-data.ts'
 import { WALLET_CONNECT } from './wallet-connect-id.ts'
 import { walletConnect, type RelaySettings, type WalletConnect } from './walletconnect.ts'
@@ -238,6 +239,21 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     },
     wallet: {
       signer: async () => (await connection.readSigner().catch(() => null))?.address ?? null,
+      prepare: async (order) => {
+        const network = networks.find((each) => each.network === order.network)
+        // A wallet that is not connected is noticed when it is to sign.
+        const signer = await connection.readSigner().catch(() => null)
+        return network && signer
+          ? prepareProvider(signer.provider, network, order.walletName)
+          : null
+      },
+      keepsNonce: async ({ network, sender }) => {
+        const provider = connection.connector && (await providerOf(connection.connector))
+        return (
+          provider !== undefined &&
+          declaresExactNonce(provider, numberToHex(chainIdOf(network)), sender)
+        )
+      },
       pay: async (order, built) => {
         const network = networks.find((each) => each.network === order.network)
         const { connector } = connection

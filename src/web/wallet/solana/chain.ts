@@ -106,7 +106,7 @@ async function read(
     at: serverNow(),
     outcome: paid && !failed ? 'paid' : failed ? 'reverted' : 'other',
     failure: failed
-      ? t`The transaction was executed and failed: ${reason}. Only the network fee was paid.`
+      ? t`Failed: ${reason}. Only the network fee was paid.`
       : paid
         ? null
         : t`On the chain, ${difference}`,

@@ -219,7 +219,7 @@ test('a wallet that never answers is not waited for without end, and has sent no
   await vi.advanceTimersByTimeAsync(5 * 60_000)
   expect(await paid).toMatchObject({
     kind: 'refused',
-    userError: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' },
+    userError: { code: 'TIMEOUT', body: 'Sign again. Nothing was sent.' },
   })
 })
 

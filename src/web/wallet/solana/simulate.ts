@@ -30,7 +30,7 @@ export async function simulate(
       return { state: 'passed', changes }
     })
   } catch {
-    return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
+    return { state: 'unavailable', reason: t`the RPC endpoint did not answer.` }
   }
 }
 
@@ -56,7 +56,7 @@ async function run(
     const reason = describeFailure(value.err)
     // A lagging node does not know the blockhash yet: it simulated nothing.
     if (reason === 'BlockhashNotFound')
-      return { state: 'unavailable', reason: t`your connection lags behind the network.` }
+      return { state: 'unavailable', reason: t`the RPC endpoint lags behind.` }
     return { state: 'failed', reason: `${reason}.` }
   }
   return new Map(
@@ -99,12 +99,12 @@ function judgeToken(
   const { asset, recipient, amountAtomic } = order
   const [from, to] = [read(states, source), read(states, destination)]
   if (!from.after || !to.after)
-    return { state: 'unavailable', reason: t`your connection does not show the token accounts.` }
+    return { state: 'unavailable', reason: t`token accounts not found.` }
   if (to.after.owner !== recipient || to.after.mint !== asset.address) {
     const owner = to.after.owner
     return {
       state: 'failed',
-      reason: t`the recipient’s token account belongs to another account: ${owner}.`,
+      reason: t`the recipient’s token account belongs to ${owner}.`,
     }
   }
   const [left, arrived] = [
@@ -118,7 +118,7 @@ function judgeToken(
     ]
     return {
       state: 'failed',
-      reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.`,
+      reason: t`only ${arrives} ${asset.symbol} of ${wanted} would arrive.`,
     }
   }
   return {

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import type { Family } from '#contract/address.ts'
 
 /**
@@ -42,6 +42,33 @@ export function openConnectDialog(family?: Family): void {
 
 export function closeConnectDialog(): void {
   set({ ...state, dialog: null })
+}
+
+/**
+ * Opens the connect dialog for what needs a wallet first, and does that once the dialog closed with
+ * an account; a dialog closed without one forgets it.
+ */
+export function useConnectFirst(
+  onConnected: (account: ConnectedAccount) => void,
+): (family?: Family) => void {
+  const dialog = useConnectDialog()
+  const accounts = useAccounts()
+  const wanted = useRef<Family | 'any'>(undefined)
+  const run = useRef(onConnected)
+  useEffect(() => {
+    run.current = onConnected
+  })
+  useEffect(() => {
+    if (!wanted.current || dialog !== null) return
+    const family = wanted.current
+    wanted.current = undefined
+    const account = accounts.find((each) => family === 'any' || each.family === family)
+    if (account) run.current(account)
+  }, [dialog, accounts])
+  return (family) => {
+    wanted.current = family ?? 'any'
+    openConnectDialog(family)
+  }
 }
 
 /** Called by a stack with its currently connected account. */

@@ -32,11 +32,11 @@ export function intentOf(
 /** What differs between what was shown and what came back, for the payer. */
 export function firstDifference(rows: readonly MatchRow[]): string {
   const row = rows.find(({ ok }) => !ok)
-  if (!row) return t`its meaning is another.`
+  if (!row) return t`its meaning differs.`
   const [field, got, expected] = [
     i18n._(FIELD_NAMES[row.field]),
     formatMatchFact(row.got),
     formatMatchFact(row.expected),
   ]
-  return t`“${field}” is ${got} instead of ${expected}.`
+  return t`“${field}” is ${got}, not ${expected}.`
 }

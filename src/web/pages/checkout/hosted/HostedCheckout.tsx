@@ -78,9 +78,8 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
             tone="warn"
           >
             <Trans>
-              The same request is sent again until it is certain; it can never become a second
-              payment. Do not pay a second time. You can leave: this browser goes on when you come
-              back.
+              The same request is repeated and cannot pay twice. Do not pay again. You can close
+              this page.
             </Trans>
           </Banner>
         )}
@@ -198,7 +197,7 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
   }, [screen])
   const words =
     state.step === 'unknown'
-      ? t`No answer yet. The same request is sent again until it is certain.`
+      ? t`No answer yet. The same request is repeated.`
       : state.step === 'sent'
         ? t`Sent.`
         : ''

@@ -65,9 +65,7 @@ export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
   const network = networks.find((each) => each.network === chosen?.network)
   const asset = network && chosen && findAsset(network, chosen.asset)
   if (!chosen || !network || !asset)
-    return (
-      <Banner tone="bad">{t`No network is configured for payments. The operator has to add one.`}</Banner>
-    )
+    return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const signer = accounts.find((each) => each.family === familyOf(network.network))
   const { errors } = formState
 

@@ -56,8 +56,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       )}
       <Banner className="mt-4" role="note" tone="warn">
         <Trans>
-          Your signature authorizes the payment. The payment service builds and sends the
-          transaction at once; you cannot cancel it.
+          Your signature authorizes the payment. It is sent at once and cannot be cancelled.
         </Trans>
       </Banner>
       <Facts className="mt-5 border-t border-line pt-4">

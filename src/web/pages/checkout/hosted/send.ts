@@ -159,6 +159,7 @@ function isCertain(error: unknown): error is ApiError {
     return reason !== 'hosted_off' && reason !== 'hosted_intent'
   return (
     error.code === 'INSUFFICIENT_BALANCE' ||
+    error.code === 'SIGNING_REFUSED' ||
     error.code === 'INVALID_RECIPIENT' ||
     error.code === 'INVALID_PARAMETERS'
   )

@@ -63,10 +63,7 @@ export function HtmlView({ html, url }: { html: string; url: string }) {
   if (!page) {
     return (
       <p className="text-sm text-muted">
-        <Trans>
-          This page has no words, or too many to be shown here. Its source is all there, and it can
-          be saved.
-        </Trans>
+        <Trans>Preview unavailable. Save the source.</Trans>
       </p>
     )
   }
@@ -123,7 +120,7 @@ function Picture({ src, alt }: { src: string | undefined; alt: string | undefine
       {alt === undefined ? (
         <Trans>[Picture, not loaded]</Trans>
       ) : (
-        <Trans>[Picture, not loaded: {alt}]</Trans>
+        <Trans>[Image not loaded: {alt}]</Trans>
       )}
     </span>
   )

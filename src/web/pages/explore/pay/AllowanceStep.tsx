@@ -36,7 +36,7 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
         <Card>
           <div aria-busy="true">
             <StepHeading>
-              <Trans>Looking whether Permit2 may take {symbol} from you</Trans>
+              <Trans>Checking Permit2 for {symbol}</Trans>
             </StepHeading>
             <Skeleton className="mt-5 h-7 w-3/4" />
           </div>
@@ -45,19 +45,17 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
     case 'held':
       return (
         <Banner role="alert" tone="warn">
-          <Trans>
-            This request is open in another tab. Go on there, or close that tab to go on here.
-          </Trans>
+          <Trans>Open in another tab. Continue there, or close it.</Trans>
         </Banner>
       )
     case 'unread':
       return (
         <Card>
           <StepHeading>
-            <Trans>Your connection to the network does not answer</Trans>
+            <Trans>RPC endpoint does not answer</Trans>
           </StepHeading>
           <p className="mt-1 text-sm text-muted">
-            <Trans>Nothing was sent. What Permit2 may take is read first.</Trans>
+            <Trans>Nothing was sent.</Trans>
           </p>
           <div className="mt-5 flex flex-wrap gap-2">
             <Button icon={<Icon name="refresh" />} onClick={look} variant="primary">
@@ -130,7 +128,7 @@ function Summary({ run }: { run: PaymentRun }) {
   return (
     <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
       <p className="text-sm text-muted">
-        <Trans>First you let Permit2 take at most</Trans>
+        <Trans>First, allow Permit2 up to</Trans>
       </p>
       <Amount
         atomic={order.amountAtomic}
@@ -140,14 +138,11 @@ function Summary({ run }: { run: PaymentRun }) {
         symbol={order.asset.symbol}
       />
       <p className="mt-2 text-sm text-muted">
-        <Trans>
-          from your account on {networkName}, and only where you sign for it. This moves nothing but
-          the network fee; the payment itself comes after it.
-        </Trans>
+        <Trans>from your account on {networkName}. You pay only the network fee now.</Trans>
       </p>
       <p className="mt-2 text-sm text-muted">
         <Trans>
-          Permit2 is the contract <Address copy full value={order.recipient} />
+          Permit2 contract: <Address copy full value={order.recipient} />
         </Trans>
       </p>
     </div>
@@ -163,7 +158,7 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'submitted':
       return {
         title: t`Allowing it`,
-        body: t`The network has your leave and confirms it. Then you sign the payment.`,
+        body: t`Approval sent. Next: sign.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -172,7 +167,7 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Allowed`,
-        body: t`Permit2 may take this amount where you sign for it.`,
+        body: t`Permit2 approved. Sign the payment.`,
         tone: 'good',
         icon: 'check',
         working: false,
@@ -180,7 +175,7 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`The block with your approval is no longer part of the chain. The approval may be included again.`,
+        body: t`Reorganization: the approval may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -190,8 +185,8 @@ function allowanceProgress(state: OutgoingState): Progress {
         title: t`Checking whether it was sent`,
         body:
           state.reason === 'wallet_lost'
-            ? t`${walletName}’s answer got lost. If its window is still open, answer it there. This page looks on the chain for it.`
-            : t`It was sent, and the network does not show it yet.`,
+            ? t`${walletName} did not answer. Check ${walletName}.`
+            : t`Not visible yet.`,
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -199,15 +194,15 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'failed':
       return state.reason === 'other'
         ? {
-            title: t`Another amount was allowed`,
-            body: t`${walletName} let you change the amount, and what you allowed is less than this payment needs. Nothing was paid. Ask for the terms again.`,
+            title: t`Wrong allowance`,
+            body: t`Allowance too low. Nothing was paid. Request the price again.`,
             tone: 'warn',
             icon: 'warning',
             working: false,
           }
         : {
-            title: t`It was not allowed`,
-            body: t`The transaction did not go through. Nothing was paid.`,
+            title: t`Not approved`,
+            body: t`Failed. Nothing was paid.`,
             tone: 'bad',
             icon: 'cross',
             working: false,

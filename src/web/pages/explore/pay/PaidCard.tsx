@@ -70,24 +70,24 @@ function progressOf(state: OutgoingState, way: Way): Progress {
       return bySeller
         ? {
             ...waiting,
-            title: t`Signed, in the seller’s hands`,
-            body: t`The seller sends it. This page watches the chain for it.`,
+            title: t`Signed, held by the seller`,
+            body: t`Waiting for the seller.`,
           }
         : {
             ...waiting,
             title: t`Sent`,
-            body: t`Waiting for the network to show it. You can leave; this page goes on where it was.`,
+            body: t`Waiting. You can close this page.`,
           }
     case 'submitted':
       return {
         ...waiting,
         title: state.landed ? t`In a block` : t`On its way`,
-        body: t`The network has it. Waiting for confirmations.`,
+        body: t`Waiting for confirmations.`,
       }
     case 'confirmed':
       return {
         title: t`Paid`,
-        body: t`The network confirmed the payment.`,
+        body: t`Confirmed.`,
         tone: 'good',
         icon: 'check',
         working: false,
@@ -95,7 +95,7 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'finalized':
       return {
         title: t`Paid and finalized`,
-        body: t`The payment is final and cannot be undone.`,
+        body: t`The payment is final.`,
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -103,20 +103,20 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`The block with this payment is no longer part of the chain. The payment may be included again.`,
+        body: t`Reorganization: the payment may be included again. Do not pay again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
       }
     case 'unknown':
       return {
-        title: t`Not on the chain yet`,
+        title: t`Payment pending`,
         body:
           state.reason === 'wallet_lost'
-            ? t`${walletName}’s answer got lost. If its window is still open, answer it there. Do not pay a second time.`
+            ? t`${walletName} did not answer. Do not pay again.`
             : bySeller
-              ? t`The seller has your signature and has not used it. The signature stays valid until it expires. No second payment is made before that.`
-              : t`It was sent, and the network does not show it yet. Do not pay a second time.`,
+              ? t`The seller may still use your signature. Do not pay again.`
+              : t`Not visible yet. Do not pay again.`,
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -132,24 +132,24 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
     return {
       ...failed,
       title: t`Something else landed`,
-      body: t`The transaction on the chain is not this payment. Look at it in your wallet before you pay again.`,
+      body: t`The chain shows another payment. Check your wallet before you pay again.`,
     }
   if (state.reason === 'reverted')
     return {
       ...failed,
-      title: t`The network refused it`,
-      body: t`The transaction was executed and failed. The seller got nothing.`,
+      title: t`Rejected by the network`,
+      body: t`Failed. The seller got nothing.`,
     }
   return bySeller
     ? {
         ...failed,
         tone: 'neutral',
-        title: t`Your signature ran out unused`,
-        body: t`The chain proves that it can no longer be used. Nothing was paid. You can pay again safely.`,
+        title: t`Signature expired unused`,
+        body: t`Nothing was paid. You can pay again safely.`,
       }
     : {
         ...failed,
-        title: t`It did not land`,
-        body: t`The chain proves that this transaction can no longer be executed. Nothing was paid. You can pay again safely.`,
+        title: t`Expired`,
+        body: t`Nothing was paid. You can pay again safely.`,
       }
 }

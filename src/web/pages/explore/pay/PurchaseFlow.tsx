@@ -99,7 +99,7 @@ function Bought({
         !isServed(view.visit) &&
         view.delivered?.delivery.outcome !== 'refused' && (
           <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
-            <Trans>Ask for the terms again</Trans>
+            <Trans>Request the price again</Trans>
           </Button>
         )}
     </>
@@ -124,7 +124,7 @@ function DeliveryCard({
           <span className="text-accent">
             <Spinner />
           </span>
-          <Trans>Asking the server with your payment. It may settle it before it answers.</Trans>
+          <Trans>Sending the payment.</Trans>
         </p>
       </Card>
     )
@@ -152,21 +152,15 @@ function DeliveryCard({
       return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
     case 'pending':
       return (
-        <ResponseCard
-          answer={asked.answer}
-          url={url}
-          title={<Trans>The payment is on its way</Trans>}
-        >
+        <ResponseCard answer={asked.answer} url={url} title={<Trans>Payment pending</Trans>}>
           <p className="mb-4 text-sm text-muted">
-            <Trans>
-              The server waits for the network. It is asked again by itself, with the same payment.
-            </Trans>
+            <Trans>The server is waiting. Trying again automatically.</Trans>
           </p>
         </ResponseCard>
       )
     case 'served':
       return (
-        <ResponseCard answer={asked.answer} url={url} title={<Trans>What you paid for</Trans>}>
+        <ResponseCard answer={asked.answer} url={url} title={<Trans>Your purchase</Trans>}>
           {storage}
         </ResponseCard>
       )
@@ -177,7 +171,7 @@ function DeliveryCard({
           url={url}
           title={
             isPaid(state) ? (
-              <Trans>You paid, and the server answered {delivery.status}</Trans>
+              <Trans>You paid, the server answered {delivery.status}</Trans>
             ) : (
               <Trans>The server answered {delivery.status}</Trans>
             )
@@ -192,17 +186,14 @@ function DeliveryCard({
                 onClick={() => send()}
                 size="sm"
               >
-                <Trans>Retry with the same payment</Trans>
+                <Trans>Try again with the same payment</Trans>
               </Button>
             }
             className="mb-4"
             role="alert"
             tone="warn"
           >
-            <Trans>
-              Your payment is kept in this browser. Asking again sends the same one; nothing is
-              signed or paid a second time.
-            </Trans>
+            <Trans>Trying again costs nothing more.</Trans>
           </Banner>
         </ResponseCard>
       )
@@ -215,31 +206,14 @@ function Kept({ view }: { view: PurchaseView }) {
   const last = visit.deliveries.at(-1)
   const status = last?.status
   return (
-    <Card
-      title={
-        isServed(visit) ? (
-          <Trans>You have had the answer</Trans>
-        ) : (
-          <Trans>Your payment is kept here</Trans>
-        )
-      }
-    >
+    <Card title={isServed(visit) ? <Trans>Delivered</Trans> : <Trans>Payment saved</Trans>}>
       <p className="text-sm text-muted">
         {isServed(visit) ? (
-          <Trans>
-            Asking again sends the same payment. It buys the same thing once more, where the server
-            allows it, and costs nothing.
-          </Trans>
+          <Trans>Trying again costs nothing more.</Trans>
         ) : status ? (
-          <Trans>
-            The server answered {status} the last time. Asking again sends the same payment; nothing
-            is signed or paid a second time.
-          </Trans>
+          <Trans>The server answered {status}. Trying again costs nothing more.</Trans>
         ) : (
-          <Trans>
-            No answer is known yet. Asking again sends the same payment; nothing is signed or paid a
-            second time.
-          </Trans>
+          <Trans>No answer. Trying again costs nothing more.</Trans>
         )}
       </p>
       {userError && (
@@ -254,7 +228,7 @@ function Kept({ view }: { view: PurchaseView }) {
         onClick={() => send()}
         variant="primary"
       >
-        <Trans>Retry with the same payment</Trans>
+        <Trans>Try again with the same payment</Trans>
       </Button>
     </Card>
   )
@@ -266,14 +240,18 @@ function ProofCard({ view }: { view: PurchaseView }) {
   const { walletName } = state.order
   return (
     <Card>
+      <p className="text-sm text-muted">
+        <Trans>Step 2 of 2</Trans>
+      </p>
       <StepHeading>
-        <Trans>Now sign the proof</Trans>
+        <Trans>Sign the proof</Trans>
       </StepHeading>
       <p className="mt-1 text-sm text-muted">
-        <Trans>
-          It is free and moves nothing. It tells the seller that this payment is yours, and for this
-          page only.
-        </Trans>
+        {signing ? (
+          <Trans>Approve in {walletName}.</Trans>
+        ) : (
+          <Trans>Free proof of your payment.</Trans>
+        )}
       </p>
       <Facts className="mt-4 rounded-lg bg-sunken px-4 py-3">
         <Fact name={<Trans>Pays for</Trans>} long>

@@ -45,26 +45,18 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const over = canRebuild(state)
   const said = isChallenge(read) ? read.error : null
   return (
-    <Card
-      title={
-        rose ? (
-          <Trans>The price has risen</Trans>
-        ) : (
-          <Trans>The server did not take the payment</Trans>
-        )
-      }
-    >
+    <Card title={rose ? <Trans>Price increased</Trans> : <Trans>Payment rejected</Trans>}>
       {rose ? (
         <p className="text-sm">
           <Trans>
-            It was{' '}
+            The price was{' '}
             <Amount
               atomic={terms.amountAtomic}
               decimals={asset.decimals}
               exact
               symbol={asset.symbol}
-            />{' '}
-            when you agreed. Now it is{' '}
+            />
+            . It is now{' '}
             <Amount
               atomic={again.terms.amountAtomic}
               className="font-semibold"
@@ -89,27 +81,18 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
       )}
       <Banner className="mt-4" tone={paid ? 'warn' : over ? 'info' : 'warn'}>
         {paid ? (
-          <Trans>
-            Your first payment is on the chain and stays the seller’s. Paying again is a second
-            payment; ask the seller to send the first one back.
-          </Trans>
+          <Trans>The seller has your first payment. Ask for a refund, or pay again.</Trans>
         ) : over ? (
-          <Trans>
-            Your first payment can no longer be used, and nothing was taken. Paying now is the only
-            payment.
-          </Trans>
+          <Trans>The first payment expired. You pay only once.</Trans>
         ) : (
-          <Trans>
-            Your first signature can still be used. You can pay again here as soon as the chain
-            proves that it has expired.
-          </Trans>
+          <Trans>Pay again after the first signature expires.</Trans>
         )}
       </Banner>
       {paid && again && (
         <Checkbox
           checked={agreed}
           className="mt-4"
-          label={<Trans>I want to pay a second time.</Trans>}
+          label={<Trans>Pay again.</Trans>}
           onChange={(event) => setAgreed(event.target.checked)}
         />
       )}
@@ -120,7 +103,7 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
           onClick={() => send()}
           variant={over || hopeless ? 'secondary' : 'primary'}
         >
-          <Trans>Ask again with the same payment</Trans>
+          <Trans>Try again with the same payment</Trans>
         </Button>
         {again && (paid || over) && (
           <Button

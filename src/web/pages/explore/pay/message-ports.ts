@@ -198,8 +198,8 @@ function messageReader(message: Kind, terms: Terms): TransactionReader {
 
 function describeSigner(signer: string | undefined, wanted: string): string {
   return signer === undefined
-    ? t`the signature is nobody’s instead of one of ${wanted}.`
-    : t`the signature is one of ${signer} instead of one of ${wanted}.`
+    ? t`the signature is invalid; expected ${wanted}.`
+    : t`${signer} signed; expected ${wanted}.`
 }
 
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */

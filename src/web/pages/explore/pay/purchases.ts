@@ -1,4 +1,5 @@
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
+import { noteOpenPurchase } from '../../../local-data/open-purchases.ts'
 import { isServed, type Purchase } from './purchase.ts'
 
 /** The paid requests of this browser. A header in here is as good as money until it is used: it leaves for its server alone. */
@@ -26,6 +27,7 @@ export async function writePurchase(visit: Purchase): Promise<Purchase> {
   await transaction.store.put(next)
   if (!stored) await prune(transaction.store)
   await transaction.done
+  noteOpenPurchase(next.id, !isServed(next))
   return next
 }
 

@@ -124,10 +124,20 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
       const signature = await signProof(network, state.order, next.data).catch((error: unknown) => {
         throw walletProblem(error, walletName)
       })
-      if (signature === null)
-        throw new Error(t`${walletName} is asking in another tab. Answer there first.`)
+      if (signature === null) throw new Error(t`Answer ${walletName} in the other tab.`)
       await keepAndSend(headerOfProof(visit, state, signature))
     })
+
+  // The second of the two prompts follows the first by itself; after a reload the payer asks for it.
+  const [witnessed] = useState(() => !('sent' in run.state()))
+  const due = witnessed && next?.kind === 'sign' && network !== undefined
+  const openPrompt = useRef(sign)
+  useEffect(() => {
+    openPrompt.current = sign
+  })
+  useEffect(() => {
+    if (due) openPrompt.current()
+  }, [due])
 
   return {
     visit,

@@ -107,7 +107,7 @@ export function ResponseCard({ answer, url, title, children }: ResponseCardProps
       <div className="mt-4 flex flex-wrap items-center gap-2">
         {shown.kind !== 'empty' && (
           <Button icon={<Icon name="download" />} onClick={() => save(answer)} size="sm">
-            <Trans>Save as a file</Trans>
+            <Trans>Save file</Trans>
           </Button>
         )}
       </div>
@@ -122,13 +122,13 @@ function BodyView({ shown, url }: { shown: ShownBody; url: string }) {
     case 'empty':
       return (
         <p className="text-sm text-muted">
-          <Trans>The answer is empty.</Trans>
+          <Trans>Empty response.</Trans>
         </p>
       )
     case 'image':
       return (
         <img
-          alt={t`The picture the server sent`}
+          alt={t`Image from the server`}
           className="max-h-120 max-w-full rounded-lg border border-line"
           src={shown.src}
         />
@@ -136,7 +136,7 @@ function BodyView({ shown, url }: { shown: ShownBody; url: string }) {
     case 'binary':
       return (
         <p className="text-sm text-muted">
-          <Trans>This is no text and no picture. Save it to open it with another program.</Trans>
+          <Trans>Preview unavailable. Save the file.</Trans>
         </p>
       )
     case 'json':
@@ -165,7 +165,7 @@ function PageView({ text, url }: { text: string; url: string }) {
     <>
       <Segmented
         className="mb-3"
-        label={t`How it is shown`}
+        label={t`View as`}
         onChange={setLook}
         options={[
           { value: 'page', label: t`To read` },
@@ -211,7 +211,7 @@ export function HeaderList({ answer }: { answer: ResourceResponse }) {
     <details className="group mt-4">
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>Headers that could be read</Trans>
+        <Trans>Response headers</Trans>
       </summary>
       <dl className="mt-2 max-h-80 space-y-1 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]">
         {answer.headers.map(([name, value], index) => (

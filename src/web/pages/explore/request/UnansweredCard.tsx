@@ -41,17 +41,14 @@ export function UnansweredCard({
       {unanswered.detail && <p className="mt-2 text-sm">{unanswered.detail}</p>}
       {paid && (
         <p className="mt-2 text-sm font-medium">
-          <Trans>
-            Your payment may have been used all the same. Asking again sends the same one, never a
-            second.
-          </Trans>
+          <Trans>The payment may have been used. Trying again costs nothing more.</Trans>
         </p>
       )}
       <div className="mt-4 flex flex-wrap gap-2">
         {unanswered.signIn && <SignIn />}
         {around && (
           <Button icon={<Icon name="refresh" />} onClick={onRelay} variant="primary">
-            <Trans>Ask through the relay</Trans>
+            <Trans>Use the relay</Trans>
           </Button>
         )}
         <Button
@@ -74,7 +71,7 @@ export function CorsHelp() {
     <div className="mt-5 border-t border-line pt-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p className="text-sm font-medium">
-          <Trans>If this is your server, send these headers</Trans>
+          <Trans>Headers for your server</Trans>
         </p>
         <CopyButton label={t`Copy`} text value={CORS_FIX} />
       </div>
@@ -94,44 +91,28 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
   switch (cause) {
     case 'cors':
       return {
-        title: <Trans>The server does not let pages read its answer</Trans>,
-        body: (
-          <Trans>
-            {host} is there, but its answer is hidden from this page (CORS). The relay can read it
-            for you.
-          </Trans>
-        ),
+        title: <Trans>Blocked by the server</Trans>,
+        body: <Trans>{host} hides its response (CORS). Use the relay.</Trans>,
       }
     case 'policy':
       return {
-        title: <Trans>This page may not ask that server</Trans>,
-        body: (
-          <Trans>
-            The policy of this site does not list {host}. The relay can send the request for you.
-          </Trans>
-        ),
+        title: <Trans>Blocked by this site</Trans>,
+        body: <Trans>{host} is not allowed here. Use the relay.</Trans>,
       }
     case 'too_large':
       return {
-        title: <Trans>The answer is too large to be shown</Trans>,
-        body: <Trans>It is larger than half a megabyte.</Trans>,
+        title: <Trans>Response too large</Trans>,
+        body: <Trans>Maximum: 512 KB.</Trans>,
       }
     case 'relay':
       return {
-        title: <Trans>The relay could not ask that server</Trans>,
-        body: (
-          <Trans>
-            It asks public servers over https only, waits a minute, and passes on half a megabyte at
-            most.
-          </Trans>
-        ),
+        title: <Trans>Relay failed</Trans>,
+        body: <Trans>Limits: public HTTPS servers, one minute, 512 KB.</Trans>,
       }
     case 'silent':
       return {
         title: <Trans>No answer</Trans>,
-        body: (
-          <Trans>Nobody answered at {host}. Check the address, or try again in a moment.</Trans>
-        ),
+        body: <Trans>{host} does not answer.</Trans>,
       }
   }
 }

@@ -34,13 +34,12 @@ export function readRequest({ method, url, headers, body, via }: RequestFields):
   const problems: Partial<Record<'url' | 'headers' | 'body', string>> = {}
   const address = URL.parse(url.trim())
   if (!address || !/^https?:$/.test(address.protocol))
-    problems.url = t`Enter an address that begins with https://.`
-  else if (address.username || address.password)
-    problems.url = t`An address with a user name or a password is not asked.`
+    problems.url = t`Enter an address with https://.`
+  else if (address.username || address.password) problems.url = t`Remove user name and password.`
   const read = readHeaders(headers)
   if (typeof read === 'string') problems.headers = read
   const empty = method === 'GET' || method === 'HEAD'
-  if (empty && body !== '') problems.body = t`A ${method} request has no body.`
+  if (empty && body !== '') problems.body = t`${method} requests have no body.`
   if (typeof read === 'string' || !address || Object.keys(problems).length > 0)
     return { ok: false, problems }
   return {
@@ -67,12 +66,11 @@ function readHeaders(text: string): [string, string][] | string {
     const colon = line.indexOf(':')
     const [name, value] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
     if (colon < 1 || !NAME.test(name))
-      return t`Write one header in each line, for example Accept: application/json.`
-    if (!VALUE.test(value))
-      return t`The value of ${name} holds a character that a header cannot carry.`
-    if (OWN.has(name.toLowerCase())) return t`${name} is added by this page when you pay.`
+      return t`Write one per line, for example Accept: application/json.`
+    if (!VALUE.test(value)) return t`${name} contains an invalid character.`
+    if (OWN.has(name.toLowerCase())) return t`Added when you pay: ${name}.`
     if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
-      return t`${name} stands there twice.`
+      return t`${name} is duplicated.`
     headers.push([name, value])
   }
   return headers

@@ -67,7 +67,7 @@ async function askProxy({ method, url, headers, body }: ResourceRequest): Promis
       return {
         kind: 'unanswered',
         cause: 'relay',
-        detail: t`The proxy passed on something unreadable.`,
+        detail: t`Unreadable relay answer.`,
       }
     return {
       kind: 'answered',

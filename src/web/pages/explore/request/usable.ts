@@ -32,18 +32,18 @@ export type Usable =
     }
 
 export const UNUSABLE = {
-  network: msg`This network is not configured here.`,
-  asset: msg`This asset is not configured here, so the price cannot be shown.`,
-  method: msg`This page does not pay this way: your wallet could not, or could not show you what it signs.`,
-  sponsor: msg`The seller wants to pay the network fee of a payment that you would send yourself, which cannot be.`,
-  no_sponsor: msg`The seller does not say who pays the network fee, and tokens of this network are not paid without that.`,
-  own_sponsor: msg`Your account is the one that would pay the network fee for you.`,
-  no_memo: msg`The seller names no memo: nothing would bind your payment to what you pay for.`,
-  no_domain: msg`The seller does not say how the token names itself, so no signature would fit.`,
-  payee: msg`The payee belongs to another kind of network than the offer.`,
-  own: msg`This would pay your own account.`,
-  short: msg`Your account holds too little of it.`,
-  short_fee: msg`Your account holds enough of it, but nothing for the network fee.`,
+  network: msg`Network not configured.`,
+  asset: msg`Currency not configured.`,
+  method: msg`Not supported by browser wallets.`,
+  sponsor: msg`The seller cannot pay your fee.`,
+  no_sponsor: msg`Fee payer missing.`,
+  own_sponsor: msg`You would pay the seller’s fee.`,
+  no_memo: msg`Memo missing.`,
+  no_domain: msg`Token signing domain missing.`,
+  payee: msg`Payee’s network differs.`,
+  own: msg`The payee is you.`,
+  short: msg`Your balance is too low.`,
+  short_fee: msg`No balance for the network fee.`,
 } as const satisfies Record<string, MessageDescriptor>
 export type UnusableReason = keyof typeof UNUSABLE
 

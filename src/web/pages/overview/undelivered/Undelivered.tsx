@@ -37,12 +37,7 @@ export function Undelivered() {
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
-        subtitle={
-          <Trans>
-            These customers paid, and the connection to your server closed before it was told. If
-            your server sends the same proof again, it is told then.
-          </Trans>
-        }
+        subtitle={<Trans>Your server lost the connection. The same proof gets the result.</Trans>}
         title={<Trans>Undelivered payments</Trans>}
       />
       <Payments />
@@ -75,8 +70,8 @@ function Payments() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>Nothing is undelivered</Trans>}>
-            <Trans>Your server was told of every payment that it settled.</Trans>
+          <EmptyState icon="check" title={<Trans>All delivered</Trans>}>
+            <Trans>Your server has every result.</Trans>
           </EmptyState>
         </Card>
       ) : (
@@ -93,7 +88,7 @@ function Payments() {
       {total > shown && (
         <p className="mt-4 text-sm text-muted">
           <Trans>
-            The newest {shown} of {total} are shown.
+            Newest {shown} of {total}
           </Trans>
         </p>
       )}

@@ -67,13 +67,10 @@ export function AssignDialog({
       }
       onClose={onClose}
       open
-      title={<Trans>Assign this payment to an order?</Trans>}
+      title={<Trans>Assign to an order?</Trans>}
     >
       <Banner role="note" tone="warn">
-        <Trans>
-          This is your decision and it is recorded as yours. It fulfils nothing: the order stays
-          unpaid, and nothing is delivered by it. You can undo it.
-        </Trans>
+        <Trans>The order stays unpaid. You can undo this.</Trans>
       </Banner>
       <Facts className="mt-4">
         <Fact name={t`Amount`}>
@@ -93,7 +90,7 @@ export function AssignDialog({
       </Facts>
       <div className="mt-4">
         <Field
-          hint={<Trans>Why you think so. Only your side sees it.</Trans>}
+          hint={<Trans>Reason, visible to your team</Trans>}
           label={<Trans>Note</Trans>}
           optional
         >

@@ -75,12 +75,10 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
         ) : (
           <div className="mt-4 border-t border-line pt-4">
             <h3 className="text-sm font-medium">
-              <Trans>Orders it fits</Trans>
+              <Trans>Matching orders</Trans>
             </h3>
             <p className="mt-1 text-sm text-muted">
-              <Trans>
-                Ask the payer to sign on the page of the order, or assign the payment yourself.
-              </Trans>
+              <Trans>Ask the payer to sign, or assign the payment.</Trans>
             </p>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
@@ -127,7 +125,7 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
       </div>
       <div className="flex flex-wrap gap-2">
         <CopyButton
-          label={t`Copy the link for the payer`}
+          label={t`Copy link for the payer`}
           text
           value={new URL(hrefOf(path), location.href).href}
         />
@@ -169,7 +167,7 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
         { params: { transferId }, body: {} },
         { idempotencyKey: crypto.randomUUID() },
       )
-      announce(t`The assignment is undone.`)
+      announce(t`Assignment undone.`)
       onChanged()
     } catch (error) {
       setProblem(joinMessage(describeError(error)))
@@ -191,7 +189,7 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
         tone="info"
       >
         <Trans>
-          Assigned to {order} by {who}, <Time at={at} />. The order itself is still unpaid.
+          Assigned to {order} by {who}, <Time at={at} />. The order stays unpaid.
         </Trans>
         {note !== null && <span className="mt-1 block">{note}</span>}
       </Banner>

@@ -27,12 +27,7 @@ export function Unmatched() {
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
-        subtitle={
-          <Trans>
-            This money is in your wallets. It fits an order, and nothing shows that the order’s
-            payer sent it.
-          </Trans>
-        }
+        subtitle={<Trans>Received, but not confirmed by the payer.</Trans>}
         title={<Trans>Unmatched payments</Trans>}
       />
       <Transfers />
@@ -66,8 +61,8 @@ function Transfers() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>Nothing is unmatched</Trans>}>
-            <Trans>Every payment that arrived has an order, or a payer who signed for it.</Trans>
+          <EmptyState icon="check" title={<Trans>All matched</Trans>}>
+            <Trans>Every payment is matched.</Trans>
           </EmptyState>
         </Card>
       ) : (
@@ -85,7 +80,7 @@ function Transfers() {
       {total > shown && (
         <p className="mt-4 text-sm text-muted">
           <Trans>
-            The newest {shown} of {total} are shown.
+            Newest {shown} of {total}
           </Trans>
         </p>
       )}

@@ -60,7 +60,7 @@ export async function checkWithService(
       return {
         ...NOTHING,
         checks,
-        undecided: t`The service cannot tell yet. Ask again in a moment.`,
+        undecided: t`Pending. Check again.`,
       }
     // The service was asked about something it is not configured for: that says nothing about the
     // proof.
@@ -106,7 +106,7 @@ export async function accept(
       vouched: true,
       paymentId,
       already: alreadyProcessed,
-      undecided: verified ? null : t`The payment is on its way. Ask again in a moment.`,
+      undecided: verified ? null : t`Pending. Check again.`,
     }
   } catch (error) {
     return explain(error)

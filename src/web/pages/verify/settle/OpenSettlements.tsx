@@ -40,11 +40,11 @@ export function OpenSettlements({ onOpen }: { onOpen: (id: string) => void }) {
         }
         key={id}
         role="note"
-        title={<Trans>A settlement from this browser is not finished</Trans>}
+        title={<Trans>Settlement not finished</Trans>}
         tone="warn"
       >
         {order.operation?.kind === 'acknowledge' ? (
-          <Trans>A receipt for {wallet} on the chain.</Trans>
+          <Trans>On-chain receipt for {wallet}</Trans>
         ) : (
           <Trans>
             {amount} into {wallet}.

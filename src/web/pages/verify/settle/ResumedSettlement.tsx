@@ -39,14 +39,9 @@ export function ResumedSettlement({ id, onLeave }: ResumedSettlementProps) {
       tone="warn"
     >
       {found === 'held' ? (
-        <Trans>
-          This proof is being settled in another tab. Go on there, or close that tab to go on here.
-        </Trans>
+        <Trans>Open in another tab. Continue there, or close it.</Trans>
       ) : (
-        <Trans>
-          This settlement is over, or this browser does not know it. Paste the proof to see what
-          became of it.
-        </Trans>
+        <Trans>No such settlement here. Paste the proof.</Trans>
       )}
     </Banner>
   )

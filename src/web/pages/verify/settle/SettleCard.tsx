@@ -42,8 +42,7 @@ export function SettleCard(props: SettleCardProps) {
     <Card title={<Trans>Settle it myself</Trans>}>
       <p className="text-sm text-muted">
         <Trans>
-          Only <Address copy value={told.sponsor} /> can settle it: the payer named that wallet for
-          the network fee, and it has to sign last.
+          Only <Address copy value={told.sponsor} />, the fee payer, can settle this.
         </Trans>
       </p>
     </Card>
@@ -78,16 +77,12 @@ function Settling({
         family === null ? '' : (account?.walletName ?? ''),
       )
       if (begun === 'held')
-        return setUserError(
-          t`This proof is being settled in another tab. Go on there, or close that tab to go on here.`,
-        )
+        return setUserError(t`Open in another tab. Continue there, or close it.`)
       setRun(begun)
       onBegun(true)
       if (begun.state().step === 'draft') await begun.build()
     } catch (error) {
-      setUserError(
-        error instanceof Error ? error.message : t`The transaction could not be prepared.`,
-      )
+      setUserError(error instanceof Error ? error.message : t`Transaction not prepared.`)
     } finally {
       setBusy(false)
     }
@@ -114,7 +109,7 @@ function Settling({
       )}
       {account && !mine && (
         <p className="mb-3 text-sm text-warn-ink">
-          <Trans>Your wallet is on another account than the one that is to be paid.</Trans>
+          <Trans>Switch to the payee’s account.</Trans>
         </p>
       )}
       {account || family === null ? (

@@ -83,13 +83,10 @@ function Summary({ order }: { order: WalletPaymentIntent }) {
     return (
       <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
         <p className="text-lg font-semibold">
-          <Trans>You write a receipt on {networkName}</Trans>
+          <Trans>Receipt on {networkName}</Trans>
         </p>
         <p className="mt-2 text-sm text-muted">
-          <Trans>
-            It tells the payer and everybody that you have this payment. It moves nothing; you pay
-            the network fee.
-          </Trans>
+          <Trans>Public, moves no money. You pay the network fee.</Trans>
         </p>
       </div>
     )
@@ -110,7 +107,7 @@ function Summary({ order }: { order: WalletPaymentIntent }) {
       <p className="mt-2 text-sm text-muted">
         {operation?.kind === 'settle' && operation.way === 'broadcast' ? (
           <Trans>
-            into {recipient} on {networkName}. The payer has signed it and pays the network fee.
+            into {recipient} on {networkName}. The payer pays the network fee.
           </Trans>
         ) : (
           <Trans>

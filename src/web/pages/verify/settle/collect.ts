@@ -112,7 +112,7 @@ function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): {
           ok: false,
           difference:
             same.difference === 'message'
-              ? t`it changed the payer’s transaction, which makes the payer’s signature void.`
+              ? t`your wallet changed the transaction.`
               : t`a signature is missing.`,
         }
       },
@@ -157,7 +157,7 @@ function evmReader(
       const same = bytesToHex(built.bytes) === bytesToHex(signed)
       return same && decoded.ok && decoded.hash !== null
         ? { ok: true, signature: decoded.hash }
-        : { ok: false, difference: t`it is another transaction.` }
+        : { ok: false, difference: t`another transaction.` }
     },
   }
 }

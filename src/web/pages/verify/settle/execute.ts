@@ -130,7 +130,7 @@ async function simulate(
   try {
     const held = v.parse(Quantity, await callRpc(url, 'eth_getBalance', [payee, 'latest']))
     if (held === 0n)
-      return { state: 'failed', reason: t`your account holds no ${symbol} for the network fee.` }
+      return { state: 'failed', reason: t`${symbol} is missing for the network fee.` }
     const call = decodeTransaction(bytes)
     if (!call.ok) return { state: 'failed', reason: call.problem }
     const { to, data } = call
@@ -140,8 +140,8 @@ async function simulate(
     if (error instanceof RpcError && error.refused)
       return {
         state: 'failed',
-        reason: t`the token refuses it: the payer may hold too little, or has taken it back.`,
+        reason: t`the token rejects it: low balance or cancelled.`,
       }
-    return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
+    return { state: 'unavailable', reason: t`the RPC endpoint did not answer.` }
   }
 }

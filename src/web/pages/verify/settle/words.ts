@@ -13,22 +13,22 @@ export const KINDS: Readonly<
 > = {
   execute: {
     title: msg`Settle it myself`,
-    body: msg`You send the payer’s authorization yourself and pay the network fee. It needs your wallet, and no facilitator.`,
+    body: msg`You send it and pay the network fee.`,
     button: msg`Prepare the transaction`,
   },
   co_sign: {
     title: msg`Settle it myself`,
-    body: msg`The payer has signed, and named your wallet for the network fee. You add your signature and send it; it needs no facilitator.`,
+    body: msg`You sign, pay the network fee and send it.`,
     button: msg`Prepare the transaction`,
   },
   broadcast: {
     title: msg`Settle it myself`,
-    body: msg`The payer has signed everything and pays the network fee. Nobody has to sign any more: it is only sent, through your own node.`,
+    body: msg`The payer pays the network fee. You send it.`,
     button: msg`Prepare the transaction`,
   },
   acknowledge: {
-    title: msg`Acknowledge it on the chain`,
-    body: msg`The payer has paid already, so there is nothing to settle. If you like, write on the chain that you know it. That costs you the network fee and moves nothing else. The payment is accepted into your account with it, and its proof used up.`,
+    title: msg`Acknowledge on the chain`,
+    body: msg`Paid. You can record the receipt. This uses the proof.`,
     button: msg`Prepare the receipt`,
   },
 }
@@ -47,7 +47,7 @@ function collectProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Collected`,
-        body: t`The payment that the payer signed was executed. You received the money.`,
+        body: t`Executed. You received the money.`,
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -55,7 +55,7 @@ function collectProgress(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`Its block is no longer part of the chain. The transaction may be included again.`,
+        body: t`Reorganization: the transaction may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -64,25 +64,25 @@ function collectProgress(state: OutgoingState): Progress {
       return state.reason === 'other'
         ? {
             title: t`Something else landed`,
-            body: t`What stands on the chain is not this payment. Look at it in your wallet.`,
+            body: t`The chain shows another payment. Check your wallet.`,
             tone: 'bad',
             icon: 'cross',
             working: false,
           }
         : {
-            title: t`It can no longer be collected`,
-            body: t`The payer’s signature expired or was cancelled, or the network rejected the transaction. The payer kept the money.`,
+            title: t`Settlement no longer possible`,
+            body: t`Expired, cancelled or rejected. The payer kept the money.`,
             tone: 'bad',
             icon: 'cross',
             working: false,
           }
     case 'unknown':
       return {
-        title: t`Checking whether it landed`,
+        title: t`Checking the chain`,
         body:
           state.reason === 'wallet_lost'
-            ? t`${walletName}’s answer got lost. If its window is still open, answer it there. Your node is watched meanwhile.`
-            : t`The network does not show the transaction yet. No new one is prepared while this one can still be executed.`,
+            ? t`${walletName} did not answer. Check ${walletName}.`
+            : t`Not visible yet. It may still be executed.`,
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -90,7 +90,7 @@ function collectProgress(state: OutgoingState): Progress {
     default:
       return {
         title: t`On its way`,
-        body: t`This page polls your RPC endpoint until the payment is executed.`,
+        body: t`Waiting for the payment.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -104,15 +104,15 @@ function noteProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Acknowledged`,
-        body: t`Your receipt stands on the chain.`,
+        body: t`Receipt on the chain.`,
         tone: 'good',
         icon: 'checkDouble',
         working: false,
       }
     case 'failed':
       return {
-        title: t`The receipt did not land`,
-        body: t`The payment is not touched by that: you have the money.`,
+        title: t`Receipt expired`,
+        body: t`You have the money.`,
         tone: 'warn',
         icon: 'warning',
         working: false,
@@ -120,7 +120,7 @@ function noteProgress(state: OutgoingState): Progress {
     default:
       return {
         title: t`On its way`,
-        body: t`Your node is watched until the receipt is in a block.`,
+        body: t`Waiting for the receipt.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,

@@ -1,0 +1,169 @@
+import type { Locator, Page } from '@playwright/test'
+import { parseEther } from 'viem'
+import { expectPaid, signButton } from './checkout.ts'
+import { expect, test, type Person } from './fixtures.ts'
+import type { Devnet } from '#devnet/network.ts'
+import { createLinkByApi, signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
+
+/** How many controls of our pages a customer activates, and where the one filled button is on a phone. */
+
+const PHONE = { width: 390, height: 844 }
+/** A name as long as the form allows. */
+const LONG = 'Quarterly issue with all supplements, printed and bound, '
+  .repeat(3)
+  .trim()
+  .slice(0, 200)
+
+class Activations {
+  count = 0
+
+  readonly #page: Page
+
+  constructor(page: Page) {
+    this.#page = page
+  }
+
+  /** The one filled button of a step: inside the first screen, and then activated. */
+  async primary(button: Locator): Promise<void> {
+    await expectOnFirstScreen(this.#page, button)
+    await this.control(button)
+  }
+
+  /** Any other control of our pages. */
+  async control(control: Locator): Promise<void> {
+    this.count++
+    await control.click()
+  }
+}
+
+for (const description of ['Tea for two', LONG]) {
+  const item = description === LONG ? 'a long name' : 'a short name'
+  test(`the first payment of a link for an item with ${item} takes at most three activations, the next two, each button on the first screen of a phone`, async ({
+    net,
+    seller,
+    buyer,
+  }) => {
+    const shop = await seller()
+    await signInByApi(shop, net, '/links')
+    const links = [await makeLink(shop, net, description), await makeLink(shop, net, description)]
+    const { page } = await buyer({ ether: '1' })
+    await page.setViewportSize(PHONE)
+
+    await page.goto(links[0] ?? '')
+    const first = new Activations(page)
+    await first.primary(page.getByRole('button', { name: text('Connect a wallet to pay') }))
+    await first.control(
+      page.getByRole('button', {
+        name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+      }),
+    )
+    await payAndReturn(page, first, description)
+    expect(first.count).toBeLessThanOrEqual(3)
+
+    await page.goto(links[1] ?? '')
+    const next = new Activations(page)
+    await next.primary(page.getByRole('button', { name: text('Review payment') }))
+    await payAndReturn(page, next, description)
+    expect(next.count).toBeLessThanOrEqual(2)
+  })
+}
+
+test('a first x402 purchase takes at most four activations, each button on the first screen of a phone', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
+  expectError(/status of 402/)
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
+  await page.setViewportSize(PHONE)
+  await page.goto('/explore')
+  await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/settlement-without-banks`)
+  const activations = new Activations(page)
+  await activations.primary(page.getByRole('button', { name: text('Request'), exact: true }))
+  await activations.primary(page.getByRole('button', { name: text('Connect to pay') }).first())
+  await activations.control(
+    page.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    }),
+  )
+  await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
+  await expect(signButton(page, 'MetaMask')).not.toHaveAttribute('aria-busy')
+  await activations.primary(signButton(page, 'MetaMask'))
+  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeVisible({
+    timeout: 45_000,
+  })
+  expect(activations.count).toBeLessThanOrEqual(4)
+  expect(ethereum.typed).toEqual(['PaymentProof'])
+  expect((await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before).toBe(
+    parseEther('0.01'),
+  )
+})
+
+test('a seller signs in with at most two activations, each button on the first screen of a phone', async ({
+  seller,
+}) => {
+  const { page } = await seller()
+  await page.setViewportSize(PHONE)
+  await page.goto('/payments')
+  const activations = new Activations(page)
+  await activations.primary(page.getByRole('button', { name: text('Connect a wallet to sign in') }))
+  await activations.control(
+    page.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    }),
+  )
+  await expect(page.getByRole('list', { name: textLike('Payments') })).toBeVisible()
+  expect(activations.count).toBeLessThanOrEqual(2)
+})
+
+/** From the review on. Merchant, item, reference and test network are named on each step. */
+async function payAndReturn(page: Page, activations: Activations, item: string): Promise<void> {
+  await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
+  await expect(signButton(page, 'MetaMask')).not.toHaveAttribute('aria-busy')
+  await expectNamed(page, item)
+  await activations.primary(signButton(page, 'MetaMask'))
+  await expectPaid(page)
+  await expectNamed(page, item)
+  await expectOnFirstScreen(
+    page,
+    page.getByRole('link', { name: text('Back to {host}', { host: 'shop.example' }) }),
+  )
+}
+
+async function expectNamed(page: Page, item: string): Promise<void> {
+  await expect(page.getByRole('navigation')).toHaveCount(0)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Paydesk')
+  await expect(page.getByText(item).first()).toBeVisible()
+  await expect(page.getByText('INV-C').first()).toBeVisible()
+  await expect(page.getByText(text('Test network')).first()).toBeVisible()
+}
+
+async function expectOnFirstScreen(page: Page, button: Locator): Promise<void> {
+  await expect(button).toBeVisible()
+  const box = await button.boundingBox()
+  const scrolled = await page.evaluate(() => window.scrollY)
+  // Bars at the bottom may cover what is inside of the screen.
+  const uncovered = await button.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect()
+    const hit = document.elementFromPoint((left + right) / 2, bottom - 2)
+    return hit !== null && element.contains(hit) && top >= 0
+  })
+  expect(box && { scrolled, uncovered, bottom: box.y + box.height <= PHONE.height }).toEqual({
+    scrolled: 0,
+    uncovered: true,
+    bottom: true,
+  })
+}
+
+/** The signed-in seller's link for 0.0161 ETH, with an item, a reference and a way back. */
+function makeLink({ page }: Person, net: Devnet, description: string): Promise<string> {
+  return createLinkByApi(page, net, {
+    amount: 0.0161,
+    description,
+    reference: 'INV-C',
+    returnUrl: 'https://shop.example/thanks',
+  })
+}

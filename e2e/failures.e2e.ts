@@ -1,0 +1,124 @@
+import type { Page, Route } from '@playwright/test'
+import { openCheckout, connectOnForm } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum, onSolana } from './orders.ts'
+import { signIn } from './seller.ts'
+import { oneOf, text } from './text.ts'
+
+/**
+ * Every endpoint fails in five ways, and no page ever shows a word of a library, a browser, a node
+ * or a server: not even for a moment.
+ */
+
+const FAILURES: Readonly<Record<string, (route: Route) => Promise<void>>> = {
+  'closes the connection': (route) => route.abort('connectionreset'),
+  'answers with an error': (route) =>
+    route.fulfill({ status: 500, body: 'TypeError: undefined is not a function' }),
+  'answers with a page of another server': (route) =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>502 Bad Gateway</h1>' }),
+  'limits the rate': (route) =>
+    route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, body: 'Too Many Requests' }),
+  'answers with an error of JSON-RPC': (route) =>
+    route.fulfill({
+      status: 200,
+      contentType: 'application/json',
+      body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"ECONNRESET. Version: viem@0.0.0"}}',
+    }),
+}
+
+/** Words that only programs say. */
+const FOREIGN =
+  /viem|Version: |Request body|jsonrpc|eth_\w|getLatest|ECONN|TypeError|undefined|\[object|NaN|Failed to fetch|fetch failed|Load failed|Bad Gateway|Too Many|https?:\/\/(?:localhost|127\.0\.0\.1):\d+\/?\s|HTTP request|Unexpected token|JSON|-32\d{3}/
+
+const CONSOLE = /ERR_|Failed to load resource|429|500|502|WebSocket|EventSource|MIME type/
+
+/** Remembers each text that the page shows and that programs say, from now on and after each load. */
+async function watchTexts(page: Page): Promise<() => Promise<string[]>> {
+  const found: string[] = []
+  await page.exposeFunction('reportForeign', (shown: string) => void found.push(shown))
+  await page.addInitScript((pattern) => {
+    const foreign = new RegExp(pattern)
+    const report = Reflect.get(window, 'reportForeign') as (shown: string) => void
+    const read = (node: Node) => {
+      const shown = node.textContent ?? ''
+      const inCode = node.parentElement?.closest('script, style, pre, code, textarea')
+      if (!inCode && foreign.test(shown)) report(`${location.pathname}: ${shown.slice(0, 300)}`)
+    }
+    new MutationObserver((changes) => {
+      for (const { target, addedNodes } of changes) {
+        if (target instanceof Text) read(target)
+        for (const added of addedNodes) {
+          const walker = document.createTreeWalker(added, NodeFilter.SHOW_TEXT)
+          if (added instanceof Text) read(added)
+          for (let node = walker.nextNode(); node; node = walker.nextNode()) read(node)
+        }
+      }
+    }).observe(document, { childList: true, subtree: true, characterData: true })
+  }, FOREIGN.source)
+  return async () => found
+}
+
+for (const [way, fail] of Object.entries(FAILURES)) {
+  test(`an RPC endpoint that ${way} is told in words of ours wherever it is asked`, async ({
+    net,
+    buyer,
+    expectError,
+  }) => {
+    test.slow()
+    expectError(CONSOLE)
+    const { page } = await buyer({ ether: '1', sol: 1 })
+    const foreign = await watchTexts(page)
+    for (const [asked, wallet] of [
+      [onEthereum(net, '0.01'), 'MetaMask'],
+      [onSolana(net, '0.1'), 'Phantom'],
+    ] as const) {
+      await openCheckout(page, asked)
+      await connectOnForm(page, wallet)
+      await page.route(`${net.evm.rpcUrl}/**`, fail)
+      await page.route(`${net.solana.rpcUrl}/**`, fail)
+      await page.getByRole('button', { name: text('Review payment') }).click()
+      await expect(
+        page
+          .getByRole('heading', { name: oneOf(['Review and pay']) })
+          .or(page.getByRole('alert'))
+          .first(),
+      ).toBeVisible({ timeout: 45_000 })
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+    }
+    expect(await foreign()).toEqual([])
+  })
+
+  test(`a proxy that ${way} is told in words of ours on every page`, async ({
+    seller,
+    visitor,
+    expectError,
+  }) => {
+    test.slow()
+    expectError(CONSOLE)
+    // Where the settings of the dashboard fail nothing else is asked; then everything but them fails.
+    const cases = [
+      [await visitor(), '**/api/**', ['/', '/pay']],
+      [
+        await signIn(await seller(), '/payments'),
+        /\/api\/(?!config)/,
+        ['/', '/payments', '/links', '/developers'],
+      ],
+    ] as const
+    for (const [page, failing, paths] of cases) {
+      const foreign = await watchTexts(page)
+      await page.route(failing, fail)
+      for (const path of paths) {
+        await page.goto(path)
+        await expect(
+          page
+            .getByRole('heading', { level: 1 })
+            .or(page.getByRole('alert'))
+            .or(page.getByText(text('The server has not answered yet. Still trying.')))
+            .first(),
+        ).toBeVisible({ timeout: 30_000 })
+      }
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      expect(await foreign()).toEqual([])
+    }
+  })
+}

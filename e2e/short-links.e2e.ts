@@ -1,0 +1,56 @@
+import { parseEther } from 'viem'
+import { until } from './chain.ts'
+import { connect, connectOnLink, expectPaid, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { text, textLike } from './text.ts'
+
+test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone pays it in ETH at the quoted rate', async ({
+  net,
+  chains,
+  seller,
+  buyer,
+}) => {
+  const shop = await seller()
+  await shop.page.goto('/links')
+  await connect(shop.page, 'MetaMask')
+  await shop.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await shop.page.getByRole('button', { name: text('New link') }).click()
+  const dialog = shop.page.getByRole('dialog', { name: text('New payment link') })
+  await dialog.getByLabel(text('Currency')).selectOption({ label: 'EUR' })
+  await dialog.getByLabel(text('Amount')).fill('12.50')
+  await dialog.getByLabel(text('Description')).fill('Autumn issue')
+  await dialog.getByLabel(text('Reference')).fill('INV-EUR')
+  await dialog.getByRole('button', { name: text('Make the link') }).click()
+  const share = shop.page.getByRole('dialog', { name: text('Share payment link') })
+  const link = await share.getByText(/^https?:\/\//).innerText()
+  expect(new URL(link).pathname).toMatch(/^\/pay\/[1-9A-HJ-NP-Za-km-z]{12}$/)
+  await expect(share).toContainText('€12.50')
+  await share.getByRole('button', { name: text('Close') }).click()
+
+  const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
+  const { page } = await buyer({ ether: '1', sol: 2 })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(link)
+  await expect(page.getByText('€12.50').first()).toBeVisible()
+  await expect(page.getByRole('radio')).not.toHaveCount(1)
+  await expectAccessible(page, 'link: ready to pay')
+  await page.getByRole('radio', { name: /ETH/ }).first().check()
+  await connectOnLink(page, 'MetaMask')
+  await expect(page.getByText('€12.50').first()).toBeVisible()
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  await expect(page.getByText('€12.50').first()).toBeVisible()
+  // 12.50 × 1.084 ÷ 3120.45, rounded up to the next wei.
+  const asked = (parseEther('12.50') * parseEther('1.084')) / parseEther('3120.45')
+  await until(async () => {
+    const got = (await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before
+    return got > asked && got < asked + 10_000_000n
+  }, 'the amount that the quote asked for')
+
+  await shop.page.reload()
+  await expect(shop.page.getByRole('listitem').filter({ hasText: 'INV-EUR' })).toContainText(
+    '1 of 1 payment',
+    { timeout: 30_000 },
+  )
+})

@@ -1,0 +1,187 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQueries } from '@tanstack/react-query'
+import { useMemo, useState, type ReactNode } from 'react'
+import { familyOf } from '#contract/network.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { formatPrice } from '../../locales/formats.ts'
+import {
+  linkOfOption,
+  type LinkProblem,
+  type OpenLink,
+  type ShortLink,
+} from '../../payment-flow/form/open-link.ts'
+import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
+import { balancesQuery } from '../../payment-flow/steps/balance.ts'
+import { Amount } from '../../ui/Amount.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useAccounts } from '../../wallet/state/accounts.ts'
+import { Checkout, type CheckoutProps } from './Checkout.tsx'
+
+export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'wanted'> & {
+  short: ShortLink
+  problem: LinkProblem | undefined
+  renderRefused: (problem: LinkProblem) => ReactNode
+  renderItem: (link: OpenLink) => ReactNode
+  renderTerms: (link: OpenLink) => ReactNode
+}
+
+/** A link that the payer pays in a currency of their choice: what the connected wallet can pay comes first. */
+export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckoutProps) {
+  const { networks } = useConfig()
+  const { price, maxPieces } = short.opened.terms
+  const [chosen, setChosen] = useState<string>()
+  const [pieces, setPieces] = useState(1)
+  const links = useMemo(
+    () =>
+      short.opened.options.flatMap(
+        (option) => linkOfOption(short, option, { pieces, networks }) ?? [],
+      ),
+    [short, pieces, networks],
+  )
+  const ranked = useRanked(links)
+  const current = ranked.find(({ link }) => keyOf(link) === chosen) ?? ranked[0]
+  const asked = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
+  if (!current) return null
+  const { link } = current
+  return (
+    <Checkout
+      addressOf={rest.addressOf}
+      asked={asked}
+      closed={problem && rest.renderRefused(problem)}
+      item={rest.renderItem(link)}
+      link={link}
+      wanted={rest.wanted}
+    >
+      {price?.kind === 'fiat' && (
+        <p className="figures text-3xl font-semibold tracking-tight">
+          {formatPrice(link.quote?.amount ?? price.amount, price.currency)}
+        </p>
+      )}
+      {rest.renderTerms(link)}
+      {!problem && maxPieces > 1 && <Pieces most={maxPieces} onChange={setPieces} value={pieces} />}
+      {!problem && ranked.length > 1 && (
+        <Options current={keyOf(link)} onChoose={setChosen} ranked={ranked} />
+      )}
+      {!problem && short.opened.expiresAt !== null && (
+        <p className="mb-4 text-sm text-muted">
+          <Trans>
+            Price fixed until <Time at={short.opened.expiresAt} />
+          </Trans>
+        </p>
+      )}
+    </Checkout>
+  )
+}
+
+const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
+
+type Ranked = { link: OpenLink; held: bigint | undefined; rank: number }
+
+/** The options as their merchant ordered them, those first that a connected wallet can pay now. */
+function useRanked(links: readonly OpenLink[]): Ranked[] {
+  const accounts = useAccounts()
+  const networks = [...new Map(links.map(({ network }) => [network.network, network])).values()]
+  const balances = useQueries({
+    queries: networks.map((network) =>
+      balancesQuery(
+        network,
+        accounts.find(({ family }) => family === familyOf(network.network))?.address,
+      ),
+    ),
+  })
+  return links
+    .map((link) => {
+      const { data } = balances[networks.indexOf(link.network)] ?? {}
+      const held = data?.find(({ asset }) => asset.address === link.asset.address)?.atomic
+      return { link, held, rank: rankOf(link, held) }
+    })
+    .sort((one, other) => one.rank - other.rank)
+}
+
+/** 0: can be paid now; 1: not known yet; 2: the wallet holds too little. */
+function rankOf({ terms }: OpenLink, held: bigint | undefined): number {
+  if (held === undefined) return 1
+  const needed = terms.amountAtomic === null ? 1n : BigInt(terms.amountAtomic)
+  return held >= needed ? 0 : 2
+}
+
+function Options({
+  current,
+  ranked,
+  onChoose,
+}: {
+  current: string
+  ranked: readonly Ranked[]
+  onChoose: (key: string) => void
+}) {
+  const { t } = useLingui()
+  return (
+    <fieldset className="mb-4">
+      <legend className="mb-1.5 text-sm font-medium">{t`Currency`}</legend>
+      <div className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface">
+        {ranked.map(({ link, held, rank }) => (
+          <label
+            className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-3 has-checked:bg-sunken"
+            key={keyOf(link)}
+          >
+            <input
+              checked={keyOf(link) === current}
+              className="size-4 accent-accent"
+              name="option"
+              onChange={() => onChoose(keyOf(link))}
+              type="radio"
+            />
+            <span className="min-w-0 flex-1">
+              {link.terms.amountAtomic === null ? (
+                <span className="text-sm font-medium">{link.asset.symbol}</span>
+              ) : (
+                <Amount
+                  atomic={link.terms.amountAtomic}
+                  className="font-medium"
+                  decimals={link.asset.decimals}
+                  exact
+                  symbol={link.asset.symbol}
+                />
+              )}
+              <span className="block text-sm text-muted">{link.network.name}</span>
+            </span>
+            {held !== undefined && (
+              <span className={rank === 2 ? 'text-sm text-warn' : 'text-sm text-muted'}>
+                {t`Balance`}{' '}
+                <Amount atomic={held} decimals={link.asset.decimals} symbol={link.asset.symbol} />
+              </span>
+            )}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+function Pieces({
+  most,
+  value,
+  onChange,
+}: {
+  most: number
+  value: number
+  onChange: (pieces: number) => void
+}) {
+  const { t } = useLingui()
+  return (
+    <label className="mb-4 block">
+      <span className="mb-1.5 block text-sm font-medium">{t`Quantity`}</span>
+      <Input
+        max={most}
+        min={1}
+        onChange={({ target }) => {
+          const pieces = target.valueAsNumber
+          if (Number.isSafeInteger(pieces) && pieces >= 1 && pieces <= most) onChange(pieces)
+        }}
+        type="number"
+        defaultValue={value}
+      />
+    </label>
+  )
+}
