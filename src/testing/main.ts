@@ -19,6 +19,9 @@ let total: TestReport = { passed: 0, failed: 0, skipped: 0, failures: [], durati
 const lines: string[] = []
 const slowest: string[] = []
 const SLOW_STEP_MS = 60_000
+/** A step that hangs must not take what the others found with it. */
+const LIMIT_MINUTES = 10
+const GRACE_MS = 30_000
 for (const step of steps) {
   if (named.length > 0 && !named.includes(step.name)) continue
   console.log(`\n=== ${step.name} ===`)
@@ -44,6 +47,13 @@ async function run(step: TestStep): Promise<TestReport> {
   if (step.report) await rm(step.report, { force: true })
   const [program, ...args] = step.command
   const child = spawn(program, args, { stdio: 'inherit', env })
+  const minutes = step.limitMinutes ?? LIMIT_MINUTES
+  const limit = setTimeout(() => {
+    console.error(`${step.name} did not end in ${minutes} minutes.`)
+    // The test programs report what they know, and end what they started.
+    child.kill('SIGINT')
+    setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref()
+  }, minutes * 60_000)
   const code = await new Promise<number>((resolve) => {
     child.once('error', (error) => {
       console.error(`${program} could not be started: ${error.message}`)
@@ -51,5 +61,6 @@ async function run(step: TestStep): Promise<TestReport> {
     })
     child.once('exit', (exitCode) => resolve(exitCode ?? 1))
   })
+  clearTimeout(limit)
   return readReport(step, code === 0)
 }

@@ -37,6 +37,9 @@ export function startProxyProcess(env: Record<string, string>): Promise<ServiceP
   return startProcess(PROXY, env)
 }
 
+/** Long enough for a machine that does other work; a start waits for nothing else. */
+const LISTENING_WITHIN_MS = 90_000
+
 async function startProcess(
   main: string,
   env: Record<string, string>,
@@ -55,11 +58,20 @@ async function startProcess(
   }
   const port = await new Promise<string>((resolve, reject) => {
     let said = ''
-    child.once('exit', () => reject(new Error(`the program ended: ${said}`)))
+    const late = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`the program does not listen after 90 s: ${said}`))
+    }, LISTENING_WITHIN_MS)
+    child.once('exit', () => {
+      clearTimeout(late)
+      reject(new Error(`the program ended: ${said}`))
+    })
     child.stdout.on('data', (text: Buffer) => {
       said = `${said}${text}`.slice(-4_000)
       const found = /"port":(\d+).*"msg":"listening"/.exec(said)?.[1]
-      if (found) resolve(found)
+      if (!found) return
+      clearTimeout(late)
+      resolve(found)
     })
   })
   return {

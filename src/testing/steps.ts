@@ -1,6 +1,8 @@
 export type TestStep = {
   name: string
   command: readonly [program: string, ...args: string[]]
+  /** After how many minutes the step is ended and counts as failed; twice what it takes on two busy processors. */
+  limitMinutes?: number
   /** Where the step's own tests are counted; a step without one counts as one test. */
   report?: string
 }
@@ -24,12 +26,13 @@ export const steps: readonly TestStep[] = [
   { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
   { name: 'size', command: ['node', 'src/testing/size.ts'] },
   // Its tests wait for blocks and timers more than they compute: one more of them than there are processors.
-  vitest('integration', '--maxWorkers=3'),
+  { ...vitest('integration', '--maxWorkers=3'), limitMinutes: 35 },
   // The short forms of all commands `npm run chaos:…`.
-  { name: 'chaos', command: ['node', 'src/testing/chaos/short.ts'] },
+  { name: 'chaos', command: ['node', 'src/testing/chaos/short.ts'], limitMinutes: 15 },
   {
     name: 'e2e',
     command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
+    limitMinutes: 25,
     report: 'test-results/e2e.json',
   },
 ]

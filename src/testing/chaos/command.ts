@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { argv } from 'node:process'
+import { argv, exit, getActiveResourcesInfo } from 'node:process'
 import { createRng, type SeededRng } from './rng.ts'
 
 export type ChaosCommand = {
@@ -27,6 +27,7 @@ export async function runCommand(
     `${name}: seed ${seed}; to replay: npm run ${name} -- --seed ${seed} --rounds ${rounds}`,
   )
   const startedAt = performance.now()
+  limitTime(name, rounds)
   let missed = 0
   await run({
     rounds,
@@ -39,6 +40,18 @@ export async function runCommand(
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(`${name}: ${missed === 0 ? 'every bar is met' : `${missed} MISSED`}, ${seconds} s`)
   process.exitCode = missed === 0 ? 0 : 1
+}
+
+/** More than all that a command waits for by itself, so that its own reason is printed where there is one. */
+const LIMIT_MS = 480_000
+
+/** Ends the process with 1, and says what it still waited for, when it has not ended in eight minutes for each round. */
+export function limitTime(name: string, rounds: number): void {
+  setTimeout(() => {
+    const open = getActiveResourcesInfo().toSorted().join(', ')
+    console.log(`${name}: did not end in ${(rounds * LIMIT_MS) / 60_000} min; it waits for ${open}`)
+    exit(1)
+  }, rounds * LIMIT_MS).unref()
 }
 
 /** The last one counts, so that a script may pass its own first. */

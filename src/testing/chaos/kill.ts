@@ -1,4 +1,5 @@
 import { startServiceProcess } from '../service-process.ts'
+import { limitTime } from './command.ts'
 import { countStuck, measureRecovery, readLedgers } from './measure.ts'
 import { openHarness } from './harness.ts'
 import { runStressTest } from './stress-test.ts'
@@ -14,6 +15,9 @@ const at = process.argv.lastIndexOf('--kills')
 const kills = at === -1 ? 40 : Number(process.argv[at + 1])
 if (!Number.isSafeInteger(kills) || kills < 1)
   throw new Error('Expected a whole number after --kills, for example --kills 200.')
+
+// Twenty kills take half a minute.
+limitTime('chaos:kill', Math.ceil(kills / 20))
 
 let missed = 0
 function tell(name: string, value: bigint | number | string, bar: string, ok: boolean): void {

@@ -110,6 +110,7 @@ export async function runLoad(
     faults().finally(() => Object.assign(over, { yes: true, at: performance.now() })),
     ...work,
   ])
+  console.log('the faults have ended, and what was begun is finished')
   await finality.end()
   return Object.assign(load, { finalEarly: finality.early, finalSeen: finality.seen.size })
 }
