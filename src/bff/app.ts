@@ -1,9 +1,10 @@
-import { sql } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { statusOf, type Readiness } from '#http/internal-server.ts'
+import type { ProgramMetrics } from '#http/metrics.ts'
 import type { ProxyContext } from './context/context.ts'
 import { mountMethodRefusals } from './http/allow.ts'
 import type { HonoEnv, HttpContext } from './http/env.ts'
@@ -18,8 +19,13 @@ import type { OwnEndpointName } from './session/own-rule.ts'
 import { createId } from './session/random.ts'
 import type { BrowserEndpointName } from './session/rule.ts'
 
+type Parts = {
+  metrics: Pick<ProgramMetrics, 'observeRequest'>
+  readiness: () => Promise<Readiness>
+}
+
 /** Everything a request passes, outermost first: its name and headers, its origin, its row of the table. */
-export function createApp(context: ProxyContext): Hono<HonoEnv> {
+export function createApp(context: ProxyContext, { metrics, readiness }: Parts): Hono<HonoEnv> {
   const app = new Hono<HonoEnv>()
   app.onError((error, c) => replyProblem(c, error, context))
   app.notFound((c) =>
@@ -41,7 +47,14 @@ export function createApp(context: ProxyContext): Hono<HonoEnv> {
     for (const [name, value] of Object.entries(commonHeaders(c.get('requestId'), c.get('origin'))))
       c.header(name, value)
     await next()
-    logRequest(context, c, startedAt)
+    const ms = performance.now() - startedAt
+    metrics.observeRequest({
+      route: c.get('route'),
+      method: c.req.method,
+      status: c.res.status,
+      seconds: ms / 1000,
+    })
+    logRequest(context, c, ms)
   })
   app.use('/api/*', (c, next) => {
     const reason = refusal(factsOf(c), context.config.allowedOrigins)
@@ -54,7 +67,7 @@ export function createApp(context: ProxyContext): Hono<HonoEnv> {
       })
     return next()
   })
-  mountHealth(app, context)
+  mountHealth(app, readiness)
   mountEvents(app, context)
   for (const name of Object.keys(ownRoutes) as OwnEndpointName[])
     mountOwnEndpoint(app, context, name)
@@ -95,51 +108,27 @@ function knownPaths(): { method: string; path: string }[] {
   ]
 }
 
-function logRequest(context: ProxyContext, c: HttpContext, startedAt: number): void {
+function logRequest(context: ProxyContext, c: HttpContext, ms: number): void {
   const line = {
     requestId: c.get('requestId'),
     method: c.req.method,
     route: c.get('route'),
     status: c.res.status,
-    ms: Math.round(performance.now() - startedAt),
+    ms: Math.round(ms),
   }
   if (c.res.status >= 500) context.log.warn(line, 'request')
   else context.log.info(line, 'request')
 }
 
-const DATABASE_MS = 2000
-
-/**
- * `live`: the process answers. `ready`: it can serve. A service that is away for a moment does not make the proxy unready: pulling it out
- * would turn a clear error into none. A key that was never accepted does, because then nothing will ever work.
- */
-function mountHealth(app: Hono<HonoEnv>, context: ProxyContext): void {
+/** Callers are told whether the proxy is ready, not what is broken: that is for the internal port. */
+function mountHealth(app: Hono<HonoEnv>, readiness: Parts['readiness']): void {
   app.get('/health/live', (c) => {
     c.set('route', 'live')
     return c.json({ status: 'ok' })
   })
   app.get('/health/ready', async (c) => {
     c.set('route', 'ready')
-    const database = await isDatabaseThere(context)
-    const service = context.hub.state
-    const ready = database && service !== 'key_refused' && service !== 'connecting'
-    return c.json(
-      {
-        status: ready ? 'ok' : 'unavailable',
-        checks: { database: database ? 'ok' : 'unreachable', service },
-      },
-      ready ? 200 : 503,
-    )
+    const { status } = await readiness()
+    return c.json({ status }, statusOf({ status }))
   })
-}
-
-async function isDatabaseThere(context: ProxyContext): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) =>
-    setTimeout(() => resolve(false), DATABASE_MS).unref(),
-  )
-  const asked = context.db.execute(sql`select 1`).then(
-    () => true,
-    () => false,
-  )
-  return Promise.race([asked, late])
 }

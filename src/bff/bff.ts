@@ -1,5 +1,7 @@
 import type { DestinationStream } from 'pino'
 import { PLANS, type Plan } from '#contract/api-key.ts'
+import { startInternalServer } from '#http/internal-server.ts'
+import { createProgramMetrics } from '#http/metrics.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createApp } from './app.ts'
@@ -14,6 +16,7 @@ import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
+import { createReadiness } from './health.ts'
 import { createLog } from './config/log.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Rates } from './rates/rates.ts'
@@ -27,6 +30,8 @@ const DRAIN_MS = 8000
 export type RunningBff = {
   url: string
   port: number
+  /** Of metrics and readiness; undefined where `INTERNAL_PORT` is not set. */
+  internalPort?: number
   context: ProxyContext
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -90,11 +95,24 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   }
   const onError = (error: unknown) => log.error({ err: error }, 'a request failed')
 
+  const metrics = createProgramMetrics(database.readPool)
+  const readiness = createReadiness(context)
+
+  let internal: HttpServer | undefined
   let server: HttpServer
   try {
-    server = await startHttpServer(config, { fetch: createApp(context).fetch, now, onError })
+    if (config.internal)
+      internal = await startInternalServer(config.internal, {
+        readiness,
+        register: metrics.register,
+        now,
+        onError,
+      })
+    const { fetch } = createApp(context, { metrics, readiness })
+    server = await startHttpServer(config, { fetch, now, onError })
   } catch (error) {
     streams.stop()
+    await internal?.stop(0)
     await database[Symbol.asyncDispose]()
     throw error
   }
@@ -103,11 +121,12 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   void warnOfUnowned(context, stopping.signal)
   const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
   const { port } = server
-  log.info({ port, host: config.host }, 'listening')
+  log.info({ port, internalPort: internal?.port, host: config.host }, 'listening')
 
   return {
     url: `http://${config.host}:${port}`,
     port,
+    ...(internal && { internalPort: internal.port }),
     context,
     [Symbol.asyncDispose]: async () => {
       stopping.abort()
@@ -115,6 +134,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       streams.stop()
       hub.stop()
       await server.stop(DRAIN_MS)
+      await internal?.stop(0)
       upstream.close()
       exchanger.close()
       await database[Symbol.asyncDispose]()

@@ -1,3 +1,4 @@
+import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { NotMigratedError } from '#postgres/runtime-role.ts'
 import { createBff } from './bff.ts'
@@ -31,7 +32,10 @@ async function migrate(): Promise<void> {
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error instanceof ProxyConfigError || error instanceof NotMigratedError
+  return error instanceof ProxyConfigError ||
+    error instanceof NotMigratedError ||
+    error instanceof DataFolderError ||
+    error instanceof FolderLockedError
     ? error.message
     : (error.stack ?? error.message)
 }

@@ -2,6 +2,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+/** A folder that cannot hold a database, or whose database cannot be read. */
+export class DataFolderError extends Error {
+  override name = 'DataFolderError'
+}
+
 export class FolderLockedError extends Error {
   override name = 'FolderLockedError'
 }
@@ -14,12 +19,12 @@ export class FolderLockedError extends Error {
  * holds it, it works on Linux, macOS and Windows, and `kill -9` releases it. A pid file could not
  * tell a dead holder from a living one.
  * @returns a function that releases the lock
+ * @throws DataFolderError, FolderLockedError
  */
 export function lockFolder(folder: string): () => void {
   const path = resolve(folder)
-  mkdirSync(path, { recursive: true, mode: 0o700 })
   const holderFile = join(path, 'holder.json')
-  const lock = new DatabaseSync(join(path, 'lock'))
+  const lock = openLock(path)
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive')
   } catch (error) {
@@ -41,6 +46,18 @@ export function lockFolder(folder: string): () => void {
   return () => {
     rmSync(holderFile, { force: true })
     lock.close()
+  }
+}
+
+function openLock(path: string): DatabaseSync {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    return new DatabaseSync(join(path, 'lock'))
+  } catch (error) {
+    throw new DataFolderError(
+      `The database folder ${path} cannot be written (${String(error)}). Choose a DATA_DIR on a disk with space, or give its user the right to write it.`,
+      { cause: error },
+    )
   }
 }
 

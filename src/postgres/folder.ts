@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle, type PgliteDatabase } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
-import { lockFolder } from './folder-lock.ts'
+import { DataFolderError, lockFolder } from './folder-lock.ts'
 import type { Database, OpenDatabase, OpenOptions } from './open.ts'
 import { migrationConfig } from './migration-config.ts'
 
@@ -15,7 +15,7 @@ export async function openFolder(
   const unlock = inMemory ? () => {} : lockFolder(target.dataDir)
   try {
     const dataDir = inMemory ? 'memory://' : join(resolve(target.dataDir), 'pgdata')
-    const client = await PGlite.create({ dataDir, loadDataDir: target.template })
+    const client = await create(dataDir, target.template)
     try {
       const db = drizzle(client, { casing: 'snake_case' })
       await migrate(db, migrationConfig(options))
@@ -37,6 +37,17 @@ export async function openFolder(
   } catch (error) {
     unlock()
     throw error
+  }
+}
+
+async function create(dataDir: string, template: Blob | undefined): Promise<PGlite> {
+  try {
+    return await PGlite.create({ dataDir, loadDataDir: template })
+  } catch (error) {
+    throw new DataFolderError(
+      `The embedded database in ${dataDir} cannot be opened (${String(error)}). If its disk is full, make space. If it is damaged, restore a backup: docs/OPERATIONS.md says how.`,
+      { cause: error },
+    )
   }
 }
 

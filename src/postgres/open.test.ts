@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
 import { expect, onTestFinished, test } from 'vitest'
 import { asOwner, createTestDatabase, ENGINES } from '#testing/postgres.ts'
-import { lockFolder } from './folder-lock.ts'
+import { DataFolderError, lockFolder } from './folder-lock.ts'
 import { openDatabase } from './open.ts'
 import { isDatabaseUnavailable } from './unavailable.ts'
 
@@ -56,6 +56,22 @@ test('a folder is refused to a second opener in the same process, and free again
   expect(() => lockFolder(folder)).toThrow(`in use by process ${process.pid} `)
   release()
   lockFolder(folder)()
+})
+
+test('a folder that cannot be written, and one whose database is damaged, are named in a sentence', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  await expect(openDatabase({ dataDir: file }, SCHEMA)).rejects.toThrow(
+    new DataFolderError(
+      `The database folder ${file} cannot be written (Error: EEXIST: file already exists, mkdir '${file}'). Choose a DATA_DIR on a disk with space, or give its user the right to write it.`,
+    ),
+  )
+  await (await openDatabase({ dataDir: folder }, SCHEMA))[Symbol.asyncDispose]()
+  truncateSync(join(folder, 'pgdata/global/pg_control'), 10)
+  await expect(openDatabase({ dataDir: folder }, SCHEMA)).rejects.toThrow(
+    /^The embedded database in .*pgdata cannot be opened \(.*\)\. If its disk is full, make space\. If it is damaged, restore a backup/,
+  )
 })
 
 test('rows survive a restart of the embedded engine', async () => {

@@ -47,6 +47,8 @@ export type OpenDatabase = {
    * Always so with the embedded engine.
    */
   ownsTables: boolean
+  /** The connections of its pool; undefined with the embedded engine. */
+  readPool?: () => { idle: number; used: number; waiting: number }
   /**
    * Calls `on` for each NOTIFY of a channel. After a lost connection it is called once with an
    * empty payload: something may have been missed, so read the rows again. The channel is a plain

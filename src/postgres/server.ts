@@ -48,6 +48,11 @@ export async function openServer(
     db: asDatabase(drizzle(pool, { casing: 'snake_case' })),
     engine: 'postgres',
     ownsTables,
+    readPool: () => ({
+      idle: pool.idleCount,
+      used: pool.totalCount - pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     listen: listener.listen,
     [Symbol.asyncDispose]: async () => {
       await listener.close()

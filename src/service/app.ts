@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { statusOf, type Readiness } from '#http/internal-server.ts'
 import type { Context } from './context/context.ts'
 import { mountDocs } from './api/docs.ts'
-import { createReadiness } from './health.ts'
 import type { HttpEnv } from './api/env.ts'
 import { envelope, handleError, securityHeaders } from './api/envelope.ts'
 import { identify } from './api/identify.ts'
@@ -13,13 +13,19 @@ import type { Metrics } from './context/metrics.ts'
 import { describeApi } from './openapi/describe-api.ts'
 import type { Routes } from './api/handler.ts'
 
+type Parts = { metrics: Pick<Metrics, 'observeRequest'>; readiness: () => Promise<Readiness> }
+
 /** The service's HTTP face: operations first, then everything that is counted against a limit. */
-export function createApp(context: Context, routes: Routes, metrics: Metrics): Hono<HttpEnv> {
+export function createApp(
+  context: Context,
+  routes: Routes,
+  { metrics, readiness }: Parts,
+): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
   app.onError(handleError(context))
   app.use(securityHeaders)
   app.use(envelope(context, metrics))
-  mountOperations(app, context, metrics)
+  mountOperations(app, readiness)
 
   app.use(identify(context))
   const description = JSON.stringify(describeApi())
@@ -34,25 +40,16 @@ export function createApp(context: Context, routes: Routes, metrics: Metrics): H
   return app
 }
 
-function mountOperations(app: Hono<HttpEnv>, context: Context, metrics: Metrics): void {
-  const readiness = createReadiness(context)
+/** Callers are told whether the service is ready, not what is broken: that is for the internal port. */
+function mountOperations(app: Hono<HttpEnv>, readiness: Parts['readiness']): void {
   app.get('/health/live', (c) => {
     c.set('route', 'live')
     return respondJson(c, 200, JSON.stringify({ status: 'ok' }))
   })
   app.get('/health/ready', async (c) => {
     c.set('route', 'ready')
-    const { checks, stoppedWallets } = await readiness()
-    const ok = checks.every((check) => check.ok)
-    return respondJson(
-      c,
-      ok ? 200 : 503,
-      JSON.stringify({ status: ok ? 'ok' : 'unavailable', checks, stoppedWallets }),
-    )
-  })
-  app.get('/metrics', async (c) => {
-    c.set('route', 'metrics')
-    return c.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType })
+    const { status } = await readiness()
+    return respondJson(c, statusOf({ status }), JSON.stringify({ status }))
   })
 }
 
@@ -61,7 +58,6 @@ function mountRefusals(app: Hono<HttpEnv>, context: Context): void {
   const allowed = new Map<string, Set<string>>([
     ['/health/live', new Set(['GET'])],
     ['/health/ready', new Set(['GET'])],
-    ['/metrics', new Set(['GET'])],
     ['/openapi.json', new Set(['GET'])],
     ['/docs', new Set(['GET'])],
     ['/ws', new Set(['GET'])],

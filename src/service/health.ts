@@ -1,13 +1,18 @@
 import { sql } from 'drizzle-orm'
+import type { HealthCheck, Readiness } from '#http/internal-server.ts'
 import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
+import { checkDisk } from '#postgres/check-disk.ts'
 import { countStopped } from './db/wallet-ledger.ts'
 import { readDatabaseClock } from './verification/proof-time.ts'
 
 /** `note`: what an operator should know of a part that works. */
-export type HealthCheck = { name: string; ok: boolean; note?: 'chain behind' }
+type ServiceCheck = HealthCheck & { note?: 'chain behind' }
 /** `stoppedWallets`: wallets that an operator must look at; they keep the service from nothing else. Null when that is not known. */
-type Readiness = { checks: HealthCheck[]; stoppedWallets: number | null }
+export type ServiceReadiness = Readiness & {
+  checks: readonly ServiceCheck[]
+  stoppedWallets: number | null
+}
 
 /** Probes come from several sides at once. */
 const FRESH_MS = 1_000
@@ -16,6 +21,8 @@ const FRESH_MS = 1_000
  * notice sooner when a chain is away.
  */
 const CHAIN_FRESH_MS = 30_000
+/** How long the disk of the database counts as good after it was written. */
+const DISK_FRESH_MS = 10_000
 const CHECK_TIMEOUT_MS = 3_000
 /** How far clocks may differ. */
 const MAX_SKEW_MS = 5_000
@@ -24,32 +31,39 @@ const LEAST_AGE_MS = 15_000
 const LATE_BLOCKS = 3
 
 /**
- * Whether the service can do its work: its database answers, and each chain answers and is the configured one; the database's clock agrees with ours, and no
- * chain is ahead of it.
+ * Whether the service can do its work: its database answers and can write, and each chain answers and is the configured one; the database's clock agrees
+ * with ours, and no chain is ahead of it.
  */
 export function createReadiness(
   context: Context,
   clock: () => number = () => performance.now(),
-): () => Promise<Readiness> {
-  let last: { at: number; found: Promise<Readiness> } | undefined
+): () => Promise<ServiceReadiness> {
+  let last: { at: number; found: Promise<ServiceReadiness> } | undefined
   const chains = [...context.chains].map(([network, chain]): ChainCheck => ({
     network,
-    run: rememberGood(clock, () => compareHead(context, chain)),
+    run: rememberGood(clock, CHAIN_FRESH_MS, () => compareHead(context, chain)),
   }))
+  const disk = rememberGood(clock, DISK_FRESH_MS, async () => {
+    await checkDisk(context.db)
+    return undefined
+  })
   return () => {
     const now = clock()
-    if (!last || now - last.at > FRESH_MS) last = { at: now, found: look(context, chains) }
+    if (!last || now - last.at > FRESH_MS)
+      last = { at: now, found: look(context, { chains, disk }) }
     return last.found
   }
 }
 
-type ChainCheck = { network: string; run: () => Promise<typeof CHAIN_BEHIND | undefined> }
+type Run = () => Promise<typeof CHAIN_BEHIND | undefined>
+type ChainCheck = { network: string; run: Run }
+type Remembered = { chains: readonly ChainCheck[]; disk: Run }
 
 /** A check that found something wrong is run again the next time. */
-function rememberGood(clock: () => number, run: ChainCheck['run']): ChainCheck['run'] {
+function rememberGood(clock: () => number, forMs: number, run: Run): Run {
   let goodAt = -Infinity
   return async () => {
-    if (clock() - goodAt < CHAIN_FRESH_MS) return undefined
+    if (clock() - goodAt < forMs) return undefined
     const at = clock()
     const note = await run()
     if (note === undefined) goodAt = at
@@ -90,23 +104,25 @@ async function compareHead(
     : undefined
 }
 
-async function look(context: Context, chains: readonly ChainCheck[]): Promise<Readiness> {
+async function look(context: Context, remembered: Remembered): Promise<ServiceReadiness> {
   const [checks, stoppedWallets] = await Promise.all([
-    runChecks(context, chains),
+    runChecks(context, remembered),
     countStopped(context.db).catch(() => null),
   ])
-  return { checks, stoppedWallets }
+  const status = checks.every(({ ok }) => ok) ? 'ok' : 'unavailable'
+  return { status, checks, stoppedWallets }
 }
 
-function runChecks(context: Context, chains: readonly ChainCheck[]): Promise<HealthCheck[]> {
+function runChecks(context: Context, { chains, disk }: Remembered): Promise<ServiceCheck[]> {
   return Promise.all([
     check('database', () => context.db.execute(sql`select 1`)),
+    check('disk', disk),
     check('clock', () => compareClocks(context)),
     check('signer', () => context.signer.check()),
     ...chains.map(({ network, run }) => check(network, run)),
   ])
 
-  async function check(name: string, run: () => Promise<unknown>): Promise<HealthCheck> {
+  async function check(name: string, run: () => Promise<unknown>): Promise<ServiceCheck> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise((_, reject) => {
       timer = setTimeout(

@@ -61,6 +61,7 @@ test.each(ENGINES)(
   async (engine) => {
     const service = run(MAIN, [], {
       PORT: '0',
+      INTERNAL_PORT: '0',
       NETWORKS: JSON.stringify([{ ...AWAY, blockTimeMs: 12_000, confirmations: 12 }]),
       ...(await databaseEnv(engine)),
     })
@@ -69,14 +70,17 @@ test.each(ENGINES)(
       .toContain('"msg":"listening"')
     expect(service.said.out).toContain('Official x402 clients give up after 90 s')
     const ready = service.said.out.split('\n').find((line) => line.includes('"listening"')) ?? ''
-    const { port } = JSON.parse(ready)
-    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)
+    const { port, internalPort } = JSON.parse(ready)
+    const told = await fetch(`http://127.0.0.1:${port}/health/ready`)
+    expect([told.status, await told.json()]).toEqual([503, { status: 'unavailable' }])
+    const answer = await fetch(`http://127.0.0.1:${internalPort}/health/ready`)
     expect([answer.status, await answer.json()]).toEqual([
       503,
       {
         status: 'unavailable',
         checks: [
           { name: 'database', ok: true },
+          { name: 'disk', ok: true },
           { name: 'clock', ok: true },
           { name: 'signer', ok: true },
           { name: 'eip155:31337', ok: false },

@@ -19,6 +19,7 @@ async function start(): Promise<void> {
   service.context.log.info(
     {
       port: service.port,
+      internalPort: service.internalPort,
       url: service.url,
       engine: 'url' in config.database ? 'postgres' : 'pglite',
     },

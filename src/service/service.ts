@@ -1,6 +1,7 @@
 import { and, eq, lt, sql } from 'drizzle-orm'
 import { familyOf, type Network, type NetworkId } from '#contract/network.ts'
 import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
+import { startInternalServer } from '#http/internal-server.ts'
 import { startHttpServer } from '#http/server.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { openSigner } from '#signer/client.ts'
@@ -9,11 +10,13 @@ import { routes } from './api/handlers.ts'
 import { createApp } from './app.ts'
 import type { Chain } from './chains/chain.ts'
 import { openEvmChain } from './chains/evm/chain.ts'
+import { NO_OBSERVER } from './chains/observer.ts'
 import { openSolanaChain } from './chains/solana/chain.ts'
 import type { ServiceConfig } from './context/config.ts'
 import type { Context } from './context/context.ts'
 import { createLog } from './context/log.ts'
 import { createMetrics } from './context/metrics.ts'
+import { createReadiness } from './health.ts'
 import { createUsageLog } from './context/usage-log.ts'
 import { endPredecessor } from './db/end-predecessor.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
@@ -37,6 +40,8 @@ import { registerConfiguredWallets } from './wallets/register-configured.ts'
 export type RunningService = {
   url: string
   port: number
+  /** Of metrics and readiness; undefined where `INTERNAL_PORT` is not set. */
+  internalPort?: number
   context: Context
   /** Stops accepting, finishes what is in flight, and releases everything within 10 seconds. */
   [Symbol.asyncDispose](): Promise<void>
@@ -72,7 +77,12 @@ export async function createService(
   if (database.engine === 'pglite') await endPredecessor(database.db)
   else if (database.ownsTables)
     log.warn('the role of DATABASE_URL owns the tables and may delete them')
-  const chains = createChains(config.networks)
+  const metrics = createMetrics({
+    networks: config.networks,
+    db: database.db,
+    readPool: database.readPool,
+  })
+  const chains = createChains(config.networks, metrics.chains)
   stack.defer(
     async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))),
   )
@@ -95,7 +105,6 @@ export async function createService(
   await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
-  const metrics = createMetrics()
 
   const watchers = startWatchers(context)
   stack.defer(() => watchers.stop())
@@ -107,11 +116,23 @@ export async function createService(
     readPayment: (id) => readPaymentBody(context, id),
   })
   stack.defer(() => events.stop())
-  const app = createApp(context, routes, metrics)
+  const readiness = createReadiness(context)
+  const onError = (error: unknown) => log.error({ err: error }, 'request failed')
+  const internal =
+    config.internal &&
+    (await startInternalServer(config.internal, {
+      readiness,
+      register: metrics.register,
+      now: context.now,
+      onError,
+    }))
+  // Above the server in this list of what is stopped: it tells of readiness until the end.
+  if (internal) stack.defer(() => internal.stop(0))
+  const app = createApp(context, routes, { metrics, readiness })
   const server = await startHttpServer(config, {
     fetch: app.fetch,
     now: context.now,
-    onError: (error) => log.error({ err: error }, 'request failed'),
+    onError,
     webSocket: { path: EVENTS_PATH, onUpgrade: events.onUpgrade },
   })
   // The server waits for its WebSockets too, so both end together.
@@ -121,6 +142,7 @@ export async function createService(
   return {
     url: `http://${config.host}:${server.port}`,
     port: server.port,
+    ...(internal && { internalPort: internal.port }),
     context,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
@@ -132,11 +154,16 @@ export async function migrateDatabase(target: DatabaseTarget): Promise<void> {
 }
 
 /** The chains of a configuration, by network. None is asked yet: a chain that is down does not stop the service from starting. */
-export function createChains(networks: readonly Network[]): Map<NetworkId, Chain> {
+export function createChains(
+  networks: readonly Network[],
+  observer = NO_OBSERVER,
+): Map<NetworkId, Chain> {
   return new Map(
     networks.map((network) => [
       network.network,
-      familyOf(network.network) === 'evm' ? openEvmChain(network) : openSolanaChain(network),
+      familyOf(network.network) === 'evm'
+        ? openEvmChain(network, observer)
+        : openSolanaChain(network, observer),
     ]),
   )
 }

@@ -1,6 +1,7 @@
 import type { DestinationStream } from 'pino'
 import { type Plan, type Scope, SCOPES } from '#contract/api-key.ts'
 import type { Network } from '#contract/network.ts'
+import { startInternalServer } from '#http/internal-server.ts'
 import { startHttpServer } from '#http/server.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { createApp } from '#service/app.ts'
@@ -16,6 +17,7 @@ import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
 import { createMetrics } from '#service/context/metrics.ts'
+import { createReadiness } from '#service/health.ts'
 import { examples } from '#service/openapi/examples.ts'
 import type { Routes } from '#service/api/handler.ts'
 import { startFlushing } from '#service/usage/start-flushing.ts'
@@ -61,6 +63,8 @@ export const exampleRoutes: Routes = {
 
 export type TestApp = {
   url: string
+  /** Of metrics and readiness. */
+  internalUrl: string
   port: number
   context: Context
   [Symbol.asyncDispose](): Promise<void>
@@ -124,23 +128,32 @@ export async function startTestApp({
     if (wrong.size > 0)
       throw new Error(`Answers that are not as described:\n${[...wrong].join('\n')}`)
   })
-  const metrics = createMetrics()
+  const metrics = createMetrics({ networks, db: database.db, readPool: database.readPool })
+  const readiness = createReadiness(context)
   const events = await startEventStream(context, {
     listen: database.listen,
     metrics,
     readPayment,
     limits,
   })
+  const onError = (error: unknown) => context.log.error({ err: error }, 'request failed')
+  const internal = await startInternalServer(
+    { host: '127.0.0.1', port: 0 },
+    { readiness, register: metrics.register, now, onError },
+  )
+  stack.defer(() => internal.stop(0))
+  const app = createApp(context, { ...exampleRoutes, ...routes }, { metrics, readiness })
   const server = await startHttpServer(context.config, {
-    fetch: recorded(createApp(context, { ...exampleRoutes, ...routes }, metrics).fetch, answers),
+    fetch: recorded(app.fetch, answers),
     now,
-    onError: (error) => context.log.error({ err: error }, 'request failed'),
+    onError,
     webSocket: { path: EVENTS_PATH, onUpgrade: events.onUpgrade },
   })
   stack.defer(async () => void (await Promise.all([server.stop(5_000), events.stop()])))
   const running = stack.move()
   return {
     url: `http://127.0.0.1:${server.port}`,
+    internalUrl: `http://127.0.0.1:${internal.port}`,
     port: server.port,
     context,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -154,8 +167,7 @@ function recorded(fetch: Fetch, answers: ReceivedResponse[]): Fetch {
   return async (request, env) => {
     const response = (await fetch(request, env)) as Response
     const { pathname } = new URL(request.url)
-    const described =
-      !/^\/(health|metrics|docs|openapi\.json)/.test(pathname) && request.method !== 'HEAD'
+    const described = !/^\/(health|docs|openapi\.json)/.test(pathname) && request.method !== 'HEAD'
     if (described)
       answers.push({
         method: request.method,

@@ -8,6 +8,8 @@ const PROXY = fileURLToPath(new URL('../bff/main.ts', import.meta.url))
 
 export type ServiceProcess = AsyncDisposable & {
   url: string
+  /** Of metrics and readiness. */
+  internalUrl: string
   port: number
   pid: number
   /** The signal that ended it. */
@@ -46,7 +48,7 @@ async function startProcess(
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...env, PORT: '0' },
+    env: { ...env, PORT: '0', INTERNAL_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<NodeJS.Signals | null>((resolve) =>
@@ -56,7 +58,7 @@ async function startProcess(
     child.kill('SIGKILL')
     await ended
   }
-  const port = await new Promise<string>((resolve, reject) => {
+  const [port, internalPort] = await new Promise<[string, string]>((resolve, reject) => {
     let said = ''
     const late = setTimeout(() => {
       child.kill('SIGKILL')
@@ -68,14 +70,16 @@ async function startProcess(
     })
     child.stdout.on('data', (text: Buffer) => {
       said = `${said}${text}`.slice(-4_000)
-      const found = /"port":(\d+).*"msg":"listening"/.exec(said)?.[1]
-      if (!found) return
+      const [, found, internal] =
+        /"port":(\d+),"internalPort":(\d+).*"msg":"listening"/.exec(said) ?? []
+      if (!found || !internal) return
       clearTimeout(late)
-      resolve(found)
+      resolve([found, internal])
     })
   })
   return {
     url: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
     port: Number(port),
     pid: child.pid ?? 0,
     ended,

@@ -4,6 +4,7 @@ import { parseAddress } from '#contract/address.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-option.ts'
+import type { InternalPort } from '#http/internal-server.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
 import { RateRule, rateProblems } from './rate-rules.ts'
@@ -14,6 +15,8 @@ export type BffConfig = {
   host: string
   /** 0 takes a free port. */
   port: number
+  /** Metrics and the checks of readiness are served here; nowhere when unset. */
+  internal?: InternalPort
   /** The payment service, without a slash at the end. Every request upstream starts with it. */
   serviceUrl: string
   /** The only secret of this program. It is sent to `serviceUrl` and nowhere else. */
@@ -139,6 +142,18 @@ const variables = {
     ),
     expected: 'a port, 0 for a free one',
     example: '4021',
+  },
+  INTERNAL_HOST: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'),
+    expected: 'an address of your own network to serve metrics and readiness on',
+    example: '127.0.0.1',
+  },
+  INTERNAL_PORT: {
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)),
+    ),
+    expected: 'a port for metrics and readiness, 0 for a free one',
+    example: '9465',
   },
   SERVICE_URL: {
     schema: serviceUrl,
@@ -354,6 +369,9 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
   return {
     host: values.HOST,
     port: values.PORT,
+    ...(values.INTERNAL_PORT !== undefined && {
+      internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    }),
     serviceUrl: values.SERVICE_URL,
     serviceApiKey: values.SERVICE_API_KEY,
     database: toTarget(values),

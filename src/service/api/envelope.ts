@@ -18,7 +18,10 @@ export const securityHeaders = secureHeaders({
 })
 
 /** The outermost step: names the request, sets what every answer carries, writes one log line and counts. */
-export function envelope(context: Context, metrics: Metrics): MiddlewareHandler<HttpEnv> {
+export function envelope(
+  context: Context,
+  metrics: Pick<Metrics, 'observeRequest'>,
+): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const startedAt = performance.now()
     const given = c.req.header('x-request-id')

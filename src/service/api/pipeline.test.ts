@@ -323,20 +323,10 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     })
   })
 
-  test('health, metrics and the reference answer without a key', async () => {
+  test('health and the reference answer without a key; metrics and what is broken do not', async () => {
     expect(await (await get('/health/live', {})).json()).toEqual({ status: 'ok' })
-    expect(await (await get('/health/ready', {})).json()).toEqual({
-      status: 'ok',
-      checks: [
-        { name: 'database', ok: true },
-        { name: 'clock', ok: true },
-        { name: 'signer', ok: true },
-      ],
-      stoppedWallets: 0,
-    })
-    expect(await (await get('/metrics', {})).text()).toContain(
-      'http_request_duration_seconds_count{route="transactionSend",method="POST",status="200"}',
-    )
+    expect(await (await get('/health/ready', {})).json()).toEqual({ status: 'ok' })
+    expect((await get('/metrics')).status).toBe(404)
     const page = await get('/docs', {})
     expect([page.status, await page.text()]).toEqual([
       200,
@@ -351,30 +341,25 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
   })
 
-  test.each([
-    '/health/live',
-    '/metrics',
-    '/payments',
-    '/nothing',
-    '/ws',
-    '/docs/',
-    '/docs/start.js',
-  ])('%s is answered with every security header', async (path) => {
-    const { headers } = await get(path, {})
-    const policy = headers.get('content-security-policy') ?? ''
-    expect(policy.split('; ')).toEqual(
-      expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'"]),
-    )
-    expect(policy.includes("script-src 'self'")).toBe(path.startsWith('/docs/'))
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'cache-control': 'no-store',
-      'cross-origin-resource-policy': 'same-origin',
-      'referrer-policy': 'no-referrer',
-      'strict-transport-security': 'max-age=63072000',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-    })
-  })
+  test.each(['/health/live', '/payments', '/nothing', '/ws', '/docs/', '/docs/start.js'])(
+    '%s is answered with every security header',
+    async (path) => {
+      const { headers } = await get(path, {})
+      const policy = headers.get('content-security-policy') ?? ''
+      expect(policy.split('; ')).toEqual(
+        expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'"]),
+      )
+      expect(policy.includes("script-src 'self'")).toBe(path.startsWith('/docs/'))
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'cross-origin-resource-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'strict-transport-security': 'max-age=63072000',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      })
+    },
+  )
 
   test.each([
     ['HTTP/1.0', 'GET /health/live HTTP/1.0\r\nHost: a\r\n\r\n', 400],
@@ -423,7 +408,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
         level: 30,
         status: 400,
       })
-      expect(await (await get('/metrics', {})).text()).not.toMatch(
+      expect(await (await fetch(`${app.internalUrl}/metrics`)).text()).not.toMatch(
         /route="transactionSend",method="POST",status="5/,
       )
     },

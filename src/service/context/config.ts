@@ -5,6 +5,7 @@ import { parseAmount } from '#contract/amount.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { refuseUrl } from '#egress/refuse-url.ts'
+import type { InternalPort } from '#http/internal-server.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 import type { SignerPlace } from '#signer/client.ts'
 import { SIGNER_VARIABLES } from '#signer/config.ts'
@@ -15,6 +16,8 @@ export type ServiceConfig = {
   host: string
   /** 0 picks a free port. */
   port: number
+  /** Metrics and the checks of readiness are served here; nowhere when unset. */
+  internal?: InternalPort
   /**
    * Proxies of the operator in front of this program whose `X-Forwarded-For` entry is trusted; 0
    * trusts none.
@@ -142,6 +145,18 @@ const variables = {
     expected: 'a port, 0 for a free one',
     example: '4020',
   },
+  INTERNAL_HOST: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'),
+    expected: 'an address of your own network to serve metrics and readiness on',
+    example: '127.0.0.1',
+  },
+  INTERNAL_PORT: {
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)),
+    ),
+    expected: 'a port for metrics and readiness, 0 for a free one',
+    example: '9464',
+  },
   DATABASE_URL: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
     expected: 'the URL of a Postgres server',
@@ -263,6 +278,8 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
   const values = readVariables(env, [
     'HOST',
     'PORT',
+    'INTERNAL_HOST',
+    'INTERNAL_PORT',
     'DATABASE_URL',
     'MIGRATION_DATABASE_URL',
     'DATA_DIR',
@@ -284,6 +301,9 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
   return {
     host: values.HOST,
     port: values.PORT,
+    ...(values.INTERNAL_PORT !== undefined && {
+      internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    }),
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     maxConnections: values.MAX_CONNECTIONS,
     maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,

@@ -1,5 +1,5 @@
 import { BackupError } from '#postgres/backup.ts'
-import { FolderLockedError } from '#postgres/folder-lock.ts'
+import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { NotMigratedError } from '#postgres/runtime-role.ts'
 import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
 import { SignerConfigError } from '#signer/config.ts'
@@ -12,12 +12,13 @@ export function explainFailure(error: unknown): string {
     error instanceof ServiceConfigError ||
     error instanceof SignerConfigError ||
     error instanceof BackupError ||
+    error instanceof DataFolderError ||
     error instanceof FolderLockedError ||
     error instanceof NotMigratedError
   )
     return error.message
   if ('code' in error && error.code === 'EADDRINUSE')
-    return `The address is taken by another program (${error.message}). Choose another PORT, or 0 for a free one.`
+    return `The address is taken by another program (${error.message}). Choose another PORT or INTERNAL_PORT, or 0 for a free one.`
   if (isDatabaseUnavailable(error))
     return `The database cannot be reached (${error.message}). Check DATABASE_URL, and that the server runs.`
   return error.stack ?? error.message

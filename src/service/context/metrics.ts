@@ -1,50 +1,92 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { sql } from 'drizzle-orm'
+import { Counter, Gauge } from 'prom-client'
+import type { NetworkId } from '#contract/network.ts'
+import { createProgramMetrics, type PoolSize, type ProgramMetrics } from '#http/metrics.ts'
+import type { Database } from '#postgres/open.ts'
+import type { ChainObserver } from '../chains/observer.ts'
+import { payment } from '../db/schema/payment.ts'
 
-export type Metrics = {
-  observeRequest(request: { route: string; method: string; status: number; seconds: number }): void
+export type Metrics = ProgramMetrics & {
   openSockets: Gauge
   sentEvents: Counter
   stoppedWallets: Gauge
-  contentType: string
-  text(): Promise<string>
+  chains: ChainObserver
 }
 
-/** The metrics of one running service, in a separate registry: a process may run several. */
-export function createMetrics(): Metrics {
-  const register = new Registry()
-  collectDefaultMetrics({ register })
-  const duration = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the first byte of a request to its answer.',
-    labelNames: ['route', 'method', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers: [register],
+type Options = {
+  networks: readonly { network: NetworkId }[]
+  db: Database
+  readPool?: (() => PoolSize) | undefined
+}
+
+type OpenGauge = Gauge<'network' | 'status'>
+
+const OPEN = ['created', 'pending', 'confirmed', 'rolled_back'] as const
+
+/** The metrics of one running service. */
+export function createMetrics({ networks, db, readPool }: Options): Metrics {
+  const program = createProgramMetrics(readPool)
+  const registers = [program.register]
+  const calls = new Counter({
+    name: 'rpc_calls_total',
+    help: 'HTTP requests to RPC endpoints: answered, refused (an HTTP error) or failed (no answer).',
+    labelNames: ['network', 'outcome'],
+    registers,
+  })
+  const height = new Gauge({
+    name: 'chain_height',
+    help: 'The newest block seen. It stands still while no payment of the network is awaited.',
+    labelNames: ['network'],
+    registers,
+  })
+  // A rate needs the first value too.
+  for (const { network } of networks)
+    for (const outcome of ['answered', 'refused', 'failed']) calls.inc({ network, outcome }, 0)
+  const open: OpenGauge = new Gauge({
+    name: 'payments_open',
+    help: 'Payments that are not final yet, drafts included.',
+    labelNames: ['network', 'status'],
+    registers,
+    collect: (): Promise<void> => countOpen(db, networks, open),
   })
   return {
-    observeRequest: ({ route, method, status, seconds }) =>
-      duration.observe(
-        { route, method: KNOWN_METHODS.has(method) ? method : 'other', status },
-        seconds,
-      ),
+    ...program,
     openSockets: new Gauge({
       name: 'websocket_connections',
       help: 'Open connections of the event stream.',
-      registers: [register],
+      registers,
     }),
     sentEvents: new Counter({
       name: 'websocket_events_total',
       help: 'Events sent to the event stream.',
-      registers: [register],
+      registers,
     }),
     stoppedWallets: new Gauge({
       name: 'managed_wallets_stopped',
-      help: 'Managed wallets whose books and chain differ.',
-      registers: [register],
+      help: 'Managed wallets whose ledger and chain differ.',
+      registers,
     }),
-    contentType: register.contentType,
-    text: () => register.metrics(),
+    chains: {
+      called: (network, outcome) => calls.inc({ network, outcome }),
+      sawBlock: (network, block) => height.set({ network }, block),
+    },
   }
 }
 
-/** A caller may invent methods, which must not each become a time series. */
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+/** Reads the index of open payments alone. A database that is away hides these figures and no others. */
+async function countOpen(
+  db: Database,
+  networks: Options['networks'],
+  gauge: OpenGauge,
+): Promise<void> {
+  gauge.reset()
+  try {
+    const { rows } = await db.execute<{ network: string; status: string; count: number }>(sql`
+      select network, status, count(*)::int as count from ${payment}
+      where status in ('created', 'pending', 'confirmed', 'rolled_back') group by network, status`)
+    for (const { network } of networks) for (const status of OPEN) gauge.set({ network, status }, 0)
+    for (const { network, status, count } of rows) gauge.set({ network, status }, count)
+  } catch {
+    gauge.reset()
+  }
+}

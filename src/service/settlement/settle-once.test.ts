@@ -13,7 +13,6 @@ import {
 import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { createApp } from '../app.ts'
 import type { Actor } from '../context/context.ts'
-import { createMetrics } from '../context/metrics.ts'
 import { routes } from '../api/handlers.ts'
 import { insertPayment } from '../db/payments.ts'
 import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
@@ -30,7 +29,10 @@ let key: string
 beforeAll(async () => {
   fixture = await openMinedTokenFixture()
   ;({ key } = await createTestKey(fixture.context.db))
-  const { fetch } = createApp(fixture.context, routes, createMetrics())
+  const { fetch } = createApp(fixture.context, routes, {
+    metrics: { observeRequest: () => {} },
+    readiness: async () => ({ status: 'ok', checks: [] }),
+  })
   server = await startHttpServer(
     { ...fixture.context.config, host: '127.0.0.1', port: 0 },
     { fetch, now: fixture.context.now, onError: (error) => expect.fail(String(error)) },

@@ -45,7 +45,7 @@ await runCommand('chaos:clock', { short: 1, long: 30 }, async ({ rounds, rng, me
     await pause(SETTLE_MS)
     looked++
     // An answer is at most a second old.
-    const ok = await clockIsRight(service.url)
+    const ok = await clockIsRight(service)
     if (ok === Math.abs(seconds) <= LIMIT_S) red++
     else console.log(`With a clock ${seconds} s wrong, readiness said ${ok}.`)
   }
@@ -95,8 +95,8 @@ async function startWrong(folder: string, own: Record<string, string>): Promise<
   return Object.assign(service, { set, gone: { yes: false } })
 }
 
-async function clockIsRight(url: string): Promise<boolean | undefined> {
-  const answer = await fetch(`${url}/health/ready`)
+async function clockIsRight({ internalUrl }: ServiceProcess): Promise<boolean | undefined> {
+  const answer = await fetch(`${internalUrl}/health/ready`)
   const { checks } = v.parse(Ready, await answer.json())
   return checks.find(({ name }) => name === 'clock')?.ok
 }

@@ -5,7 +5,11 @@ import type { CrashPoint } from '#service/context/context.ts'
 import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
-import { startCrashingService, startServiceProcess } from '../service-process.ts'
+import {
+  startCrashingService,
+  startServiceProcess,
+  type ServiceProcess,
+} from '../service-process.ts'
 import type { ServiceResponse, CrashOrder } from './crash-orders.ts'
 import type { CrashHarness } from './crash-harness.ts'
 
@@ -89,10 +93,9 @@ async function runBatch(
     const runs = await inParallel(cases, AT_ONCE, (each) => die(stage, each))
     if (userError === 'the RPC down') stage.chains.cut()
     if (survivor)
-      await stage.restartDatabase(() => repeatInUserError(survivor.url, { runs, away: 'database' }))
+      await stage.restartDatabase(() => repeatInUserError(survivor, { runs, away: 'database' }))
     await using recovering = survivor ?? (await startServiceProcess(stage.env))
-    if (userError === 'the RPC down')
-      await repeatInUserError(recovering.url, { runs, away: 'chains' })
+    if (userError === 'the RPC down') await repeatInUserError(recovering, { runs, away: 'chains' })
     stage.chains.mend()
     return await Promise.all(runs.map((run) => finish(stage, recovering.url, run)))
   } finally {
@@ -109,7 +112,7 @@ async function die(stage: CrashHarness, { family, point }: Case): Promise<Run> {
   await using dying = await startCrashingService(stage.env, point)
   // Many processes start at once, and each starts a signer.
   await eventually(
-    () => readChecks(dying.url),
+    () => readChecks(dying),
     ({ checks }) => checks.some(({ name, ok }) => name === 'signer' && ok),
   )
   // Processes that died took the tokens they had leased with them: the limit is reached sooner. A 503 decides nothing, and a client asks again under its key.
@@ -127,29 +130,33 @@ async function die(stage: CrashHarness, { family, point }: Case): Promise<Run> {
 
 type Checks = { status: number; checks: { name: string; ok: boolean }[] }
 
-async function readChecks(url: string): Promise<Checks> {
-  const ready = await fetch(`${url}/health/ready`)
+async function readChecks({ internalUrl }: ServiceProcess): Promise<Checks> {
+  const ready = await fetch(`${internalUrl}/health/ready`)
   const { checks } = (await ready.json()) as Pick<Checks, 'checks'>
   return { status: ready.status, checks }
 }
 
+const OF_THE_DATABASE: ReadonlySet<string> = new Set(['database', 'disk', 'clock'])
+
 type Repetition = { runs: readonly Run[]; away: 'database' | 'chains' }
 
 /** What the service reports about itself, and about each payment, while a dependency is down. */
-async function repeatInUserError(url: string, { runs, away }: Repetition): Promise<void> {
-  const { status, checks } = await readChecks(url)
-  // The clock is compared with the database's; the signer needs neither.
+async function repeatInUserError(
+  service: ServiceProcess,
+  { runs, away }: Repetition,
+): Promise<void> {
+  const { status, checks } = await readChecks(service)
+  // The clock is compared with the database's, and the disk is the database's; the signer needs neither.
   const honest = checks
     .filter(({ name }) => name !== 'signer')
-    .every(
-      ({ name, ok }) =>
-        ok === ((name === 'database' || name === 'clock') !== (away === 'database')),
-    )
+    .every(({ name, ok }) => ok === (OF_THE_DATABASE.has(name) !== (away === 'database')))
   if (status !== 503 || !honest)
     throw new Error(
       `With the ${away} away, /health/ready answered ${status}: ${JSON.stringify(checks)}`,
     )
-  await Promise.all(runs.map(async (run) => (run.meanwhile = (await askWhenFree(url, run)).status)))
+  await Promise.all(
+    runs.map(async (run) => (run.meanwhile = (await askWhenFree(service.url, run)).status)),
+  )
 }
 
 async function finish(stage: CrashHarness, url: string, run: Run): Promise<CrashFinding> {

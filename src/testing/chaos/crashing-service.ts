@@ -17,4 +17,4 @@ const service = await createService(toConfig(readEnv(env)), {
     if (point === crashAt) process.kill(process.pid, 'SIGKILL')
   },
 })
-service.context.log.info({ port: service.port }, 'listening')
+service.context.log.info({ port: service.port, internalPort: service.internalPort }, 'listening')

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startServiceProcess } from '../service-process.ts'
+import * as v from 'valibot'
+import { eventually } from '../service-context.ts'
+import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
 import { pause, runCommand } from './command.ts'
 import { openFaultHarness } from './fault-harness.ts'
 import { runLoad } from './load.ts'
@@ -16,6 +18,7 @@ import { checkLoad, checkRunning } from './measure.ts'
  */
 const SIZE_MB = 384
 const BLOCK = Buffer.alloc(1 << 20)
+const Ready = v.object({ checks: v.array(v.object({ name: v.string(), ok: v.boolean() })) })
 const FULL_MS = 6_000
 const ALONE_MS = 3_000
 
@@ -28,6 +31,7 @@ await runCommand('chaos:disk', { short: 1, long: 15 }, async ({ rounds, rng, mea
   const schedule = rng.fork('disk')
   let full = 0
   let refusedWhileFull = 0
+  const shown: string[] = []
   const load = await runLoad(
     harness,
     {
@@ -46,8 +50,13 @@ await runCommand('chaos:disk', { short: 1, long: 15 }, async ({ rounds, rng, mea
           await pause(100)
         }
         if (disk.free() < BLOCK.length) full++
+        shown.push(await readDisk(service))
         disk.clear()
         await harness.restartDatabase(() => Promise.resolve())
+        await eventually(
+          () => readDisk(service),
+          (found) => found === '200',
+        )
       }
       await pause(ALONE_MS)
     },
@@ -58,6 +67,9 @@ await runCommand('chaos:disk', { short: 1, long: 15 }, async ({ rounds, rng, mea
     if (name.startsWith('500')) internal += times
   }
   measure('full disks', full, `${rounds}`, full === rounds)
+  const red = shown.filter((found) => found === '503 disk').length
+  if (red < rounds) console.log(`readiness while the disk was full: ${shown.join(', ')}`)
+  measure('full disks that readiness shows', red, `${rounds}`, red === rounds)
   measure(
     'calls refused with 5xx',
     refusedWhileFull,
@@ -68,6 +80,14 @@ await runCommand('chaos:disk', { short: 1, long: 15 }, async ({ rounds, rng, mea
   await checkRunning(measure, [service])
   await checkLoad(measure, harness, load)
 })
+
+/** The status of readiness, and whether it names the disk. A server that stopped for lack of space answers no check of its database. */
+async function readDisk({ internalUrl }: ServiceProcess): Promise<string> {
+  const answer = await fetch(`${internalUrl}/health/ready`)
+  const { checks } = v.parse(Ready, await answer.json())
+  const failed = checks.some(({ name, ok }) => name === 'disk' && !ok)
+  return failed ? `${answer.status} disk` : String(answer.status)
+}
 
 type Disk = {
   folder: string

@@ -259,7 +259,7 @@ export class Fuzzer {
       return this.#note(`${at}: no answer`, describeSent({ at, method, path, body }, ''))
     const { status, text } = await this.#read(response)
     this.#inspect({ at, method, path, body }, status, text)
-    if (/^\/(health|metrics|docs|openapi)/.test(target.path)) return
+    if (/^\/(health|docs|openapi)/.test(target.path)) return
     const parsed = this.#parse(at, text)
     const pathname = new URL(this.#fixture.service.url + path).pathname
     const wrong = this.#check({

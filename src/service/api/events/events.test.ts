@@ -502,7 +502,9 @@ describe('a client that does not read', () => {
       }),
     )
     const sockets = async () =>
-      /^websocket_connections (\d+)$/m.exec(await (await fetch(`${app.url}/metrics`)).text())?.[1]
+      /^websocket_connections (\d+)$/m.exec(
+        await (await fetch(`${app.internalUrl}/metrics`)).text(),
+      )?.[1]
     await expect.poll(sockets, { timeout: 30_000 }).toBe('0')
     client.ws.resume()
     await expect.poll(() => client.closed !== undefined, { timeout: 10_000 }).toBe(true)

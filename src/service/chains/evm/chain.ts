@@ -1,6 +1,7 @@
 import { BlockNotFoundError, type Hex } from 'viem'
 import type { Network } from '#contract/network.ts'
 import type { Chain, Audit, SenderFunds, WalletHistory } from '../chain.ts'
+import { NO_OBSERVER } from '../observer.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
@@ -20,9 +21,13 @@ const CLOCK_TTL_MS = 1_000
 const GRACE_MS = 60_000
 
 /** An EVM network behind the port. Opens no connection before it is asked. */
-export function openEvmChain(network: Network): Chain {
-  const endpoints = openEndpoints(network)
-  const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
+export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
+  const endpoints = openEndpoints(network, observer)
+  const head = new Recent(network.blockTimeMs / 2, async () => {
+    const found = await readHead(endpoints)
+    observer.sawBlock(network.network, found.height)
+    return found
+  })
   const scan = new BlockScan(endpoints)
   const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () =>
     readClock(endpoints),

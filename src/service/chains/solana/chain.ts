@@ -14,6 +14,7 @@ import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
 import type { Chain, ChainClock, Head, SenderFunds, OpenPayment, Ready } from '../chain.ts'
+import { NO_OBSERVER } from '../observer.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { audit, readHistory } from './audit.ts'
@@ -30,9 +31,13 @@ const TOKEN_TTL_MS = 60_000
 const CLOCK_TTL_MS = 1_000
 
 /** A Solana cluster behind the port. Opens no connection before it is asked. */
-export function openSolanaChain(network: Network): Chain {
-  const endpoints = openEndpoints(network)
-  const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
+export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain {
+  const endpoints = openEndpoints(network, observer)
+  const head = new Recent(network.blockTimeMs / 2, async () => {
+    const found = await readHead(endpoints)
+    observer.sawBlock(network.network, found.height)
+    return found
+  })
   const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () =>
     readClock(endpoints),
   )

@@ -1,26 +1,28 @@
 import { Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
 import { RpcEndpoints } from '../endpoints.ts'
+import { observedFetch, type ChainObserver } from '../observer.ts'
 
 const TIMEOUT_MS = 5_000
 
 export type SolanaEndpoints = RpcEndpoints<Connection>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
-export function openEndpoints(network: Network): SolanaEndpoints {
+export function openEndpoints(network: Network, observer: ChainObserver): SolanaEndpoints {
+  const ask = observedFetch(network.network, observer)
   return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
-    connect,
+    connect: (url) => connect(url, ask),
     identify: (connection) => identify(connection, network),
   })
 }
 
-function connect(url: string): Connection {
+function connect(url: string, ask: typeof fetch): Connection {
   return new Connection(url, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    fetch: (input, init) => ask(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
   })
 }
 
