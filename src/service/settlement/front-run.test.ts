@@ -1,0 +1,90 @@
+import { encodeFunctionData, parseAbi, type Hex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
+import { multicall3 } from '#devnet/artifacts/load.ts'
+import {
+  openMinedTokenFixture,
+  type MinedTokenFixture,
+  type Parties,
+} from '#testing/token-fixture.ts'
+import { payInvoice, queueFrom } from '#testing/token-payers.ts'
+
+/** What a payer of tokens signed, executed by a third party: before it is presented, or together with something else. */
+
+let fixture: MinedTokenFixture
+
+beforeAll(async () => {
+  fixture = await openMinedTokenFixture()
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+const multicallAbi = parseAbi([
+  'struct Call { address target; bool allowFailure; bytes callData; }',
+  'function aggregate3(Call[] calls)',
+])
+
+/** The same nonce once more, for another payee. */
+async function redirected(
+  { payer, asset }: Parties,
+  authorization: VerifiedAuthorization,
+  to: Hex,
+): Promise<VerifiedAuthorization> {
+  const { from, amountAtomic: value, validAfter, validBefore, nonce } = authorization
+  const signature = await payer.signTypedData({
+    domain: { name: 'USD Coin', version: '2', chainId: 31_337, verifyingContract: asset.address as Hex },
+    types: AUTHORIZATION_TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: { from, to, value, validAfter, validBefore, nonce },
+  })
+  return { ...authorization, to, signature }
+}
+
+/** Executes them in one transaction, before what waits in the pool. */
+async function executeTogether(authorizations: readonly VerifiedAuthorization[]): Promise<Hex> {
+  const calls = authorizations.map((each) => {
+    const { to: target, data: callData } = callOf(each)
+    return { target, allowFailure: false, callData }
+  })
+  return queueFrom(fixture.evm, await fixture.evm.wallet(10n ** 18n), {
+    to: multicall3.address,
+    data: encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args: [calls] }),
+    gas: 1_000_000n,
+    tip: 9n * 10n ** 9n,
+  })
+}
+
+async function untilPooled(count: number): Promise<void> {
+  for (;;) {
+    const { pending } = await fixture.evm.client.getTxpoolContent()
+    const own = Object.entries(pending).find(
+      ([sender]) => sender.toLowerCase() === fixture.facilitator.address.toLowerCase(),
+    )
+    if (Object.keys(own?.[1] ?? {}).length >= count) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+test('one transfer pays for one of two authorizations whose nonces were used in one transaction', async () => {
+  using _ = fixture.withoutMining()
+  const all = await fixture.parties()
+  const headers = [
+    await payInvoice(all.client, all.requirements),
+    await payInvoice(all.client, all.requirements),
+  ]
+  const [first, second] = await Promise.all(
+    headers.map((header) => fixture.authorizationOf(all, header)),
+  )
+  if (!first || !second) throw new Error('no authorization')
+  const elsewhere = await fixture.evm.wallet(0n)
+  const waiting = headers.map((header) => fixture.receive(all, header, { timeout: 20 }))
+  const told = Promise.allSettled(waiting)
+  await untilPooled(2)
+  await executeTogether([await redirected(all, first, elsewhere.address), second])
+  await fixture.evm.mine(12)
+  const answers = await told
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+  expect(
+    answers.map((answer) => answer.status === 'fulfilled' && answer.value.verified),
+  ).toEqual([false, true])
+})
