@@ -67,8 +67,10 @@ async function startProcess(
       reject(new Error(`the program ended: ${said}`))
     })
     child.stdout.on('data', (text: Buffer) => {
-      said = `${said}${text}`.slice(-4_000)
+      said += text
       const found = /"port":(\d+).*"msg":"listening"/.exec(said)?.[1]
+      // What one chunk holds may be longer; a line that began before it is not.
+      said = said.slice(-4_000)
       if (!found) return
       clearTimeout(late)
       resolve(found)
