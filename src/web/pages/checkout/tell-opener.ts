@@ -1,0 +1,23 @@
+/** What a payment page tells the window that opened it; public/button.js reads it. */
+export type OpenerMessage = {
+  /** The payment is complete, or its payer wants to go back to the shop. */
+  type: 'paydesk:paid' | 'paydesk:back'
+  /** The last part of the link's address. */
+  link: string
+  paymentId: string
+  returnTo: string
+}
+
+/**
+ * Tells the window that opened this page. Only a page of the origin that the seller registered with the link can read it: any other page that
+ * opens a payment link learns nothing.
+ */
+export function tellOpener(
+  type: OpenerMessage['type'],
+  back: URL,
+  { link, paymentId }: Pick<OpenerMessage, 'link' | 'paymentId'>,
+): void {
+  const opener: Pick<Window, 'postMessage'> | null = window.opener
+  const message: OpenerMessage = { type, link, paymentId, returnTo: back.href }
+  opener?.postMessage(message, back.origin)
+}
