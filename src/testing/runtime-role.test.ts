@@ -48,7 +48,8 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.claim':
     'SID account_id attempt checks consumed_at exclusive fingerprint lease_until payment_id transaction',
   'service.deployment': 'S epoch restored_at',
-  'service.event': 'SI draft',
+  'service.event': 'SI draft number',
+  'service.event_numbering': 'S holder last lease_until',
   'service.idempotency': 'SID body created_at fingerprint lease_until status',
   'service.network_affirmation': 'SUI',
   'service.payment':
