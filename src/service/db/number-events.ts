@@ -41,7 +41,7 @@ export type Numbered = { accounts: readonly string[]; more: boolean }
  *
  * A reader that continues after the last number it saw misses nothing: a number is handed out after
  * its event was committed, and all those of one call become visible before the next call begins. The
- * row of the lease is locked from here to the commit, so whoever takes the lease waits for a call
+ * row of the lease is locked from here to the commit, so a process that takes the lease waits for a call
  * that is running, and the call of a process that has lost the lease changes nothing.
  * An event that a transaction is writing to is left for the next call, so that this one never waits
  * for a payment. One process calls this once at a time.

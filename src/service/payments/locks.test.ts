@@ -49,7 +49,7 @@ function delayCommits(db: Database, planted?: (tx: Database) => Promise<unknown>
     }, config)
 }
 
-/** One account's payments from the first event to the last, by a process of its own. */
+/** One account's payments from the first event to the last, in a separate process. */
 async function openWriter(
   evm: EvmFixture,
   target: DatabaseTarget,

@@ -64,7 +64,7 @@ function openTransaction(db: Database, work: (tx: Database) => Promise<unknown>)
   }
 }
 
-/** The lease of whoever numbers events is over, as after it died. */
+/** The lease to number events is over, as after its holder died. */
 const endLease = (db: Database) =>
   db.update(eventNumbering).set({ leaseUntil: new Date(Date.now() - 1_000) })
 

@@ -98,7 +98,7 @@ export async function startNumbering(
         due = true
         if (failures++ === 0) log.warn({ err: error }, 'events could not be numbered yet')
       }
-      if (!due) await sleep.for(holds ? RENEW_MS : freeAt - performance.now())
+      if (!due) await sleep.for(holds ? RENEW_MS : Math.max(0, freeAt - performance.now()))
       const restMs = Math.min(EVERY_MS * 2 ** failures, MAX_BACKOFF_MS)
       const leftMs = startedAt + restMs - performance.now()
       // What is recorded meanwhile is numbered after it.
