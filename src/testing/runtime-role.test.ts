@@ -124,6 +124,9 @@ async function plant(on: Database): Promise<void> {
     `insert into service.settlement_order (payment_id, account_id, network, key, fingerprint, checks)
      values ('${PAYMENT}', '${account.id}', 'eip155:1', 'used', '', '[]')`,
   )
+  await on.execute(
+    `insert into service.event (number, account_id, payment_id, status, source) values (1, '${account.id}', '${PAYMENT}', 'confirmed', 'watcher')`,
+  )
   for (const [id, finalized] of [
     ['final', 'now()'],
     ['fresh', 'null'],
@@ -223,6 +226,8 @@ describe.each(ENGINES)('rows of the ledger, on %s', (engine: Engine) => {
     "delete from service.unmatched_transfer where id = 'final'",
     "update service.unmatched_transfer set finalized_at = null where id = 'final'",
     'delete from service.settlement_order',
+    'update service.event set number = 2 where number = 1',
+    'update service.event set number = null where number = 1',
   ])('are kept: %s', async (statement) => {
     expect(await refusalOf(on, statement)).toBe(CODES.kept)
   })

@@ -14,6 +14,7 @@ import { startNumbering } from './numbering.ts'
 import { readEvents } from './read.ts'
 
 const log = createLog('silent')
+const SLOWLY = { timeout: 20_000 }
 
 async function openShop(db: Database) {
   const { accountId, key } = await createTestKey(db)
@@ -128,7 +129,7 @@ describe('on a server', () => {
     await handing.did
     let taken: number | undefined
     const taking = takeNumbering(db, 'two').then((waitMs) => (taken = waitMs))
-    await expect.poll(() => countWaiting(db)).toBe(1)
+    await expect.poll(() => countWaiting(db), SLOWLY).toBe(1)
     expect(taken).toBeUndefined()
     await handing.end()
     // Handing out numbers has extended the lease.
@@ -171,19 +172,20 @@ describe('on a server', () => {
           }),
         )
       }
+      const heard = () =>
+        expect.poll(() => client.events().length, { timeout: 20_000, interval: 10 }).toBe(recorded)
       const lateness: number[] = []
       for (let round = 0; round < 3; round++) {
         const calmAt = performance.now()
         await writeSome()
-        await expect.poll(() => client.events().length, { interval: 10 }).toBe(recorded)
+        await heard()
         freeze.pop()?.()
         const startedAt = performance.now()
         const calmMs = startedAt - calmAt
         await writeSome()
-        await expect
-          .poll(() => client.events().length, { timeout: 5_000, interval: 10 })
-          .toBe(recorded)
-        lateness.push(performance.now() - startedAt - calmMs)
+        await heard()
+        // On a busy machine, what takes no time otherwise takes longer before and after.
+        lateness.push(performance.now() - startedAt - 2 * calmMs)
         const [next] = frozen.slice(round + 1, round + 2)
         if (!next) continue
         // The next one to freeze has the lease first.
@@ -209,7 +211,9 @@ async function startFreezable({
   listen,
 }: Pick<Awaited<ReturnType<typeof openDatabase>>, 'db' | 'listen'>): Promise<() => void> {
   await startNumbering({ db, log }, listen)
-  await expect.poll(async () => (await db.select().from(eventNumbering))[0]?.holder).not.toBeNull()
+  await expect
+    .poll(async () => (await db.select().from(eventNumbering))[0]?.holder, SLOWLY)
+    .not.toBeNull()
   return () => {
     db.execute = (() => new Promise(() => {})) as unknown as Database['execute']
   }
@@ -226,7 +230,7 @@ async function countWaiting(db: Database): Promise<number> {
 describe.each(ENGINES)('on %s', (engine) => {
   test(
     'with nothing to number there are no statements but the one that extends the lease',
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     async () => {
       await using database = await createTestDatabase(engine)
       await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
@@ -239,7 +243,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       }
       const startedAt = performance.now()
       const stop = await startNumbering({ db, log }, opened.listen)
-      await expect.poll(() => statements, { timeout: 10_000 }).toBeGreaterThanOrEqual(8)
+      await expect.poll(() => statements, SLOWLY).toBeGreaterThanOrEqual(8)
       const seconds = (performance.now() - startedAt) / 1_000
       // To take the lease, to number what was there, to tell everybody; then every half second.
       expect(statements).toBeLessThanOrEqual(3 + 2 * seconds + 1)
@@ -254,19 +258,20 @@ describe.each(ENGINES)('on %s', (engine) => {
     const { db, accountId, createPayment, record } = shop
     const told: string[] = []
     const unnumbered: Promise<number>[] = []
-    await using _ = { [Symbol.asyncDispose]: await startNumbering({ db, log }, shop.listen) }
-    await expect
-      .poll(async () => (await db.select().from(eventNumbering))[0]?.holder)
-      .not.toBeNull()
     await shop.listen('service_event', (accounts) => {
       told.push(accounts)
       unnumbered.push(db.$count(event, isNull(event.number)))
     })
+    await using _ = { [Symbol.asyncDispose]: await startNumbering({ db, log }, shop.listen) }
+    // Who takes the lease tells everybody.
+    await expect.poll(() => told, SLOWLY).toEqual([''])
     const id = await createPayment()
     await db.transaction(async (tx) => {
       for (let index = 0; index < 40; index++) await record(tx, id)
     })
-    await expect.poll(() => told.filter((accounts) => accounts === accountId)).toEqual([accountId])
+    await expect
+      .poll(() => told.filter((accounts) => accounts === accountId), SLOWLY)
+      .toEqual([accountId])
     expect(await Promise.all(unnumbered)).toEqual(unnumbered.map(() => 0))
     expect(await numbersOf(db)).toEqual(
       Array.from({ length: 40 }, (__, index) => BigInt(index + 1)),
@@ -279,7 +284,9 @@ describe.each(ENGINES)('on %s', (engine) => {
       }),
     ).rejects.toThrow('undone')
     await db.transaction((tx) => record(tx, id))
-    await expect.poll(() => told.filter((accounts) => accounts === accountId).length).toBe(2)
+    await expect
+      .poll(() => told.filter((accounts) => accounts === accountId).length, SLOWLY)
+      .toBe(2)
     expect((await numbersOf(db)).at(-1)).toBe(41n)
   })
 })
