@@ -37,7 +37,7 @@ const WORKERS = 16
 const ACCOUNTS = 16
 const [ROUNDS, MS] = QUICK ? [3, 2_000] : [8, 4_000]
 /** More than one replica can change in that time. */
-const PAYMENTS = MS
+const PAYMENTS = MS / 2
 const COMMITS = 20
 
 type Replica = Disposable & {

@@ -10,7 +10,7 @@ import type { StatusWork, StatusWorkDone } from '../writes.ts'
 /** One replica of `bench:writes`: changes the status of payments as the monitor does. */
 
 const database = await openDatabase({ url: env['DATABASE_URL'] ?? '' }, SERVICE_SCHEMA)
-const context = { db: database.db, log: createLog('warn'), now: () => new Date() } as Context
+const context = { db: database.db, log: createLog('error'), now: () => new Date() } as Context
 await startNumbering(context, database.listen)
 
 async function finalize({
