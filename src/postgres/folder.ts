@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle, type PgliteDatabase } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
+import { observeCommits } from './after-commit.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Database, OpenDatabase, OpenOptions } from './open.ts'
 import { migrationConfig } from './migration-config.ts'
@@ -42,5 +43,5 @@ export async function openFolder(
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: PgliteDatabase): Database {
-  return db
+  return observeCommits(db)
 }

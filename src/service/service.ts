@@ -4,6 +4,7 @@ import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import { startHttpServer } from '#http/server.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { openSigner } from '#signer/client.ts'
+import { startNumbering } from './api/events/numbering.ts'
 import { EVENTS_PATH, startEventStream } from './api/events/stream.ts'
 import { routes } from './api/handlers.ts'
 import { createApp } from './app.ts'
@@ -95,6 +96,7 @@ export async function createService(
   await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
+  stack.defer(await startNumbering(context, database.listen))
   const metrics = createMetrics()
 
   const watchers = startWatchers(context)

@@ -48,7 +48,8 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.claim':
     'SID account_id attempt checks consumed_at exclusive fingerprint lease_until payment_id transaction',
   'service.deployment': 'S epoch restored_at',
-  'service.event': 'SI draft',
+  'service.event': 'SI draft number',
+  'service.event_numbering': 'S holder last lease_until',
   'service.idempotency': 'SID body created_at fingerprint lease_until status',
   'service.network_affirmation': 'SUI',
   'service.payment':
@@ -122,6 +123,9 @@ async function plant(on: Database): Promise<void> {
   await on.execute(
     `insert into service.settlement_order (payment_id, account_id, network, key, fingerprint, checks)
      values ('${PAYMENT}', '${account.id}', 'eip155:1', 'used', '', '[]')`,
+  )
+  await on.execute(
+    `insert into service.event (number, account_id, payment_id, status, source) values (1, '${account.id}', '${PAYMENT}', 'confirmed', 'watcher')`,
   )
   for (const [id, finalized] of [
     ['final', 'now()'],
@@ -222,6 +226,8 @@ describe.each(ENGINES)('rows of the ledger, on %s', (engine: Engine) => {
     "delete from service.unmatched_transfer where id = 'final'",
     "update service.unmatched_transfer set finalized_at = null where id = 'final'",
     'delete from service.settlement_order',
+    'update service.event set number = 2 where number = 1',
+    'update service.event set number = null where number = 1',
   ])('are kept: %s', async (statement) => {
     expect(await refusalOf(on, statement)).toBe(CODES.kept)
   })

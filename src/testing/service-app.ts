@@ -8,6 +8,7 @@ import type { Context } from '#service/context/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import type { NewPayment } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
+import { startNumbering } from '#service/api/events/numbering.ts'
 import { EVENTS_PATH, startEventStream } from '#service/api/events/stream.ts'
 import type { ReadPayment } from '#service/api/events/to-message.ts'
 import { createAccount } from '#service/keys/accounts.ts'
@@ -117,6 +118,7 @@ export async function startTestApp({
     now,
   }
   stack.defer(startFlushing(context))
+  stack.defer(await startNumbering(context, database.listen))
   const answers: ReceivedResponse[] = []
   stack.defer(() => {
     const check = createResponseCheck()

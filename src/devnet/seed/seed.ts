@@ -128,7 +128,7 @@ async function make(
   }
 }
 
-type NewEvent = Omit<EventRecord, 'id' | 'kind' | 'draft'>
+type NewEvent = Omit<EventRecord, 'id' | 'number' | 'kind' | 'draft'>
 
 const VALID_MS = 60_000
 const EXPIRY_NOTICED_MS = 75_000

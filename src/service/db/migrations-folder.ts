@@ -31,7 +31,8 @@ const RIGHTS: RuntimeRights = {
     delete: true,
   },
   deployment: { update: ['epoch', 'restored_at'] },
-  event: { insert: true, update: ['draft'] },
+  event: { insert: true, update: ['draft', 'number'] },
+  event_numbering: { update: ['last', 'holder', 'lease_until'] },
   idempotency: {
     insert: true,
     update: ['fingerprint', 'status', 'body', 'lease_until', 'created_at'],

@@ -86,19 +86,17 @@ export async function findBySignature(
   return row
 }
 
-/** Moves a payment when it still has the status it is moved from; undefined when it has another one by now. */
+/** Moves a payment when it still has the status it is moved from; its caller has locked it. */
 export async function movePayment(
   tx: Database,
   move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
-): Promise<PaymentRecord | undefined> {
+): Promise<void> {
   if (!canMove(move.from, move.to))
     throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
-  const [row] = await tx
+  await tx
     .update(payment)
     .set({ ...move.facts, status: move.to, updatedAt: move.at })
     .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
-    .returning()
-  return row
 }
 
 /** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */

@@ -55,8 +55,11 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       const row = await lockPayment(tx, seen.paymentId)
       const transfer = row && transferOf(row, observation)
       if (!row || !matchesPayment(row, transfer, height)) return 'foreign'
+      // A transaction is one payment of an account.
       const owner =
-        row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
+        row.mode === 'received' || row.signature === signature
+          ? row
+          : await findBySignature(tx, { ...row, signature })
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
       const evidence =
