@@ -12,6 +12,7 @@ import { EVENTS_PATH, startEventStream } from '#service/api/events/stream.ts'
 import type { ReadPayment } from '#service/api/events/to-message.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createKey } from '#service/keys/create-key.ts'
+import { followKeys } from '#service/keys/follow-keys.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
@@ -96,6 +97,8 @@ export async function startTestApp({
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => requestLimits.close())
+  const keys = await followKeys(database)
+  stack.defer(() => keys.stop())
   const signer = parts?.signer ?? stack.use(openTestSigner())
   const context: Context = {
     config: {
@@ -114,6 +117,7 @@ export async function startTestApp({
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
     limits: requestLimits,
+    callers: keys.callers,
     now,
   }
   stack.defer(startFlushing(context))

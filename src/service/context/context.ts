@@ -5,6 +5,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Signer } from '#signer/protocol.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { ServiceConfig } from './config.ts'
+import type { KnownCallers } from '../keys/known-callers.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { UsageLog } from './usage-log.ts'
 
@@ -25,6 +26,7 @@ export type Context = {
   log: Logger
   usage: UsageLog
   limits: Limits
+  callers: KnownCallers
   now: () => Date
   /** Called at each step. Only tests of recovery set it, to end the process there. */
   atPoint?: ((point: CrashPoint) => void) | undefined
