@@ -24,7 +24,7 @@ import { removeAcceptedPayers } from './db/settlement-fees.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
 import { RETENTION_DAYS } from './idempotency/claim.ts'
-import { followKeys } from './keys/follow-keys.ts'
+import { rememberCallers } from './keys/remember-callers.ts'
 import { leaseTokens } from './limits/lease-tokens.ts'
 import { Limits } from './limits/limits.ts'
 import { startWatchers } from './monitor/start.ts'
@@ -82,7 +82,7 @@ export async function createService(
     onWarning: (error) => log.warn({ err: error }, 'unspent tokens of limits not given back'),
   })
   stack.defer(() => limits.close())
-  const keys = await followKeys(database)
+  const keys = await rememberCallers(database)
   stack.defer(() => keys.stop())
   const context: Context = {
     config,

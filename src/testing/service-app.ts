@@ -12,7 +12,7 @@ import { EVENTS_PATH, startEventStream } from '#service/api/events/stream.ts'
 import type { ReadPayment } from '#service/api/events/to-message.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createKey } from '#service/keys/create-key.ts'
-import { followKeys } from '#service/keys/follow-keys.ts'
+import { rememberCallers } from '#service/keys/remember-callers.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
@@ -97,7 +97,7 @@ export async function startTestApp({
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => requestLimits.close())
-  const keys = await followKeys(database)
+  const keys = await rememberCallers(database)
   stack.defer(() => keys.stop())
   const signer = parts?.signer ?? stack.use(openTestSigner())
   const context: Context = {

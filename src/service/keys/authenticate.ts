@@ -1,17 +1,10 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { PLANS, isApiKey, type Scope } from '#contract/api-key.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Actor } from '../context/context.ts'
+import type { Authenticated } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { lowerPlan } from './accounts.ts'
-
-/** An actor, the limits of its key and its account, and the scopes that the key has but the account's plan does not include. */
-export type Authenticated = Actor & {
-  requestsPerMinute: number
-  accountPerMinute: number
-  beyondPlan: ReadonlySet<Scope>
-}
 
 /** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
 const LAST_USED_STEP_MS = 60_000

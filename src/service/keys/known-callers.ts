@@ -1,5 +1,6 @@
 import { isApiKey } from '#contract/api-key.ts'
-import type { Authenticated, FoundKey } from './authenticate.ts'
+import type { Authenticated } from '../context/context.ts'
+import type { FoundKey } from './authenticate.ts'
 import { hashKey } from './hash-key.ts'
 
 /**

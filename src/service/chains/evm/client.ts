@@ -7,8 +7,8 @@ const TIMEOUT_MS = 5_000
 const BATCH_SIZE = 10
 
 /** `batched` sends the requests of one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
-export type EvmClient = PublicClient & { batched: PublicClient }
-export type EvmEndpoints = RpcEndpoints<EvmClient>
+export type EvmRpcClient = PublicClient & { batched: PublicClient }
+export type EvmEndpoints = RpcEndpoints<EvmRpcClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network): EvmEndpoints {
@@ -16,7 +16,7 @@ export function openEndpoints(network: Network): EvmEndpoints {
   return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url): EvmClient =>
+    connect: (url): EvmRpcClient =>
       connect(url, false).extend(() => ({ batched: connect(url, { batchSize: BATCH_SIZE }) })),
     identify: async (client) => {
       const got = await client.getChainId()

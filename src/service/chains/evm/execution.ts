@@ -2,7 +2,7 @@ import { BaseError, encodeFunctionData, erc20Abi, RpcRequestError, toHex, type H
 import type { Network } from '#contract/network.ts'
 import type { ContractCall, ContractHolding, Contracts, Execution, GasPrice } from '../contracts.ts'
 import { Recent } from '../recent.ts'
-import type { EvmClient, EvmEndpoints } from './client.ts'
+import type { EvmRpcClient, EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
 
 /** Margin for a token whose gas use changes between the estimate and the block. */
@@ -91,7 +91,7 @@ type Together = {
  * the same block. Any refusal is an answer.
  */
 async function askTogether(
-  { batched }: EvmClient,
+  { batched }: EvmRpcClient,
   { call, holding: { token, owner, spender }, height }: Together,
 ): Promise<ContractHolding | 'refused' | 'no_batch'> {
   const block = toHex(height)

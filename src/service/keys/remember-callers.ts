@@ -7,7 +7,7 @@ import { KnownCallers } from './known-callers.ts'
  * The callers that this process remembers, and forgets when any process says that their keys
  * changed. After a lost connection everything is forgotten.
  */
-export async function followKeys({
+export async function rememberCallers({
   db,
   listen,
 }: Pick<OpenDatabase, 'db' | 'listen'>): Promise<{ callers: KnownCallers; stop(): Promise<void> }> {
