@@ -25,6 +25,7 @@ import { removeAcceptedPayers } from './db/settlement-fees.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
 import { RETENTION_DAYS } from './idempotency/claim.ts'
+import { rememberCallers } from './keys/remember-callers.ts'
 import { leaseTokens } from './limits/lease-tokens.ts'
 import { Limits } from './limits/limits.ts'
 import { startWatchers } from './monitor/start.ts'
@@ -82,6 +83,8 @@ export async function createService(
     onWarning: (error) => log.warn({ err: error }, 'unspent tokens of limits not given back'),
   })
   stack.defer(() => limits.close())
+  const keys = await rememberCallers(database)
+  stack.defer(() => keys.stop())
   const context: Context = {
     config,
     db: database.db,
@@ -90,6 +93,7 @@ export async function createService(
     log,
     usage: createUsageLog(database.db),
     limits,
+    callers: keys.callers,
     now: overrides.now ?? (() => new Date()),
     atPoint: overrides.atPoint,
   }

@@ -13,6 +13,7 @@ import { EVENTS_PATH, startEventStream } from '#service/api/events/stream.ts'
 import type { ReadPayment } from '#service/api/events/to-message.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createKey } from '#service/keys/create-key.ts'
+import { rememberCallers } from '#service/keys/remember-callers.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
@@ -97,6 +98,8 @@ export async function startTestApp({
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => requestLimits.close())
+  const keys = await rememberCallers(database)
+  stack.defer(() => keys.stop())
   const signer = parts?.signer ?? stack.use(openTestSigner())
   const context: Context = {
     config: {
@@ -115,6 +118,7 @@ export async function startTestApp({
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
     limits: requestLimits,
+    callers: keys.callers,
     now,
   }
   stack.defer(startFlushing(context))

@@ -8,6 +8,8 @@ import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { numberEvents, takeNumbering } from '#service/db/number-events.ts'
 import { findOwner } from '#service/db/wallet-owners.ts'
 import { createAccount } from '#service/keys/accounts.ts'
+import { findKey } from '#service/keys/authenticate.ts'
+import { KnownCallers } from '#service/keys/known-callers.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
@@ -56,6 +58,7 @@ export async function openContext(
     log: createLog('silent'),
     usage: createUsageLog(database.db),
     limits,
+    callers: new KnownCallers({ read: (hash, now) => findKey(database.db, hash, now) }),
     now: options.now ?? (() => new Date()),
   }
   const actor = await openAccount(context)

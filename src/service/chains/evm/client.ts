@@ -3,8 +3,12 @@ import { chainIdOf, type Network } from '#contract/network.ts'
 import { RpcEndpoints } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
+/** Requests in one batch: what the strictest public nodes take. */
+const BATCH_SIZE = 10
 
-export type EvmEndpoints = RpcEndpoints<PublicClient>
+/** `batched` sends the requests of one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
+export type EvmRpcClient = PublicClient & { batched: PublicClient }
+export type EvmEndpoints = RpcEndpoints<EvmRpcClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network): EvmEndpoints {
@@ -12,16 +16,20 @@ export function openEndpoints(network: Network): EvmEndpoints {
   return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
-    // A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them.
-    connect: (url): PublicClient =>
-      createPublicClient({
-        transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }),
-        cacheTime: 0,
-        ccipRead: false,
-      }),
+    connect: (url): EvmRpcClient =>
+      connect(url, false).extend(() => ({ batched: connect(url, { batchSize: BATCH_SIZE }) })),
     identify: async (client) => {
       const got = await client.getChainId()
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)
     },
+  })
+}
+
+/** A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them. */
+function connect(url: string, batch: false | { batchSize: number }): PublicClient {
+  return createPublicClient({
+    transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0, batch }),
+    cacheTime: 0,
+    ccipRead: false,
   })
 }
