@@ -370,7 +370,7 @@ async function makeLink(page: Page): Promise<string> {
   await dialog.getByLabel(text('Amount')).fill('0.02')
   await dialog.getByLabel(text('Description')).fill('Quarterly issue, autumn')
   await dialog.getByLabel(text('Reference')).fill('INV-2026-114')
-  await dialog.getByRole('button', { name: text('Make the link') }).click()
+  await dialog.getByRole('button', { name: text('Create link') }).click()
   const share = page.getByRole('dialog', { name: text('Share payment link') })
   await share.getByRole('img', { name: textLike('Code for {0}') }).waitFor()
   return share.getByText(/^https?:\/\//).innerText()

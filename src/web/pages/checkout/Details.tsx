@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState, type ReactNode } from 'react'
+import { useState, type ReactNode, type RefObject } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
@@ -11,13 +11,16 @@ import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Input } from '../../ui/Input.tsx'
 import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { AmountField } from '../../payment-flow/form/AmountField.tsx'
 import { FeeField } from './FeeField.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
 import {
   checkAmount,
+  checkEmail,
   checkPriorityFee,
   checkRecipient,
   customFeeAtomic,
@@ -52,14 +55,19 @@ export type DetailsProps = {
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
   onStart: (order: WalletPaymentIntent) => Promise<void>
+  /** What was typed into a form before this one. */
+  email: RefObject<string>
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
-export function Details({ previous, asked, link, onStart }: DetailsProps) {
+export function Details({ previous, asked, link, onStart, email }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<CheckoutFields>({
-    defaultValues: startValues(previous, asked, { networks, sellerWallets }),
+    defaultValues: {
+      ...startValues(previous, asked, { networks, sellerWallets }),
+      ...(!previous && { email: email.current }),
+    },
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [userError, setUserError] = useState<string>()
@@ -139,7 +147,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
               title={t`This link pays the wallet you are connected with`}
               tone="warn"
             >
-              <Trans>Customers can pay it. To try it, use another account.</Trans>
+              <Trans>To try it, use another account.</Trans>
             </Banner>
           )}
           <PaymentFields
@@ -150,6 +158,19 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
             link={link}
             network={network}
           />
+          {link?.askEmail && (
+            <Field error={form.formState.errors.email?.message} label={t`Email`} optional>
+              <Input
+                autoComplete="email"
+                inputMode="email"
+                maxLength={254}
+                {...form.register('email', {
+                  validate: checkEmail,
+                  onChange: ({ target }) => (email.current = target.value),
+                })}
+              />
+            </Field>
+          )}
           {account && !ownLink ? (
             <Button
               busy={form.formState.isSubmitting}

@@ -108,7 +108,7 @@ function PageCode({
       </p>
       {wallet && page.protocol !== 'https:' && (
         <Banner role="note" tone="warn">
-          <Trans>Wallet apps open only HTTPS addresses. This page is served without HTTPS.</Trans>
+          <Trans>Wallet apps need HTTPS. This page has none.</Trans>
         </Banner>
       )}
       <div className="flex flex-wrap justify-center gap-2">

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
+import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import {
@@ -13,21 +14,28 @@ import {
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { balancesQuery } from '../../payment-flow/steps/balance.ts'
 import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { useNow } from '../../ui/use-now.ts'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { Checkout, type CheckoutProps } from './Checkout.tsx'
 
 export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'wanted'> & {
   short: ShortLink
   problem: LinkProblem | undefined
+  /** Opens the link again: its options get new quotes. */
+  onRenew: () => void
+  renewing: boolean
   renderRefused: (problem: LinkProblem) => ReactNode
   renderItem: (link: OpenLink) => ReactNode
   renderTerms: (link: OpenLink) => ReactNode
 }
 
 /** A link that the payer pays in a currency of their choice: what the connected wallet can pay comes first. */
-export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckoutProps) {
+export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLinkCheckoutProps) {
   const { networks } = useConfig()
   const { price, maxPieces } = short.opened.terms
   const [chosen, setChosen] = useState<string>()
@@ -40,15 +48,23 @@ export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckout
     [short, pieces, networks],
   )
   const ranked = useRanked(links)
+  useNow()
   const current = ranked.find(({ link }) => keyOf(link) === chosen) ?? ranked[0]
   const asked = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
   if (!current) return null
   const { link } = current
+  const { expiresAt } = short.opened
+  const expired = expiresAt !== null && expiresAt <= serverNow()
   return (
     <Checkout
       addressOf={rest.addressOf}
       asked={asked}
-      closed={problem && rest.renderRefused(problem)}
+      closed={
+        problem
+          ? rest.renderRefused(problem)
+          : expired && <Expired busy={rest.renewing} onRenew={onRenew} />
+      }
+      onRenew={onRenew}
       item={rest.renderItem(link)}
       link={link}
       wanted={rest.wanted}
@@ -63,14 +79,33 @@ export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckout
       {!problem && ranked.length > 1 && (
         <Options current={keyOf(link)} onChoose={setChosen} ranked={ranked} />
       )}
-      {!problem && short.opened.expiresAt !== null && (
+      {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Price fixed until <Time at={short.opened.expiresAt} />
+            Price fixed until <Time at={expiresAt} />
           </Trans>
         </p>
       )}
     </Checkout>
+  )
+}
+
+/** Before anything is built: a payment that is being signed keeps the price that it was built at. */
+function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
+  const { t } = useLingui()
+  return (
+    <Banner
+      action={
+        <Button busy={busy} icon={<Icon name="refresh" />} onClick={onRenew} variant="primary">
+          <Trans>Renew price</Trans>
+        </Button>
+      }
+      role="status"
+      title={t`Price expired`}
+      tone="warn"
+    >
+      <Trans>Nothing was sent.</Trans>
+    </Banner>
   )
 }
 

@@ -81,7 +81,9 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         <div className="grid min-w-0 content-start gap-4">
           <PaymentFacts network={network} payment={payment} />
           {network && <OnChainCard network={network} payment={payment} />}
-          {Object.keys(details).length > 0 && <MetadataCard metadata={details} />}
+          {Object.keys(details).length > 0 && (
+            <MetadataCard metadata={details} paymentId={payment.paymentId} />
+          )}
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <Card title={<Trans>What happened</Trans>}>
