@@ -11,7 +11,7 @@ import {
   review as reviewIn,
   signButton,
 } from './checkout.ts'
-import { createLinkByApi, signInByApi } from './seller.ts'
+import { createLinkByApi, createShortLinkByApi, signInByApi } from './seller.ts'
 import { oneOf, text, textLike } from './text.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 
@@ -152,10 +152,42 @@ export const scenes: Readonly<Record<string, Scene>> = {
       .first()
       .waitFor()
   },
-  links: async (page) => {
+  'links-none': async (page) => {
     await signIn(page)
     await page.goto('/links')
     await page.getByRole('heading', { level: 1 }).waitFor()
+  },
+  links: async (page, net) => {
+    await createShortLink(page, net)
+    await createLink(page, net)
+    await signIn(page)
+    await page.goto('/links')
+    await page.getByRole('listitem').filter({ hasText: '€12.50' }).first().waitFor()
+  },
+  'link-form': async (page) => {
+    await signIn(page)
+    await page.goto('/links')
+    await page.getByRole('button', { name: text('New link') }).click()
+    await page.getByRole('dialog', { name: text('New payment link') }).waitFor()
+  },
+  'short-choose': async (page, net) => {
+    await page.goto(await createShortLink(page, net))
+    await page.getByLabel(text('Currency')).waitFor()
+  },
+  'short-price-expired': async (page, net) => {
+    const link = await createShortLink(page, net)
+    await page.clock.install()
+    await page.goto(link)
+    await page.getByLabel(text('Currency')).waitFor()
+    await page.clock.fastForward('16:00')
+    await page.getByRole('button', { name: text('Renew price') }).waitFor()
+  },
+  'short-review': shortReview,
+  'short-paid': async (page, net) => {
+    await shortReview(page, net)
+    await approveDemo(page)
+    await expectPaid(page)
+    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
   },
   'link-to-share': async (page) => void (await makeLink(page)),
   'link-to-pay': async (page, net) => {
@@ -328,6 +360,16 @@ async function linkReview(page: Page, net: Devnet): Promise<void> {
   })
 }
 
+async function shortReview(page: Page, net: Devnet): Promise<void> {
+  await page.goto(await createShortLink(page, net))
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  await connectDemo(page, /Buyer/)
+  await page.getByText(textLike('expires in {left}')).waitFor()
+  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint,')).waitFor({
+    state: 'detached',
+  })
+}
+
 async function approveDemo(page: Page): Promise<void> {
   await signButton(page, 'Demo wallet').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
@@ -339,17 +381,40 @@ async function createLink(
   net: Devnet,
   terms: { expiresAt?: number } = {},
 ): Promise<string> {
+  return inShop(page, net, (shop) =>
+    createLinkByApi(shop, net, {
+      amount: 0.02,
+      description: 'Quarterly issue, autumn',
+      reference: 'INV-2026-114',
+      returnUrl: 'https://shop.example/thanks',
+      ...terms,
+    }),
+  )
+}
+
+/** One that asks for everything a link can ask for. */
+function createShortLink(page: Page, net: Devnet): Promise<string> {
+  return inShop(page, net, (shop) =>
+    createShortLinkByApi(shop, net, {
+      description: 'Quarterly issue, autumn',
+      reference: 'INV-2026-115',
+      returnUrl: 'https://shop.example/thanks',
+      maxPieces: 5,
+      askEmail: true,
+    }),
+  )
+}
+
+async function inShop(
+  page: Page,
+  net: Devnet,
+  act: (shop: Page) => Promise<string>,
+): Promise<string> {
   const context = await page.context().browser()?.newContext({ baseURL: net.urls.web })
   if (!context) throw new Error('The page has no browser.')
   const ethereum = walletOf(net, net.wallets.seller.evm.privateKey)
   const shop = await signInByApi({ page: await context.newPage(), ethereum }, net, '/links')
-  const link = await createLinkByApi(shop, net, {
-    amount: 0.02,
-    description: 'Quarterly issue, autumn',
-    reference: 'INV-2026-114',
-    returnUrl: 'https://shop.example/thanks',
-    ...terms,
-  })
+  const link = await act(shop)
   await context.close()
   return link
 }

@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
 import { connect, connectOnLink, expectPaid, signButton } from './checkout.ts'
@@ -47,12 +48,16 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await page.getByRole('button', { name: text('Renew price') }).click()
   await expect(page.getByText(text('Price expired'))).toHaveCount(0)
   await page.getByLabel(text('Email')).fill('ana@')
-  await page.getByRole('radio', { name: /ETH/ }).nth(1).check()
+  await chooseCurrency(page, 'WETH')
   await expect(page.getByLabel(text('Email'))).toHaveValue('ana@')
   await page.getByLabel(text('Email')).fill('ana@post.example')
-  await expect(page.getByRole('radio')).not.toHaveCount(1)
+  await expect(page.getByLabel(text('Currency')).getByRole('option')).not.toHaveCount(1)
   await expectAccessible(page, 'link: ready to pay')
-  await page.getByRole('radio', { name: /ETH/ }).first().check()
+  await chooseCurrency(page, ' ETH')
+  // The one filled button is on the first screen of a phone.
+  await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeInViewport({
+    ratio: 1,
+  })
   await connectOnLink(page, 'MetaMask')
   await expect(page.getByText('€12.50').first()).toBeVisible()
   await signButton(page, 'MetaMask').click()
@@ -75,3 +80,9 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await row.getByRole('link').first().click()
   await expect(shop.page.getByText('ana@post.example')).toBeVisible()
 })
+
+async function chooseCurrency(page: Page, symbol: string): Promise<void> {
+  const select = page.getByLabel(text('Currency'))
+  const option = select.getByRole('option').filter({ hasText: symbol }).first()
+  await select.selectOption((await option.getAttribute('value')) ?? '')
+}

@@ -98,7 +98,7 @@ describe('the e-mail address of a payer', () => {
   }
   const noted = async (paymentId: unknown, browser = shop) => {
     const { json } = await browser.post('/api/notes/read', { paymentIds: [paymentId] })
-    return json['notes']
+    return (json as { notes?: unknown }).notes
   }
 
   test('is kept where the link asks for it, beside the payment and for operators alone', async () => {

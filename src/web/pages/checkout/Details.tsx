@@ -1,12 +1,14 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type ReactNode, type RefObject } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
+import { parseAddress } from '#contract/address.ts'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
 import { hrefOf } from '../../router/location.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -24,6 +26,7 @@ import {
   checkPriorityFee,
   checkRecipient,
   customFeeAtomic,
+  paysOnly,
   readAmount,
   readRecipient,
   type CheckoutFields,
@@ -153,6 +156,7 @@ export function Details({ previous, asked, link, onStart, email }: DetailsProps)
           <PaymentFields
             account={account}
             named={asked.to !== undefined}
+            refund={asked.refundOf !== undefined}
             asset={asset}
             form={form}
             link={link}
@@ -250,12 +254,17 @@ type PaymentFieldsProps = {
   link: OpenLink | undefined
   /** The page's address says whom to pay. */
   named: boolean
+  /** The payee of a payment sends it back. */
+  refund: boolean
 }
 
 /** In the order a payer thinks of them: how much, to whom, from where. */
-function PaymentFields({ form, network, asset, account, link, named }: PaymentFieldsProps) {
+function PaymentFields({ form, network, asset, account, link, named, refund }: PaymentFieldsProps) {
   const { register, control, getValues, setValue, formState } = form
-  const { networks, sellerWallets } = useConfig()
+  const { networks, sellerWallets, title } = useConfig()
+  const session = useSession()
+  const operator = session.kind === 'known' && session.session?.operator === true
+  const sellerOnly = !operator && !refund
   const [recipient, amount, fee, priorityFee] = useWatch({
     control,
     name: ['recipient', 'amount', 'fee', 'priorityFee'],
@@ -311,8 +320,14 @@ function PaymentFields({ form, network, asset, account, link, named }: PaymentFi
           own={account?.address}
           onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
           register={register('recipient', {
-            validate: (text) => checkRecipient(text, network, account?.address),
+            validate: (text) => {
+              const fits = checkRecipient(text, network, account?.address)
+              if (fits !== true || !sellerOnly) return fits
+              const read = parseAddress(readRecipient(text))
+              return (read.ok && sellerWallets.includes(read.address)) || paysOnly(title)
+            },
           })}
+          sellerOnly={sellerOnly}
           sellerWallets={sellerWallets}
           value={recipient}
         />

@@ -158,7 +158,7 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
             <AddressDisclosure value={terms.recipient} />
             <span className="block text-muted">{network.name}</span>
           </Locked>
-          {asset.name !== asset.symbol && (
+          {!link.choice && asset.name !== asset.symbol && (
             <Locked name={t`Currency`}>{`${asset.name} (${asset.symbol})`}</Locked>
           )}
           {resource && (

@@ -101,7 +101,7 @@ function PageCode({
       )}
       <p className="text-center text-sm text-muted">
         {wallet ? (
-          <Trans>Opens this page inside the app of {wallet}.</Trans>
+          <Trans>Opens this page in {wallet}.</Trans>
         ) : (
           <Trans>Opens this page in the phone’s browser.</Trans>
         )}

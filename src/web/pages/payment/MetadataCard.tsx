@@ -18,6 +18,8 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
   description: msg`Description`,
   referenceId: msg`Reference`,
   refundOf: msg`Sends back`,
+  paymentLink: msg`Payment link`,
+  pieces: msg`Quantity`,
 }
 
 /** What the payer's side wrote into the payment: always shown as plain text. */
@@ -49,6 +51,13 @@ export function MetadataCard({
           >
             {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? (
               <PaymentLink paymentId={value} />
+            ) : key === 'paymentLink' && typeof value === 'string' ? (
+              <Link
+                className="underline decoration-edge underline-offset-4"
+                to={pathTo('links', {})}
+              >
+                <UntrustedText className="font-mono text-[13px]" text={value} />
+              </Link>
             ) : (
               <MetadataValue value={value} />
             )}

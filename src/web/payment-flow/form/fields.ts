@@ -85,6 +85,11 @@ export function payYourself(): string {
   return t`This is your paying wallet.`
 }
 
+/** What the proxy would answer anybody but an operator. */
+export function paysOnly(seller: string): string {
+  return t`This checkout pays only ${seller}.`
+}
+
 /** `balanceAtomic` is of the asset itself; the network fee is checked separately. */
 export function checkAmount(
   text: string,
