@@ -138,7 +138,7 @@ describe('the e-mail address of a payer', () => {
     await db
       .update(linkPayment)
       .set({ status: 'expired' })
-      .where(eq(linkPayment.paymentId, String(lost)))
+      .where(eq(linkPayment.paymentId, lost))
     await deleteUnpaidContacts(db, new Date(Date.now() + 23 * 60 * MINUTE))
     expect(await noted(lost)).toHaveLength(1)
     await deleteUnpaidContacts(db, new Date(Date.now() + 25 * 60 * MINUTE))

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useState, type ReactNode } from 'react'
 import { serverNow } from '../../api/clock.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import {
@@ -74,7 +74,7 @@ export function Checkout({
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
   // Another currency, or a renewed price, is another form.
-  const email = useRef('')
+  const [email, setEmail] = useState('')
 
   useEffect(() => {
     const gone = new AbortController()
@@ -140,6 +140,7 @@ export function Checkout({
       {!closed && (
         <Details
           email={email}
+          onEmail={setEmail}
           asked={link?.choice ? asked : { ...asked, network: view.network ?? asked.network }}
           // Another way to pay a link is another form.
           key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}
