@@ -43,6 +43,7 @@ export const STATES = [
   'managed wallet: sent',
   'managed wallet: recipient refused',
 
+  'link: price expired',
   'link: ready to pay',
   'link: changed on its way',
   'link: other terms than the merchant’s',

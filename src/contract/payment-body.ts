@@ -52,6 +52,9 @@ export const RefundState = v.object({
 })
 export type RefundState = v.InferOutput<typeof RefundState>
 
+/** When its block was made, by the chain's clock; null before it landed, and where the chain does not say. */
+const blockTime = v.nullable(timestamp)
+
 /** Of every payment, in its status body and in its row. */
 const ledgerFields = {
   /** The payment that this one returns. */
@@ -83,6 +86,7 @@ export const PaymentStatusBody = v.object({
   resource: v.nullable(v.string()),
   /** Height of the block the payment landed in; on Solana the slot. */
   blockHeight: v.nullable(v.number()),
+  blockTime,
   confirmations: v.number(),
   requiredConfirmations: v.number(),
   /** Paid to the chain, once landed. */
@@ -122,6 +126,7 @@ export const PaymentRow = v.object({
   timestamp,
   /** When the service noted that it was confirmed; null before that. */
   confirmedAt: v.nullable(timestamp),
+  blockTime,
   metadata: v.nullable(v.record(v.string(), v.unknown())),
   ...ledgerFields,
 })

@@ -52,9 +52,12 @@ export function quoteOf(metadata: Record<string, unknown> | null): RateQuote | u
   return read.success ? read.output : undefined
 }
 
-/** Whether a payment landed after its quote expired; one that has not landed is not late. */
-export function isLate(quote: RateQuote, landedAt: number | undefined): boolean {
-  return landedAt !== undefined && landedAt > quote.expiresAt
+/**
+ * Whether the block of a payment was made after its quote expired. When the service noticed it says
+ * nothing about that; a payment without a known block time is not called late.
+ */
+export function isLate(quote: RateQuote, blockTime: number | undefined): boolean {
+  return blockTime !== undefined && blockTime > quote.expiresAt
 }
 
 /** Whether a text is a decimal above 0 with at most 18 decimals. */

@@ -31,6 +31,7 @@ const status: EndpointReply<'paymentStatus'> = {
   recipient: SELLER,
   resource: RESOURCE,
   blockHeight: 21_456_789,
+  blockTime: START + 12_000,
   confirmations: 12,
   requiredConfirmations: 10,
   fee: { amount: 0.000021, amountAtomic: '21000000000000' },

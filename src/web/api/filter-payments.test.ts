@@ -74,6 +74,7 @@ function stubFixture(asked: string[]): void {
     signature: null,
     timestamp: 10_000 - index,
     confirmedAt: null,
+    blockTime: null,
     metadata: {},
     refundOf: null,
     refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },

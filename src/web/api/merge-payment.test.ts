@@ -35,6 +35,7 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
     blockHeight: null,
     confirmations: 0,
     requiredConfirmations: 3,
+    blockTime: null,
     fee: null,
     timestamp: 1000,
     expiresAt: null,
@@ -74,6 +75,7 @@ function row(paymentId: string, timestamp: number): PaymentRow {
   return {
     paymentId,
     confirmedAt: null,
+    blockTime: null,
     type: 'received',
     mode: 'local',
     amount,

@@ -36,6 +36,7 @@ export function updateRow(
             status: payment.status,
             signature: payment.signature,
             confirmedAt: confirmedAt(payment) ?? row.confirmedAt,
+            blockTime: payment.blockTime,
           }
         : row,
     ),

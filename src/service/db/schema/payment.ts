@@ -84,6 +84,8 @@ export const payment = service.table(
     reportedSignature: text(),
     blockHeight: bigint({ mode: 'number' }),
     blockHash: text(),
+    /** When the block was made, by the chain; null where the chain does not say. */
+    blockTime: at('block_time'),
     /** Network fee paid, native atomic units. */
     fee: atomic(),
     failure: text(),

@@ -101,6 +101,7 @@ function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund'>): Row {
       (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     timestamp: row.createdAt.getTime(),
     confirmedAt: row.confirmedAt?.getTime() ?? null,
+    blockTime: row.blockTime?.getTime() ?? null,
     metadata: readMetadata(row.metadata),
     refundOf: row.refundOf,
     draft: row.draft,

@@ -79,9 +79,11 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
 
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="grid min-w-0 content-start gap-4">
+          {Object.keys(details).length > 0 && (
+            <MetadataCard metadata={details} paymentId={payment.paymentId} />
+          )}
           <PaymentFacts network={network} payment={payment} />
           {network && <OnChainCard network={network} payment={payment} />}
-          {Object.keys(details).length > 0 && <MetadataCard metadata={details} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <Card title={<Trans>What happened</Trans>}>

@@ -27,6 +27,7 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
   signature: null,
   timestamp: 1,
   confirmedAt: 2,
+  blockTime: null,
   metadata: null,
   refundOf: 'pay_1',
   refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },

@@ -35,6 +35,7 @@ const fields: readonly [
   ['resource', (row) => row.resource ?? ''],
   ['description', (row) => descriptionOf(row) ?? ''],
   ['reference', (row) => referenceOf(row) ?? ''],
+  ['email', (_, note) => note?.email ?? ''],
   ['fiat_amount', (row) => quoteOf(row.metadata)?.amount ?? ''],
   ['fiat_currency', (row) => quoteOf(row.metadata)?.currency ?? ''],
   ['rate', (row) => quoteOf(row.metadata)?.rate ?? ''],
@@ -44,6 +45,7 @@ const fields: readonly [
   ['quoted_at', (row) => dateOf(quoteOf(row.metadata)?.quotedAt)],
   ['quote_late', lateness],
   ['transaction', (row) => row.signature ?? ''],
+  ['block_time', (row) => dateOf(row.blockTime ?? undefined)],
   ['mode', (row) => row.mode],
   ['labels', (_, note) => note?.labels.join(', ') ?? ''],
   ['note', (_, note) => note?.note ?? ''],
@@ -62,10 +64,10 @@ function ageOfRate({ metadata }: PaymentRow): string {
   return quote ? String(Math.round((quote.quotedAt - quote.observedAt) / 1000)) : ''
 }
 
-/** `late`: confirmed after the quote expired. It still counts at the quoted amount. */
-function lateness({ metadata, confirmedAt }: PaymentRow): string {
+/** `late`: in a block that was made after the quote expired. It still counts at the quoted amount. */
+function lateness({ metadata, blockTime }: PaymentRow): string {
   const quote = quoteOf(metadata)
-  return quote && isLate(quote, confirmedAt ?? undefined) ? 'late' : ''
+  return quote && isLate(quote, blockTime ?? undefined) ? 'late' : ''
 }
 
 /** Columns that hold figures: a sign in front of one is a sign. */

@@ -25,7 +25,7 @@ import { ReviewSummary } from './ReviewSummary.tsx'
 import { SimulationResult } from './SimulationResult.tsx'
 import { StepHeading } from './StepHeading.tsx'
 import { useSecondsLeft } from './use-run.ts'
-import { amountOf } from './words.ts'
+import { buttonAmountOf } from './words.ts'
 
 export type ReviewStepProps = {
   run: PaymentRun
@@ -148,7 +148,7 @@ function SignBar({
   const { t } = useLingui()
   const [busy, setBusy] = useState(false)
   const { walletName, network } = state.order
-  const amount = amountOf(state.order)
+  const amount = buttonAmountOf(state.order)
   const signs = needsWallet(state.order)
   const unticked = state.review.findings.some(
     ({ code, severity }) => severity === 'warn' && !ticked.includes(code),

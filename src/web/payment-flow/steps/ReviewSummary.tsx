@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { MatchRow } from '#chains/match.ts'
 import { shortAddress } from '#contract/known-address.ts'
+import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import { findEntry } from '../../local-data/address-book/store.ts'
@@ -46,7 +47,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
           atomic={amountAtomic}
           decimals={asset.decimals}
           exact
-          size={amountAtomic.toString().length > 18 ? 'md' : 'lg'}
+          size={formatAmount(amountAtomic, asset.decimals).length > 14 ? 'md' : 'lg'}
           symbol={asset.symbol}
         />
         {quote && (
