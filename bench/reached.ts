@@ -18,8 +18,8 @@ export const REACHED: Readonly<Record<string, Readonly<Record<string, number>>>>
     '/facilitator/settle, requests': 55,
   },
   sql: {
-    'an authenticated request, statements': 0.3,
-    'a refused POST, statements': 0.3,
+    'an authenticated request, statements': 0.1,
+    'a refused POST, statements': 0.1,
     '/facilitator/verify, statements': 1.3,
     '/transaction/send, ETH, statements': 13,
     'hosted send until durable, ETH, statements': 90,

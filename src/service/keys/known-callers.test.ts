@@ -14,7 +14,7 @@ import { startServiceProcess } from '#testing/service-process.ts'
 import { routes } from '../api/handlers.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { account, apiKey } from '../db/schema/access.ts'
-import { findKey, type FoundKey } from './authenticate.ts'
+import type { FoundKey } from './authenticate.ts'
 import { KnownCallers, TRUSTED_MS } from './known-callers.ts'
 
 const { apiKeyCreate, apiKeyRotate, apiKeyDelete } = routes

@@ -129,7 +129,6 @@ async function verifyQuestion(
   actor: Actor,
   { payment, terms, identifier, report }: FacilitatorQuestion & { report: VerificationReport },
 ) {
-  const { network } = terms.network
   const deadline = new Deadline(VERIFY_WITHIN_MS)
   const examined = await verifyProof({ payment, terms, report })
   const signature = await deadline.within(findSignature(context, { terms, examined }))

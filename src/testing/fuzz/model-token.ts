@@ -45,7 +45,12 @@ export class ModelToken {
       method: 'eip3009',
       token: TOKEN,
       amountAtomic: value,
-      ...{ from, to, validAfter, validBefore, nonce, signature },
+      from,
+      to,
+      validAfter,
+      validBefore,
+      nonce,
+      signature,
     }
     const hash = digestOf(authorization, { chainId: CHAIN_ID, ...DOMAIN })
     if ((await this.#signerOf(hash, signature)) !== from) throw new Error('invalid signature')

@@ -31,8 +31,27 @@ type Change = (draft: Draft, rng: Rng) => void
 const address = (rng: Rng) => getAddress(bytesToHex(rng.bytes(20)))
 const ODD: readonly [unknown, ...unknown[]] = [
   null,
-  ...[undefined, 0, 1, -1, 1.5, true, '', '0', '00', '-1', '0x', '0x1', '1e3', ' 1', '1 '],
-  ...[[], {}, 'NaN', '١', (2n ** 256n).toString(), (2n ** 256n - 1n).toString()],
+  undefined,
+  0,
+  1,
+  -1,
+  1.5,
+  true,
+  '',
+  '0',
+  '00',
+  '-1',
+  '0x',
+  '0x1',
+  '1e3',
+  ' 1',
+  '1 ',
+  [],
+  {},
+  'NaN',
+  '١',
+  (2n ** 256n).toString(),
+  (2n ** 256n - 1n).toString(),
 ]
 const FIELDS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const
 
