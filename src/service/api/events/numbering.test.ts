@@ -172,8 +172,10 @@ describe('on a server', () => {
           }),
         )
       }
-      const heard = () =>
-        expect.poll(() => client.events().length, { timeout: 20_000, interval: 10 }).toBe(recorded)
+      const heard = async () => {
+        const often = { ...SLOWLY, interval: 10 }
+        await expect.poll(() => client.events().length, often).toBe(recorded)
+      }
       const lateness: number[] = []
       for (let round = 0; round < 3; round++) {
         const calmAt = performance.now()
