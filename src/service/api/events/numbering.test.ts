@@ -254,6 +254,19 @@ describe.each(ENGINES)('on %s', (engine) => {
     },
   )
 
+  test('the transaction of a payment notifies nobody', async () => {
+    await using database = await createTestDatabase(engine)
+    await using shop = await openShopOn(database.target)
+    const { db, createPayment, record } = shop
+    const told: string[] = []
+    for (const channel of ['service_event', 'service_event_recorded'])
+      await shop.listen(channel, (payload) => told.push(payload))
+    const id = await createPayment()
+    await db.transaction((tx) => record(tx, id))
+    await db.execute("select pg_notify('service_event', 'the test')")
+    await expect.poll(() => told, SLOWLY).toEqual(['the test'])
+  })
+
   test('events that are recorded together are told of together, and not before they are numbered', async () => {
     await using database = await createTestDatabase(engine)
     await using shop = await openShopOn(database.target)
