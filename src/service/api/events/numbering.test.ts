@@ -172,8 +172,10 @@ describe('on a server', () => {
           }),
         )
       }
-      const heard = () =>
-        expect.poll(() => client.events().length, { timeout: 20_000, interval: 10 }).toBe(recorded)
+      const heard = async () => {
+        const often = { ...SLOWLY, interval: 10 }
+        await expect.poll(() => client.events().length, often).toBe(recorded)
+      }
       const lateness: number[] = []
       for (let round = 0; round < 3; round++) {
         const calmAt = performance.now()
@@ -251,6 +253,19 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(await db.select().from(eventNumbering)).toMatchObject([{ holder: null }])
     },
   )
+
+  test('the transaction of a payment notifies nobody', async () => {
+    await using database = await createTestDatabase(engine)
+    await using shop = await openShopOn(database.target)
+    const { db, createPayment, record } = shop
+    const told: string[] = []
+    for (const channel of ['service_event', 'service_event_recorded'])
+      await shop.listen(channel, (payload) => told.push(payload))
+    const id = await createPayment()
+    await db.transaction((tx) => record(tx, id))
+    await db.execute("select pg_notify('service_event', 'the test')")
+    await expect.poll(() => told, SLOWLY).toEqual(['the test'])
+  })
 
   test('events that are recorded together are told of together, and not before they are numbered', async () => {
     await using database = await createTestDatabase(engine)
