@@ -46,8 +46,9 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
         <Amount
           atomic={amountAtomic}
           decimals={asset.decimals}
+          className="font-semibold"
           exact
-          size={formatAmount(amountAtomic, asset.decimals).length > 14 ? 'md' : 'lg'}
+          size={formatAmount(amountAtomic, asset.decimals).length > 14 ? 'sm' : 'lg'}
           symbol={asset.symbol}
         />
         {quote && (
