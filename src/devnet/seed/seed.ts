@@ -219,6 +219,7 @@ function toRow(
       signature: outcome.signature,
       blockHeight: landed?.blockHeight ?? null,
       blockHash: landed?.blockHash ?? null,
+      blockTime: landed ? after(STEPS.confirmed) : null,
       fee: landed?.feeAtomic ?? null,
       failure: failureOf(outcome),
       confirmedAt: landed && landed.failure === null ? after(STEPS.confirmed) : null,

@@ -58,6 +58,7 @@ const RIGHTS: RuntimeRights = {
       'reported_signature',
       'block_height',
       'block_hash',
+      'block_time',
       'fee',
       'max_fee',
       'failure',

@@ -17,6 +17,7 @@ export type MoveFacts = Partial<
     | 'reportedSignature'
     | 'blockHeight'
     | 'blockHash'
+    | 'blockTime'
     | 'fee'
     | 'failure'
     | 'confirmedAt'
@@ -105,6 +106,7 @@ export async function movePayment(
 export const NOWHERE = {
   blockHeight: null,
   blockHash: null,
+  blockTime: null,
   fee: null,
 } as const satisfies MoveFacts
 

@@ -72,11 +72,23 @@ const {
   blockHeight: _b,
   attribution: _a,
   direction: _d,
-  refundReason: _rr,
   refundNote: _rn,
   ...common
 } = status
-const row = { ...common, type: 'received' as const, confirmedAt: START + 24_000 }
+const row = {
+  ...common,
+  type: 'received' as const,
+  confirmedAt: START + 24_000,
+  blockTime: START + 20_000,
+  fee: {
+    amount: 0.000021,
+    amountAtomic: '21000000000000',
+    symbol: 'ETH',
+    decimals: 18,
+    payer: BUYER,
+    own: false,
+  },
+}
 const page = {
   success: true as const,
   total: 1,

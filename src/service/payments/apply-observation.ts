@@ -236,13 +236,14 @@ function factsOf(
     const payerNonce = move.evidence === 'fingerprint' ? { payerNonce: nonce } : {}
     return { ...tied, ...payerNonce, reportedSignature: signature, nonce: nonce ?? row.nonce }
   }
-  const { height, blockHash, feeAtomic, failure, transfer } = observation
+  const { height, blockHash, blockTime, feeAtomic, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined
   return {
     ...tied,
     signature,
     blockHeight: height,
     blockHash,
+    blockTime,
     fee: feeAtomic,
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),

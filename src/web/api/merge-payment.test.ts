@@ -74,6 +74,9 @@ function row(paymentId: string, timestamp: number): PaymentRow {
   return {
     paymentId,
     confirmedAt: null,
+    blockTime: null,
+    fee: null,
+    refundReason: null,
     type: 'received',
     mode: 'local',
     amount,

@@ -84,6 +84,8 @@ export const payment = service.table(
     reportedSignature: text(),
     blockHeight: bigint({ mode: 'number' }),
     blockHash: text(),
+    /** What its block says of the time. */
+    blockTime: at('block_time'),
     /** Network fee paid, native atomic units. */
     fee: atomic(),
     failure: text(),
