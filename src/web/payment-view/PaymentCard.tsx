@@ -8,6 +8,7 @@ import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { cx } from '../ui/cx.ts'
 import { StatusPill } from '../ui/StatusPill.tsx'
+import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { purposeOf } from './describe-row.ts'
@@ -69,7 +70,7 @@ export const PaymentCard = memo(function PaymentCard({
           decimals={row.decimals}
           symbol={row.symbol}
         />
-        <StatusPill status={row.draft ? 'incomplete' : row.status} />
+        <StatusPill status={shownStatus(row)} />
       </span>
     </div>
   )

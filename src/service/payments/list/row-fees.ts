@@ -27,7 +27,7 @@ export type FeeReader = {
 
 /**
  * What the chain took for the transactions of these payments, and from whom. Two queries, and only
- * where somebody else than the sender may have paid.
+ * where another wallet than the sender may have paid.
  */
 export async function readRowFees(
   db: Database,
