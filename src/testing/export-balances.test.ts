@@ -13,6 +13,7 @@ import { sendPayment } from '#service/hosted/send.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
 import { buildTransaction } from '#service/payments/build.ts'
 import { readList } from '#service/payments/list/history.ts'
+import { readSummary } from '#service/payments/list/summary.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
 import { refundPayment } from '#service/refunds/refund.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
@@ -310,4 +311,42 @@ test('the journal of one line a posting equals the chains', async () => {
     sums.set(commodity, (sums.get(commodity) ?? 0n) + atomic)
   }
   expect([...sums.values()]).toEqual([0n, 0n, 0n])
+})
+
+test('the figures of the overview are those of the chains', async () => {
+  const { assets } = await readSummary(opened.context, opened.actor, {
+    wallets: undefined,
+    days: 7,
+  })
+  const [eth, token, lamports] = ['ETH', 'USDC', 'SOL'].map((symbol) =>
+    assets.find((each) => each.symbol === symbol),
+  )
+  const fees = (symbol: string) =>
+    rows.reduce(
+      (sum, { fee }) => sum + (fee?.own && fee.symbol === symbol ? BigInt(fee.amountAtomic) : 0n),
+      0n,
+    )
+  const net = (asset: typeof eth) =>
+    BigInt(asset?.receivedAtomic ?? 0) - BigInt(asset?.sentAtomic ?? 0)
+  const [atTill, atShop] = await Promise.all(
+    [till, shop.address].map((address) => evm.client.getBalance({ address: address as Hex })),
+  )
+  // Own wallets together: an internal transfer is neither income nor expense.
+  expect(net(eth) - fees('ETH')).toBe((atTill ?? 0n) + (atShop ?? 0n) - OPENING - WRONG)
+  expect(net(token)).toBe(await balanceOnEvm(evm, usdc, shop.address))
+  expect(net(lamports) - fees('SOL')).toBe(
+    BigInt(await solana.connection.getBalance(new PublicKey(solTill))) - SOL_OPENING,
+  )
+  for (const asset of [eth, token, lamports])
+    expect(
+      asset?.days.reduce(
+        (sum, day) => sum + BigInt(day.receivedAtomic) - BigInt(day.sentAtomic),
+        0n,
+      ),
+    ).toBe(net(asset))
+  expect([eth, token, lamports].map((asset) => [asset?.receivedCount, asset?.sentCount])).toEqual([
+    [1, 2],
+    [1, 0],
+    [1, 1],
+  ])
 })

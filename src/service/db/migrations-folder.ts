@@ -63,6 +63,7 @@ const RIGHTS: RuntimeRights = {
       'max_fee',
       'failure',
       'payment_proof',
+      'broadcast_at',
       'confirmed_at',
       'updated_at',
     ],

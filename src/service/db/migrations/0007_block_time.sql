@@ -1,1 +1,0 @@
-ALTER TABLE "service"."payment" ADD COLUMN "block_time" timestamp (3) with time zone;
