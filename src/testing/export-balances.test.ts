@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { env } from 'node:process'
 import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import * as v from 'valibot'
 import type { Hex } from 'viem'
@@ -224,13 +225,16 @@ function add(balances: Balances, key: string, text: string): void {
   balances.set(key, sum)
 }
 
-/** By account and commodity, as hledger adds them up; it refuses a transaction that does not balance. */
-function addUpWithHledger(program: string): Balances {
-  const csv = execFileSync(
-    program,
-    ['-f', '-', 'balance', '--flat', '-N', '-E', '--layout=bare', '-O', 'csv'],
-    { input: exported('hledger'), encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8' } },
-  )
+/** What hledger says of the export; it refuses a transaction that does not balance. */
+function askHledger(...args: string[]): string {
+  const options = { encoding: 'utf8', env: { ...env, LC_ALL: 'C.UTF-8' } } as const
+  const input = exported('hledger')
+  return execFileSync(hledger ?? '', ['-f', '-', ...args, '-O', 'csv'], { input, ...options })
+}
+
+/** By account and commodity. */
+function addUpWithHledger(): Balances {
+  const csv = askHledger('balance', '--flat', '-N', '-E', '--layout=bare')
   const balances: Balances = new Map()
   for (const line of csv.trim().split('\n').slice(1)) {
     const [account = '', commodity = '', balance = ''] = line.slice(1, -1).split('","')
@@ -284,15 +288,11 @@ async function expectChain(balances: Balances): Promise<void> {
 
 describe.skipIf(!hledger)(`with hledger${why}`, () => {
   test('the exported journal balances and equals the chains', async () => {
-    await expectChain(addUpWithHledger(hledger ?? ''))
+    await expectChain(addUpWithHledger())
   })
 
   test('every transaction stands at its day, and a customer’s text moves none', () => {
-    const csv = execFileSync(hledger ?? '', ['-f', '-', 'register', '-O', 'csv'], {
-      input: exported('hledger'),
-      encoding: 'utf8',
-      env: { ...process.env, LC_ALL: 'C.UTF-8' },
-    })
+    const csv = askHledger('register')
     const dates = [...csv.matchAll(/^"\d+","(\d{4}-\d{2}-\d{2})"/gm)].map(([, date]) => date)
     const days = new Set(
       rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)),

@@ -61,7 +61,7 @@ const status: EndpointReply<'paymentStatus'> = {
 
 const {
   success: _success,
-  fee: _fee,
+  fee,
   failure: _failure,
   events: _events,
   confirmations: _c,
@@ -80,14 +80,7 @@ const row = {
   type: 'received' as const,
   confirmedAt: START + 24_000,
   blockTime: START + 20_000,
-  fee: {
-    amount: 0.000021,
-    amountAtomic: '21000000000000',
-    symbol: 'ETH',
-    decimals: 18,
-    payer: BUYER,
-    own: false,
-  },
+  fee: fee && { ...fee, symbol: 'ETH', decimals: 18, payer: BUYER, own: false },
 }
 const page = {
   success: true as const,
