@@ -153,6 +153,13 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto('/payments')
     await page.getByRole('table', { name: textLike('Payments') }).waitFor()
   },
+  export: async (page) => {
+    await signIn(page)
+    await page.goto('/payments')
+    await page.getByRole('table', { name: textLike('Payments') }).waitFor()
+    await page.getByRole('button', { name: text('Export'), exact: true }).click()
+    await page.getByText('hledger', { exact: true }).click()
+  },
   'payments-none-found': async (page) => {
     await signIn(page)
     await page.goto('/payments?q=nothing-like-this')

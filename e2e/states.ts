@@ -71,6 +71,7 @@ export const STATES = [
   'payments: some selected',
   'payments: label to add',
   'payments: export',
+  'payments: export for hledger',
 
   'payment: final',
   'payment: confirmed',

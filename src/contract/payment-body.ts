@@ -11,6 +11,18 @@ export const Fee = v.object({
   amountAtomic: atomic,
 })
 
+/** The network fee of a row, and who paid it. */
+export const RowFee = v.object({
+  ...Fee.entries,
+  symbol: v.string(),
+  decimals: v.number(),
+  /** Null where the service cannot know it: another facilitator settled the payment. */
+  payer: v.nullable(v.string()),
+  /** Whether a wallet of the account, or one of those that were asked for, paid it. */
+  own: v.boolean(),
+})
+export type RowFee = v.InferOutput<typeof RowFee>
+
 export const StatusEvent = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: timestamp,
@@ -127,6 +139,9 @@ export const PaymentRow = v.object({
   /** When the service noted that it was confirmed; null before that. */
   confirmedAt: v.nullable(timestamp),
   blockTime,
+  /** Null before it has landed. A transaction that failed has one too. */
+  fee: v.nullable(RowFee),
+  refundReason: v.nullable(v.string()),
   metadata: v.nullable(v.record(v.string(), v.unknown())),
   ...ledgerFields,
 })

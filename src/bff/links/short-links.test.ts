@@ -135,10 +135,7 @@ describe('the e-mail address of a payer', () => {
       (await paid({ askEmail: true }, { email })).json.paymentId,
     ]
     const { db } = fixture.bff.context
-    await db
-      .update(linkPayment)
-      .set({ status: 'expired' })
-      .where(eq(linkPayment.paymentId, lost))
+    await db.update(linkPayment).set({ status: 'expired' }).where(eq(linkPayment.paymentId, lost))
     await deleteUnpaidContacts(db, new Date(Date.now() + 23 * 60 * MINUTE))
     expect(await noted(lost)).toHaveLength(1)
     await deleteUnpaidContacts(db, new Date(Date.now() + 25 * 60 * MINUTE))

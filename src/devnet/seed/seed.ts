@@ -222,6 +222,7 @@ function toRow(
       blockTime: landed ? after(STEPS.confirmed) : null,
       fee: landed?.feeAtomic ?? null,
       failure: failureOf(outcome),
+      broadcastAt: outcome.signature === null ? null : after(STEPS.pending),
       confirmedAt: landed && landed.failure === null ? after(STEPS.confirmed) : null,
       createdAt: after(0),
       updatedAt: last.at,

@@ -64,6 +64,7 @@ const RIGHTS: RuntimeRights = {
       'max_fee',
       'failure',
       'payment_proof',
+      'broadcast_at',
       'confirmed_at',
       'updated_at',
     ],

@@ -20,6 +20,7 @@ export type MoveFacts = Partial<
     | 'blockTime'
     | 'fee'
     | 'failure'
+    | 'broadcastAt'
     | 'confirmedAt'
     | 'nonce'
     | 'evidence'
@@ -130,11 +131,15 @@ export async function noteHeight(
 export async function setReported(
   db: Database,
   id: string,
-  reportedSignature: string | null,
+  { signature, at }: { signature: string | null; at: Date },
 ): Promise<void> {
+  const broadcastAt =
+    signature === null
+      ? null
+      : sql`coalesce(${payment.broadcastAt}, ${at.toISOString()}::timestamptz)`
   await db
     .update(payment)
-    .set({ reportedSignature })
+    .set({ reportedSignature: signature, broadcastAt })
     .where(
       and(
         eq(payment.id, id),

@@ -237,7 +237,13 @@ function factsOf(
     const nonce = 'transfer' in observation ? observation.transfer?.nonce : null
     // Speeding it up changes the fees and keeps the nonce.
     const payerNonce = move.evidence === 'fingerprint' ? { payerNonce: nonce } : {}
-    return { ...tied, ...payerNonce, reportedSignature: signature, nonce: nonce ?? row.nonce }
+    return {
+      ...tied,
+      ...payerNonce,
+      reportedSignature: signature,
+      nonce: nonce ?? row.nonce,
+      broadcastAt: row.broadcastAt ?? move.at,
+    }
   }
   const { height, blockHash, blockTime, feeAtomic, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined

@@ -10,6 +10,7 @@ import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { cx } from '../ui/cx.ts'
 import { StatusPill } from '../ui/StatusPill.tsx'
+import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { purposeOf } from './describe-row.ts'
@@ -79,7 +80,7 @@ export const PaymentCard = memo(function PaymentCard({
             </span>
           )}
         </span>
-        <StatusPill status={row.draft ? 'incomplete' : row.status} />
+        <StatusPill status={shownStatus(row)} />
       </span>
     </div>
   )

@@ -102,6 +102,8 @@ export const payment = service.table(
      */
     priorityFee: atomic(),
     maxFee: atomic(),
+    /** When it left the payer, as far as the service was told before it landed. */
+    broadcastAt: at('broadcast_at'),
     confirmedAt: at('confirmed_at'),
     createdAt: at('created_at').notNull().defaultNow(),
     updatedAt: at('updated_at').notNull().defaultNow(),

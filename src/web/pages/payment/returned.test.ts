@@ -28,6 +28,8 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
   timestamp: 1,
   confirmedAt: 2,
   blockTime: null,
+  fee: null,
+  refundReason: null,
   metadata: null,
   refundOf: 'pay_1',
   refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },

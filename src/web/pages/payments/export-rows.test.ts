@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { LosslessNumber, parseJson } from '#contract/json.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { csvCell, exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
+import { csvCell } from './csv-cell.ts'
+import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
 const row: PaymentRow = {
   paymentId: 'pay_1',
@@ -20,7 +21,9 @@ const row: PaymentRow = {
   signature: '0xabc',
   timestamp: 0,
   confirmedAt: 2000,
-  blockTime: null,
+  blockTime: 1000,
+  fee: null,
+  refundReason: null,
   metadata: {
     description: '=HYPERLINK("http://evil.example","x")',
     referenceId: 'a\n"b"',
