@@ -17,6 +17,7 @@ import { event, payment } from '../../db/schema/payment.ts'
 import { revokeKey } from '../../keys/manage-keys.ts'
 import { examples } from '../../openapi/examples.ts'
 import { recordEvent } from '../../db/record-event.ts'
+import { lastEventId } from './read.ts'
 
 describe.each(ENGINES)('the event stream on %s', (engine) => {
   let database: TestDatabase
@@ -122,7 +123,10 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
       .toEqual([sent, received])
     await client.say({ method: 'unsubscribe', keys: [wallet] })
     expect(await client.hear('unsubscribed')).toMatchObject({ keys: [] })
+    const before = await lastEventId(db, owner.accountId)
     await record(sent, 'pending')
+    // An event without a number yet is new to whoever subscribes now.
+    await expect.poll(() => lastEventId(db, owner.accountId)).toBe(before + 1n)
     await client.say({ method: 'subscribe', keys: ['payments'] })
     await expect
       .poll(() => client.messages.filter(({ type }) => type === 'subscribed').length)
