@@ -1,6 +1,6 @@
 /**
  * The figures that were reached, by bench and measure. One that grows above its figure ends the bench
- * with 2, whether its bar is met or not. Whoever lowers a figure lowers it here. Counts of one request
+ * with 2, whether its bar is met or not. A change that lowers a figure lowers it here. Counts of one request
  * are exact; what timers and polls add to the others has some room.
  */
 export const REACHED: Readonly<Record<string, Readonly<Record<string, number>>>> = {

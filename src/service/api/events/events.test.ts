@@ -125,7 +125,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     expect(await client.hear('unsubscribed')).toMatchObject({ keys: [] })
     const before = await lastEventId(db, owner.accountId)
     await record(sent, 'pending')
-    // An event without a number yet is new to whoever subscribes now.
+    // An event that has no number yet is new to a subscription that is made now.
     await expect.poll(() => lastEventId(db, owner.accountId)).toBe(before + 1n)
     await client.say({ method: 'subscribe', keys: ['payments'] })
     await expect

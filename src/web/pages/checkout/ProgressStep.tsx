@@ -40,7 +40,7 @@ import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { cx } from '../../ui/cx.ts'
-import { tellOpener } from './tell-opener.ts'
+import { postToOpener } from './post-to-opener.ts'
 import { useOpenEvidence } from './use-open-evidence.ts'
 
 export type ProgressStepProps = {
@@ -302,7 +302,7 @@ function Actions({
   const host = back?.host ?? ''
   const told = { link: order.link?.text ?? '', paymentId: built.paymentId }
   useEffect(() => {
-    if (back) tellOpener('paydesk:paid', back, told)
+    if (back) postToOpener('paydesk:paid', back, told)
     // Once for each payment and address.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [back?.href, told.paymentId])
@@ -317,7 +317,7 @@ function Actions({
         <a
           className={buttonClass({ variant: 'primary', size: 'lg', wide: true })}
           href={back.href}
-          onClick={() => tellOpener('paydesk:back', back, told)}
+          onClick={() => postToOpener('paydesk:back', back, told)}
           rel="noopener noreferrer"
         >
           <Trans>Back to {host}</Trans>

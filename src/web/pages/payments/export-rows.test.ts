@@ -78,8 +78,14 @@ test('what is written is read back, digit by digit, and no cell is a formula', (
 
 test('late is what its block says, whenever the service noticed', () => {
   const quote = {
-    ...{ currency: 'EUR', amount: '1', rate: '2', source: 'fixed', round: null },
-    ...{ observedAt: 0, quotedAt: 0, expiresAt: 1000 },
+    currency: 'EUR',
+    amount: '1',
+    rate: '2',
+    source: 'fixed',
+    round: null,
+    observedAt: 0,
+    quotedAt: 0,
+    expiresAt: 1000,
   }
   const lateAt = (blockTime: number | null) => {
     const text = exportRows([{ ...row, blockTime, metadata: { quote } }], new Map(), {

@@ -12,7 +12,7 @@ export type OpenerMessage = {
  * Tells the window that opened this page. Only a page of the origin that the seller registered with the link can read it: any other page that
  * opens a payment link learns nothing.
  */
-export function tellOpener(
+export function postToOpener(
   type: OpenerMessage['type'],
   back: URL,
   { link, paymentId }: Pick<OpenerMessage, 'link' | 'paymentId'>,
