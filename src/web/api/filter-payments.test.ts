@@ -77,7 +77,6 @@ function stubFixture(asked: string[]): void {
     blockTime: null,
     fee: null,
     refundReason: null,
-    blockTime: null,
     metadata: {},
     refundOf: null,
     refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
