@@ -98,6 +98,7 @@ function stubFixture(asked: string[]): void {
                 paymentId,
                 labels: ['rent'],
                 note: '',
+                email: null,
                 reconciledAt: index % 200 === 0 ? 5 : null,
                 updatedAt: 1,
               },
