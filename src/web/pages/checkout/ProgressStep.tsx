@@ -300,12 +300,12 @@ function Actions({
   const back =
     paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
   const host = back?.host ?? ''
-  const told = { link: order.link?.text ?? '', paymentId: built.paymentId }
+  const returnTo = back?.href ?? ''
+  const link = order.link?.text ?? ''
+  const { paymentId } = built
   useEffect(() => {
-    if (back) postToOpener('paydesk:paid', back, told)
-    // Once for each payment and address.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [back?.href, told.paymentId])
+    if (returnTo !== '') postToOpener({ type: 'paydesk:paid', link, paymentId, returnTo })
+  }, [link, paymentId, returnTo])
   return (
     <div className="no-print mt-5 flex flex-wrap justify-center gap-2">
       {canRebuild(state) && (
@@ -317,7 +317,7 @@ function Actions({
         <a
           className={buttonClass({ variant: 'primary', size: 'lg', wide: true })}
           href={back.href}
-          onClick={() => postToOpener('paydesk:back', back, told)}
+          onClick={() => postToOpener({ type: 'paydesk:back', link, paymentId, returnTo })}
           rel="noopener noreferrer"
         >
           <Trans>Back to {host}</Trans>

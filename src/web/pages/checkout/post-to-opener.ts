@@ -12,12 +12,7 @@ export type OpenerMessage = {
  * Tells the window that opened this page. Only a page of the origin that the seller registered with the link can read it: any other page that
  * opens a payment link learns nothing.
  */
-export function postToOpener(
-  type: OpenerMessage['type'],
-  back: URL,
-  { link, paymentId }: Pick<OpenerMessage, 'link' | 'paymentId'>,
-): void {
+export function postToOpener(message: OpenerMessage): void {
   const opener: Pick<Window, 'postMessage'> | null = window.opener
-  const message: OpenerMessage = { type, link, paymentId, returnTo: back.href }
-  opener?.postMessage(message, back.origin)
+  opener?.postMessage(message, new URL(message.returnTo).origin)
 }
