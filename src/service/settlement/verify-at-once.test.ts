@@ -49,14 +49,19 @@ async function warm(method: TokenMethod): Promise<void> {
   expect(await verify(fixture.context, input)).toMatchObject({ isValid: true })
 }
 
+/** A payment that is verified at once: its funds came in a block that this process learns of within a second. */
+async function paidAtOnce(all: Parties): Promise<Input> {
+  const input = await paid(all)
+  await expect
+    .poll(() => verify(atOnce, input), { timeout: 5_000 })
+    .toMatchObject({ isValid: true })
+  return input
+}
+
 describe.each(['eip3009', 'permit2'] as const)('a payment by %s', (method) => {
   test('after another one is verified with one request, and reports what the steps report', async () => {
     await warm(method)
-    const input = await paid(await fixture.parties({ method }))
-    // The funds came in a block that this process learns of within a second.
-    await expect
-      .poll(() => verify(atOnce, input), { timeout: 5_000 })
-      .toMatchObject({ isValid: true })
+    const input = await paidAtOnce(await fixture.parties({ method }))
     const verified = await verify(atOnce, input)
     expect(verified).toEqual(await verify(inSteps, input))
     const settled = await settlePayment(fixture.context, fixture.actor, input)
@@ -95,7 +100,7 @@ describe.each(['eip3009', 'permit2'] as const)('a payment by %s', (method) => {
   ])('%s is refused as by the steps', async (_, spoil, reason) => {
     await warm(method)
     const all = await fixture.parties({ method })
-    const input = await paid(all)
+    const input = await paidAtOnce(all)
     await spoil(all, input)
     const refused = await verify(fixture.context, input)
     expect(refused.isValid).toBe(false)
@@ -105,7 +110,7 @@ describe.each(['eip3009', 'permit2'] as const)('a payment by %s', (method) => {
 
   test('whose fee no budget covers is refused', async () => {
     await warm(method)
-    const input = await paid(await fixture.parties({ method }))
+    const input = await paidAtOnce(await fixture.parties({ method }))
     const { facilitators } = fixture.context.config
     const spent = { wallet: '1', account: '0.000000000000000001', keyless: '1' }
     const poor: Context = {
