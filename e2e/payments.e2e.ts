@@ -244,7 +244,7 @@ test('a payment is sent back through the same review, and never more than was re
   await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
   await expect(page.getByText(text('Refundable'))).toBeVisible()
   await expectAccessible(page, 'payment: can be sent back')
-  await page.getByRole('link', { name: text('Refund') }).click()
+  await page.getByRole('link', { name: text('Send back') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
 
   // More than was received is refused, no matter what the form says.

@@ -365,7 +365,7 @@ test('money in another amount stays in the overview until it was sent back', asy
   await inbox.getByRole('button', { name: text('Dealt with') }).click()
   await expect(inbox).toHaveCount(0)
   await page.getByRole('button', { name: text('Undo') }).click()
-  await inbox.getByRole('link', { name: text('Refund') }).click()
+  await inbox.getByRole('link', { name: text('Send back') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.002')
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'MetaMask')

@@ -33,7 +33,10 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   if (!mine || !isPaid(payment.status)) return null
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
-    <Card subtitle={<Trans>A separate payment to the payer.</Trans>} title={<Trans>Refund</Trans>}>
+    <Card
+      subtitle={<Trans>A separate payment to the payer.</Trans>}
+      title={<Trans>Send back</Trans>}
+    >
       {data ? (
         <>
           <Facts>
@@ -80,7 +83,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
                 },
               })}
             >
-              {data.returns.length > 0 ? <Trans>Refund the rest</Trans> : <Trans>Refund</Trans>}
+              {data.returns.length > 0 ? <Trans>Refund the rest</Trans> : <Trans>Send back</Trans>}
             </Link>
           )}
         </>
