@@ -18,7 +18,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await expectAccessible(page, 'payments: filter of statuses')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
-  await expect(paymentRows(page).getByText(text('Final'), { exact: true })).toHaveCount(0)
+  await expect(paymentRows(page).getByText(text('Finalized'), { exact: true })).toHaveCount(0)
 
   await page.getByRole('button', { name: text('Any amount') }).click()
   await page.getByLabel(text('Asset')).selectOption('ETH')
