@@ -2,10 +2,13 @@ import { execSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { argv } from 'node:process'
+import { REACHED } from './reached.ts'
 
 /** One line of a bench: ours, beside the peer where there is one, beside the bar. */
 export type BenchRow = {
   name: string
+  /** Its name in `reached.ts`, where `name` says how many there were. */
+  measure?: string | undefined
   peer?: number | undefined
   ours: number
   /** What is compared with the bar: `ours` itself, or a ratio; the p10 of the rounds where it must be high, the p90 where it must be low. */
@@ -23,8 +26,9 @@ const STRICT = argv.includes('--strict')
 export type Bench = { add: (row: BenchRow) => void }
 
 /**
- * Runs one bench, prints its rows, and writes them below `bench/out`. Ends with 1 below a bar only
- * with `--strict`: not all bars are met yet.
+ * Runs one bench, prints its rows, and writes them below `bench/out`. Ends with 2 where a figure is
+ * above the one that was reached before, and with 1 below a bar only with `--strict`: not all bars are
+ * met yet.
  */
 export async function runBench(name: string, run: (bench: Bench) => Promise<void>): Promise<void> {
   const rows: BenchRow[] = []
@@ -52,7 +56,16 @@ export async function runBench(name: string, run: (bench: Bench) => Promise<void
   writeFileSync(`bench/out/${name}.json`, JSON.stringify({ ...about, rows }, null, 2))
   const missed = rows.filter((row) => !isMet(row)).length
   console.log(`bench:${name}: ${rows.length - missed} of ${rows.length} bars met\n`)
-  process.exitCode = missed > 0 && STRICT ? 1 : 0
+  const grown = rows.filter((row) => row.value > reachedBy(name, row))
+  for (const row of grown)
+    console.error(
+      `bench:${name}: ${row.name} is ${short(row.value)}, above ${reachedBy(name, row)}, which was reached before`,
+    )
+  process.exitCode = grown.length > 0 ? 2 : missed > 0 && STRICT ? 1 : 0
+}
+
+function reachedBy(bench: string, { name, measure = name }: BenchRow): number {
+  return REACHED[bench]?.[measure] ?? Infinity
 }
 
 function isMet({ value, least, most }: BenchRow): boolean {

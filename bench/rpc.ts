@@ -184,6 +184,7 @@ function report(
   for (const [unit, value, most] of rows)
     bench.add({
       name: `${name}, ${unit}`,
+      measure: `${name.replace(/, each of .*/, '')}, ${unit}`,
       ours: value,
       value,
       most,

@@ -26,7 +26,9 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
   await page.getByLabel(text('Network')).selectOption({
     value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '',
   })
-  await page.getByLabel(text('To'), { exact: true }).fill(seller)
+  const to = page.getByLabel(text('To'), { exact: true })
+  await expect(to).toHaveValue(seller)
+  await expect(to).not.toBeEditable()
   await page.getByLabel(text('Amount')).fill('0.01')
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')

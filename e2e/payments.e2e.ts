@@ -18,7 +18,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await expectAccessible(page, 'payments: filter of statuses')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
-  await expect(paymentRows(page).getByText(text('Final'), { exact: true })).toHaveCount(0)
+  await expect(paymentRows(page).getByText(text('Finalized'), { exact: true })).toHaveCount(0)
 
   await page.getByRole('button', { name: text('Any amount') }).click()
   await page.getByLabel(text('Asset')).selectOption('ETH')
@@ -202,13 +202,34 @@ test('an export of the filter holds all of it, as JSON', async ({ net, seller })
       })
       .click(),
   )
-  const rows = JSON.parse(exported.text) as { direction: string; payment_id: string }[]
+  const rows = JSON.parse(exported.text) as {
+    direction: string
+    payment_id: string
+    status: string
+  }[]
   expect(rows).toHaveLength(total)
   expect(new Set(rows.map(({ payment_id }) => payment_id)).size).toBe(total)
   expect(rows.every(({ direction }) => direction === 'received')).toBe(true)
+
+  await page.getByRole('button', { name: text('Export'), exact: true }).click()
+  await page.getByText('hledger', { exact: true }).click()
+  await expectAccessible(page, 'payments: export for hledger')
+  const journal = await downloaded(page, () =>
+    page
+      .getByRole('button', {
+        name: text('{count, plural, one {Export # payment} other {Export # payments}}', {
+          count: total,
+        }),
+      })
+      .click(),
+  )
+  expect(journal.name).toMatch(/^payments-.*\.journal$/)
+  const paid = rows.filter(({ status }) => status === 'confirmed' || status === 'finalized')
+  const posted = journal.text.split('\n').filter((line) => line.startsWith('    income:sales  -'))
+  expect(posted).toHaveLength(paid.length)
 })
 
-test('a payment is sent back through the same review, and never more than was received', async ({
+test('a payment is refunded through the same review, and never more than was received', async ({
   net,
   buyer,
   seller,
@@ -222,8 +243,8 @@ test('a payment is sent back through the same review, and never more than was re
   const page = await signIn(shop)
   await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
   await expect(page.getByText(text('Refundable'))).toBeVisible()
-  await expectAccessible(page, 'payment: can be sent back')
-  await page.getByRole('link', { name: text('Send back') }).click()
+  await expectAccessible(page, 'payment: can be refunded')
+  await page.getByRole('link', { name: text('Refund') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
 
   // More than was received is refused, no matter what the form says.
@@ -241,7 +262,12 @@ test('a payment is sent back through the same review, and never more than was re
   expect((await chains.evm.getBalance({ address })) - before).toBe(41_700_000_000_000_000n)
 
   await page.goto('/payments?type=received')
-  await paymentRows(page).filter({ hasText: '0.0417' }).last().getByRole('link').click()
-  await expect(page.getByText(text('Sent back'), { exact: true })).toBeVisible()
-  await expect(page.getByRole('link', { name: /^Send/ })).toHaveCount(0)
+  const returned = paymentRows(page).filter({ hasText: '0.0417' }).last()
+  await expect(returned.getByText(text('Refunded'), { exact: true })).toBeVisible()
+  await returned.getByRole('link').click()
+  await expect(page.getByRole('term').getByText(text('Refunded'), { exact: true })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { level: 1 }).getByText(text('Refunded'), { exact: true }),
+  ).toBeVisible()
+  await expect(page.getByRole('link', { name: text('Refund') })).toHaveCount(0)
 })

@@ -1,5 +1,4 @@
 import { expect, type Page } from '@playwright/test'
-import type { Hex } from 'viem'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { pauseMining, openChains } from './chain.ts'
@@ -11,9 +10,21 @@ import {
   review as reviewIn,
   signButton,
 } from './checkout.ts'
-import { createLinkByApi, signInByApi } from './seller.ts'
 import { oneOf, text, textLike } from './text.ts'
-import { EthereumWallet } from './wallets/ethereum.ts'
+import {
+  ORDER,
+  approveDemo,
+  createLink,
+  createShortLink,
+  installWallet,
+  linkReview,
+  makeLink,
+  openFirst,
+  openLink,
+  review,
+  shortReview,
+  signIn,
+} from './scene-steps.ts'
 
 type Scene = (page: Page, net: Devnet) => Promise<void>
 
@@ -42,8 +53,6 @@ const PROOF = encodeHeader({
     },
   },
 })
-
-const ORDER = '/pay?amount=0.01&description=The+price+of+finality&reference=ORD-2001'
 
 /** Every page and main state of the dashboard, each from a browser that has seen nothing. */
 export const scenes: Readonly<Record<string, Scene>> = {
@@ -144,6 +153,13 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto('/payments')
     await page.getByRole('table', { name: textLike('Payments') }).waitFor()
   },
+  export: async (page) => {
+    await signIn(page)
+    await page.goto('/payments')
+    await page.getByRole('table', { name: textLike('Payments') }).waitFor()
+    await page.getByRole('button', { name: text('Export'), exact: true }).click()
+    await page.getByText('hledger', { exact: true }).click()
+  },
   'payments-none-found': async (page) => {
     await signIn(page)
     await page.goto('/payments?q=nothing-like-this')
@@ -152,10 +168,42 @@ export const scenes: Readonly<Record<string, Scene>> = {
       .first()
       .waitFor()
   },
-  links: async (page) => {
+  'links-none': async (page) => {
     await signIn(page)
     await page.goto('/links')
     await page.getByRole('heading', { level: 1 }).waitFor()
+  },
+  links: async (page, net) => {
+    await createShortLink(page, net)
+    await createLink(page, net)
+    await signIn(page)
+    await page.goto('/links')
+    await page.getByRole('listitem').filter({ hasText: '€12.50' }).first().waitFor()
+  },
+  'link-form': async (page) => {
+    await signIn(page)
+    await page.goto('/links')
+    await page.getByRole('button', { name: text('New link') }).click()
+    await page.getByRole('dialog', { name: text('New payment link') }).waitFor()
+  },
+  'short-choose': async (page, net) => {
+    await page.goto(await createShortLink(page, net))
+    await page.getByLabel(text('Currency')).waitFor()
+  },
+  'short-price-expired': async (page, net) => {
+    const link = await createShortLink(page, net)
+    await page.clock.install()
+    await page.goto(link)
+    await page.getByLabel(text('Currency')).waitFor()
+    await page.clock.fastForward('16:00')
+    await page.getByRole('button', { name: text('Renew price') }).waitFor()
+  },
+  'short-review': shortReview,
+  'short-paid': async (page, net) => {
+    await shortReview(page, net)
+    await approveDemo(page)
+    await expectPaid(page)
+    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
   },
   'link-to-share': async (page) => void (await makeLink(page)),
   'link-to-pay': async (page, net) => {
@@ -234,7 +282,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await openLink(page, net)
     await connectOnLink(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('heading', { name: text('Something else landed') }).waitFor({
+    await page.getByRole('heading', { name: text('Another payment was confirmed') }).waitFor({
       timeout: 90_000,
     })
   },
@@ -291,113 +339,4 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto('/nowhere')
     await page.getByRole('heading', { level: 1 }).waitFor()
   },
-}
-
-/** Buys from the demo seller, whose address the form proposes, up to the moment before the wallet opens. */
-async function review(page: Page): Promise<void> {
-  await page.goto(ORDER)
-  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
-  await connectDemo(page, /Buyer/)
-  await page.getByRole('button', { name: text('Review payment') }).click()
-  await expectReviewed(page, 'Demo wallet')
-}
-
-async function installWallet(page: Page, net: Devnet): Promise<EthereumWallet> {
-  const wallet = walletOf(net, net.wallets.buyer.evm.privateKey)
-  await wallet.install(page.context())
-  return wallet
-}
-
-function walletOf({ evm: { rpcUrl, chainId } }: Devnet, privateKey: Hex): EthereumWallet {
-  return new EthereumWallet({ privateKeys: [privateKey], rpcUrl, chainId })
-}
-
-async function openLink(page: Page, net: Devnet): Promise<void> {
-  await page.goto(await createLink(page, net))
-  await page.getByText(textLike('Request from <0>{setBy}</0>, verified')).waitFor()
-}
-
-/** The payment of a link up to the moment before the wallet opens. */
-async function linkReview(page: Page, net: Devnet): Promise<void> {
-  await openLink(page, net)
-  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
-  await connectDemo(page, /Buyer/)
-  await page.getByText(textLike('expires in {left}')).waitFor()
-  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint,')).waitFor({
-    state: 'detached',
-  })
-}
-
-async function approveDemo(page: Page): Promise<void> {
-  await signButton(page, 'Demo wallet').click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
-}
-
-/** Made by the seller in another browser. */
-async function createLink(
-  page: Page,
-  net: Devnet,
-  terms: { expiresAt?: number } = {},
-): Promise<string> {
-  const context = await page.context().browser()?.newContext({ baseURL: net.urls.web })
-  if (!context) throw new Error('The page has no browser.')
-  const ethereum = walletOf(net, net.wallets.seller.evm.privateKey)
-  const shop = await signInByApi({ page: await context.newPage(), ethereum }, net, '/links')
-  const link = await createLinkByApi(shop, net, {
-    amount: 0.02,
-    description: 'Quarterly issue, autumn',
-    reference: 'INV-2026-114',
-    returnUrl: 'https://shop.example/thanks',
-    ...terms,
-  })
-  await context.close()
-  return link
-}
-
-async function openFirst(page: Page, status: string): Promise<void> {
-  await signIn(page)
-  await page.goto(`/payments?status=${status}`)
-  await page.locator('[data-payment-row]').first().getByRole('link').click()
-  await page.getByRole('heading', { name: text('What happened') }).waitFor()
-}
-
-/** The seller's, with its code still in view. */
-async function makeLink(page: Page): Promise<string> {
-  await signIn(page)
-  await page.goto('/links')
-  await page.getByRole('button', { name: text('New link') }).click()
-  const dialog = page.getByRole('dialog', { name: text('New payment link') })
-  await dialog.getByLabel(text('Amount')).fill('0.02')
-  await dialog.getByLabel(text('Description')).fill('Quarterly issue, autumn')
-  await dialog.getByLabel(text('Reference')).fill('INV-2026-114')
-  await dialog.getByRole('button', { name: text('Make the link') }).click()
-  const share = page.getByRole('dialog', { name: text('Share payment link') })
-  await share.getByRole('img', { name: textLike('Code for {0}') }).waitFor()
-  return share.getByText(/^https?:\/\//).innerText()
-}
-
-async function signIn(page: Page): Promise<void> {
-  await page.goto('/')
-  await page
-    .getByRole('banner')
-    .getByRole('button', { name: text('Connect'), exact: true })
-    .click()
-  await connectDemo(page, /Seller/)
-  await page
-    .getByRole('main')
-    .getByRole('button', { name: textLike('Sign in as {address}') })
-    .click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Sign' }).click()
-  await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
-}
-
-async function connectDemo(page: Page, account: RegExp): Promise<void> {
-  await page
-    .getByRole('button', {
-      name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }),
-    })
-    .click()
-  const sheet = page.getByRole('dialog', { name: 'Connect this page?' })
-  await sheet.getByRole('radio', { name: account }).check()
-  await sheet.getByRole('button', { name: text('Connect') }).click()
 }

@@ -42,9 +42,28 @@ export async function createLinkByApi(
   terms: Readonly<Record<string, string | number>>,
 ): Promise<string> {
   const network = net.networks.find(({ network }) => network.startsWith('eip155:'))?.network
+  const wish = { network, recipient: net.wallets.seller.evm.address, ...terms }
+  return askForLink(page, net, { path: '/links', wish })
+}
+
+/** A short link, with a price in fiat. */
+export async function createShortLinkByApi(
+  page: Page,
+  net: Devnet,
+  terms: Readonly<Record<string, string | number | boolean>>,
+): Promise<string> {
+  const wish = { price: { currency: 'EUR', amount: '12.50' }, ...terms }
+  return askForLink(page, net, { path: '/links/short', wish })
+}
+
+async function askForLink(
+  page: Page,
+  net: Devnet,
+  asked: { path: string; wish: unknown },
+): Promise<string> {
   const link = await page.evaluate(
-    async ({ proxy, wish }) => {
-      const response = await fetch(`${proxy}/api/links`, {
+    async ({ proxy, path, wish }) => {
+      const response = await fetch(`${proxy}/api${path}`, {
         method: 'POST',
         credentials: 'include',
         headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' },
@@ -52,10 +71,7 @@ export async function createLinkByApi(
       })
       return ((await response.json()) as { link: { link: string } }).link.link
     },
-    {
-      proxy: net.urls.bff.replace('127.0.0.1', 'localhost'),
-      wish: { network, recipient: net.wallets.seller.evm.address, ...terms },
-    },
+    { proxy: net.urls.bff.replace('127.0.0.1', 'localhost'), ...asked },
   )
   return `/pay/${link}`
 }

@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
 import { connect, connectOnLink, expectPaid, signButton } from './checkout.ts'
@@ -21,7 +22,8 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await dialog.getByLabel(text('Amount')).fill('12.50')
   await dialog.getByLabel(text('Description')).fill('Autumn issue')
   await dialog.getByLabel(text('Reference')).fill('INV-EUR')
-  await dialog.getByRole('button', { name: text('Make the link') }).click()
+  await dialog.getByLabel(text('Ask for an email address')).check()
+  await dialog.getByRole('button', { name: text('Create link') }).click()
   const share = shop.page.getByRole('dialog', { name: text('Share payment link') })
   const link = await share.getByText(/^https?:\/\//).innerText()
   expect(new URL(link).pathname).toMatch(/^\/pay\/[1-9A-HJ-NP-Za-km-z]{12}$/)
@@ -31,11 +33,31 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
   const { page } = await buyer({ ether: '1', sol: 2 })
   await page.setViewportSize({ width: 390, height: 844 })
+  // The page has been open for longer than the quote lasts.
+  await page.route('**/api/link/open', async (route) => {
+    const response = await route.fetch()
+    const opened = (await response.json()) as { quotedAt: number }
+    await route.fulfill({ response, json: { ...opened, expiresAt: opened.quotedAt - 1 } })
+  })
   await page.goto(link)
   await expect(page.getByText('€12.50').first()).toBeVisible()
-  await expect(page.getByRole('radio')).not.toHaveCount(1)
+  await expect(page.getByText(text('Price expired'))).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toHaveCount(0)
+  await expectAccessible(page, 'link: price expired')
+  await page.unroute('**/api/link/open')
+  await page.getByRole('button', { name: text('Renew price') }).click()
+  await expect(page.getByText(text('Price expired'))).toHaveCount(0)
+  await page.getByLabel(text('Email')).fill('ana@')
+  await chooseCurrency(page, 'WETH')
+  await expect(page.getByLabel(text('Email'))).toHaveValue('ana@')
+  await page.getByLabel(text('Email')).fill('ana@post.example')
+  await expect(page.getByLabel(text('Currency')).getByRole('option')).not.toHaveCount(1)
   await expectAccessible(page, 'link: ready to pay')
-  await page.getByRole('radio', { name: /ETH/ }).first().check()
+  await chooseCurrency(page, ' ETH')
+  // The one filled button is on the first screen of a phone.
+  await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeInViewport({
+    ratio: 1,
+  })
   await connectOnLink(page, 'MetaMask')
   await expect(page.getByText('€12.50').first()).toBeVisible()
   await signButton(page, 'MetaMask').click()
@@ -53,4 +75,14 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
     '1 of 1 payment',
     { timeout: 30_000 },
   )
+  await shop.page.goto('/payments')
+  const row = shop.page.getByRole('row').filter({ hasText: 'Autumn issue' })
+  await row.getByRole('link').first().click()
+  await expect(shop.page.getByText('ana@post.example')).toBeVisible()
 })
+
+async function chooseCurrency(page: Page, symbol: string): Promise<void> {
+  const select = page.getByLabel(text('Currency'))
+  const option = select.getByRole('option').filter({ hasText: symbol }).first()
+  await select.selectOption((await option.getAttribute('value')) ?? '')
+}

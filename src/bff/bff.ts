@@ -11,6 +11,7 @@ import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
+import { deleteUnpaidContacts } from './db/contacts.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
@@ -148,7 +149,8 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteExpiredChallenges(context.db, context.now())
     await deleteExpiredSessions(context.db, context.now())
     await deleteExpiredIntents(context.db, context.now())
+    await deleteUnpaidContacts(context.db, context.now())
   } catch (error) {
-    context.log.warn({ err: error }, 'expired sessions could not be removed')
+    context.log.warn({ err: error }, 'expired rows could not be removed')
   }
 }

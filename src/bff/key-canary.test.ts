@@ -234,4 +234,5 @@ test('a service that answers with the key, or with nonsense, is not passed on', 
 async function revoke(): Promise<void> {
   const [row] = await fixture.service.context.db.select().from(apiKey)
   await revokeKey(fixture.service.context.db, row?.id ?? '', new Date())
+  fixture.service.context.callers.forget()
 }

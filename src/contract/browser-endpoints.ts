@@ -14,7 +14,7 @@ import {
   timestamp,
   wellFormed,
 } from './fields.ts'
-import { isLinkCode, returnUrl } from './payment-link.ts'
+import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
 
@@ -40,6 +40,7 @@ const linkId = v.pipe(
 
 const linkCode = v.pipe(v.string(), v.check(isLinkCode, 'Expected 12 base58 characters.'))
 const pieces = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_PIECES))
+const emailAddress = v.pipe(text(254), v.check(isEmail, 'Expected an e-mail address.'))
 const linkTexts = {
   resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),
   description: v.optional(text(200)),
@@ -120,6 +121,7 @@ const rows = {
           }),
         ),
         maxPieces: v.optional(pieces),
+        askEmail: v.optional(v.boolean()),
         ...linkTexts,
       }),
     ),
@@ -141,6 +143,8 @@ const rows = {
       priorityFee: v.optional(decimal),
       description: v.optional(text(200)),
       reference: v.optional(text(100)),
+      /** Only where the link asks for it. */
+      email: v.optional(emailAddress),
     }),
   },
   hostedIntent: {

@@ -23,6 +23,7 @@ const payment = {
   blockHeight: 7,
   confirmations: 2,
   requiredConfirmations: 2,
+  blockTime: null,
   fee: { amount: new LosslessNumber('0.000021'), amountAtomic: '21000000000000' },
   timestamp: 1_700_000_000_000,
   expiresAt: null,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 
-/** What sellers write beside their payments. The proxy keeps it; the service and the payer never see it. */
+/** What the proxy keeps beside payments: what sellers write, and the e-mail address a payer gave. The service sees none of it. */
 
 export const PaymentNote = v.object({
   paymentId: v.string(),
@@ -11,6 +11,8 @@ export const PaymentNote = v.object({
   note: v.string(),
   /** When it was marked as booked by the merchant; null while it is not. Unix milliseconds. */
   reconciledAt: v.nullable(timestamp),
+  /** What the payer of a link gave; null for none, and for a session that is not an operator's. */
+  email: v.nullable(v.string()),
   updatedAt: timestamp,
 })
 export type PaymentNote = v.InferOutput<typeof PaymentNote>

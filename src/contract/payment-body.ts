@@ -11,6 +11,18 @@ export const Fee = v.object({
   amountAtomic: atomic,
 })
 
+/** The network fee of a row, and who paid it. */
+export const RowFee = v.object({
+  ...Fee.entries,
+  symbol: v.string(),
+  decimals: v.number(),
+  /** Null where the service cannot know it: another facilitator settled the payment. */
+  payer: v.nullable(v.string()),
+  /** Whether a wallet of the account, or one of those that were asked for, paid it. */
+  own: v.boolean(),
+})
+export type RowFee = v.InferOutput<typeof RowFee>
+
 export const StatusEvent = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: timestamp,
@@ -52,6 +64,9 @@ export const RefundState = v.object({
 })
 export type RefundState = v.InferOutput<typeof RefundState>
 
+/** When its block was made, by the chain's clock; null before it landed, and where the chain does not say. */
+const blockTime = v.nullable(timestamp)
+
 /** Of every payment, in its status body and in its row. */
 const ledgerFields = {
   /** The payment that this one returns. */
@@ -83,6 +98,7 @@ export const PaymentStatusBody = v.object({
   resource: v.nullable(v.string()),
   /** Height of the block the payment landed in; on Solana the slot. */
   blockHeight: v.nullable(v.number()),
+  blockTime,
   confirmations: v.number(),
   requiredConfirmations: v.number(),
   /** Paid to the chain, once landed. */
@@ -122,6 +138,10 @@ export const PaymentRow = v.object({
   timestamp,
   /** When the service noted that it was confirmed; null before that. */
   confirmedAt: v.nullable(timestamp),
+  blockTime,
+  /** Null before it has landed. A transaction that failed has one too. */
+  fee: v.nullable(RowFee),
+  refundReason: v.nullable(v.string()),
   metadata: v.nullable(v.record(v.string(), v.unknown())),
   ...ledgerFields,
 })

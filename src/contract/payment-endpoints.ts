@@ -26,7 +26,10 @@ export const AssetSummary = v.object({
   /** Sent and received payments that came to an end, one way or the other: paid, failed, expired, rolled back. */
   endedCount: v.number(),
   paidCount: v.number(),
-  /** Median milliseconds from `created` to `confirmed`; null without a payment that has both. */
+  /**
+   * Median milliseconds from the broadcast, as far as it was told before the payment landed, to
+   * `confirmed`; null without a payment that has both.
+   */
   medianConfirmMs: v.nullable(v.number()),
   /** One entry a day, oldest first; days are UTC. Only confirmed and finalized payments count. */
   days: v.array(v.object({ day: v.string(), receivedAtomic: atomic, sentAtomic: atomic })),

@@ -51,6 +51,11 @@ export function isLinkCode(text: string): boolean {
   return CODE.test(text)
 }
 
+/** Whether a text could be an e-mail address; whether mail arrives there only sending shows. */
+export function isEmail(text: string): boolean {
+  return /^[^\s@<>",;:\\()[\]]{1,64}@([a-z0-9-]+\.)+[a-z]{2,}$/i.test(text) && text.length <= 254
+}
+
 /** What a short link asks for. The proxy keeps it; no term ever changes. */
 export const ShortTerms = v.object({
   id: v.string(),
@@ -66,6 +71,8 @@ export const ShortTerms = v.object({
   only: v.nullable(v.object({ network: v.string(), recipient: v.string(), asset: v.string() })),
   /** How many pieces a payer may buy at once; 1: the payer is not asked. */
   maxPieces: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** The payer is asked for an e-mail address and may leave it out. */
+  askEmail: v.optional(v.boolean(), false),
   ...v.pick(LinkTerms, [
     'resource',
     'description',

@@ -25,7 +25,9 @@ export function contentSecurityPolicy(connect: readonly string[]): string {
   return directives.join('; ')
 }
 
-/** With every answer. HSTS is for hosts that answer over TLS only. */
+/**
+ * With every answer but those of `PATH_HEADERS`. HSTS is for hosts that answer over TLS only.
+ */
 export function siteHeaders(connect: readonly string[]): Readonly<Record<string, string>> {
   return {
     'Content-Security-Policy': contentSecurityPolicy(connect),
@@ -36,6 +38,29 @@ export function siteHeaders(connect: readonly string[]): Readonly<Record<string,
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Strict-Transport-Security': 'max-age=63072000; includeSubDomains',
+  }
+}
+
+/**
+ * What another value has below a path. A payment page keeps the window that opened it, to tell a shop's page that the payment is complete;
+ * any site may load the pay button.
+ */
+export const PATH_HEADERS = [
+  { path: '/pay/*', name: 'Cross-Origin-Opener-Policy', value: 'unsafe-none' },
+  { path: '/button.js', name: 'Cross-Origin-Resource-Policy', value: 'cross-origin' },
+] as const
+
+/** The headers of one address; `pathname` is below the folder of the app. */
+export function siteHeadersOf(
+  pathname: string,
+  connect: readonly string[],
+): Readonly<Record<string, string>> {
+  const own = PATH_HEADERS.filter(({ path }) =>
+    path.endsWith('*') ? pathname.startsWith(path.slice(0, -1)) : pathname === path,
+  )
+  return {
+    ...siteHeaders(connect),
+    ...Object.fromEntries(own.map(({ name, value }) => [name, value])),
   }
 }
 

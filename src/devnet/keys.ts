@@ -40,7 +40,7 @@ const ISSUED = {
   standard: { name: 'Server', plan: 'standard', scopes: PAYING },
   readonly: { name: 'Bookkeeping', plan: 'standard', scopes: READING },
   proxy: { name: 'Proxy', plan: 'premium', scopes: [...PAYING, 'keys:manage'] },
-  seller: { name: 'Demo shop', plan: 'premium', scopes: ['payment:receive'] },
+  seller: { name: 'Demo shop', plan: 'premium', scopes: ['payment:receive', 'payment:read'] },
 } as const satisfies Record<
   Exclude<keyof Keys, 'accountId'>,
   { name: string; plan: Plan; scopes: readonly Scope[] }

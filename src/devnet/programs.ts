@@ -113,6 +113,7 @@ export function startSeller({ folder, ports, keys, say }: Setting): Promise<Prog
   const { seller } = devnetWallets()
   const env = {
     URL: shopUrl(ports),
+    WEB_URL: `http://localhost:${ports.web}`,
     SERVICE_URL: `http://127.0.0.1:${ports.service}`,
     SERVICE_API_KEY: keys.seller,
     NETWORKS_FILE: folder.in('networks.json'),

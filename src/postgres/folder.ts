@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle, type PgliteDatabase } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
+import { observeCommits } from './after-commit.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
 import type { Database, OpenDatabase, OpenOptions } from './open.ts'
 import { migrationConfig } from './migration-config.ts'
@@ -53,5 +54,5 @@ async function create(dataDir: string, template: Blob | undefined): Promise<PGli
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: PgliteDatabase): Database {
-  return db
+  return observeCommits(db)
 }

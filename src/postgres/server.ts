@@ -2,6 +2,7 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import type { Client } from 'pg'
+import { observeCommits } from './after-commit.ts'
 import { migrationConfig } from './migration-config.ts'
 import type { Database, OpenDatabase, OpenOptions } from './open.ts'
 import { grantRights, readRole, requireMigrated } from './runtime-role.ts'
@@ -40,6 +41,7 @@ export async function openServer(
       new pg.Client({
         connectionString: url,
         application_name: `paydesk-${options.schema}-listen`,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
         keepAlive: true,
       }),
     onWarning,
@@ -116,7 +118,7 @@ async function connected<T>(
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: NodePgDatabase): Database {
-  return db
+  return observeCommits(db)
 }
 
 const RECONNECT_FIRST_MS = 100

@@ -5,6 +5,7 @@ import { startInternalServer } from '#http/internal-server.ts'
 import { startHttpServer } from '#http/server.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { openSigner } from '#signer/client.ts'
+import { startNumbering } from './api/events/numbering.ts'
 import { EVENTS_PATH, startEventStream } from './api/events/stream.ts'
 import { routes } from './api/handlers.ts'
 import { createApp } from './app.ts'
@@ -27,6 +28,7 @@ import { removeAcceptedPayers } from './db/settlement-fees.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
 import { RETENTION_DAYS } from './idempotency/claim.ts'
+import { rememberCallers } from './keys/remember-callers.ts'
 import { leaseTokens } from './limits/lease-tokens.ts'
 import { Limits } from './limits/limits.ts'
 import { startWatchers } from './monitor/start.ts'
@@ -91,6 +93,8 @@ export async function createService(
     onWarning: (error) => log.warn({ err: error }, 'unspent tokens of limits not given back'),
   })
   stack.defer(() => limits.close())
+  const keys = await rememberCallers(database)
+  stack.defer(() => keys.stop())
   const context: Context = {
     config,
     db: database.db,
@@ -99,12 +103,14 @@ export async function createService(
     log,
     usage: createUsageLog(database.db),
     limits,
+    callers: keys.callers,
     now: overrides.now ?? (() => new Date()),
     atPoint: overrides.atPoint,
   }
   await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
+  stack.defer(await startNumbering(context, database.listen))
 
   const watchers = startWatchers(context)
   stack.defer(() => watchers.stop())

@@ -25,7 +25,7 @@ const RETRY_AFTER_S = 2
 const ANSWER_WITHIN_MS = 20_000
 const START_WITHIN_MS = 30_000
 const PAUSE_MS = 50
-const MAX_TRIES = 100
+const MAX_TRIES = 20
 const MAX_PAUSE_MS = 1_000
 
 type Waiting = {
@@ -63,7 +63,8 @@ export async function openSigner(
 
 type Source = {
   readonly socket: string
-  readonly start?: () => Promise<void>
+  /** @returns for how many milliseconds its socket may be expected; 0 when it listens */
+  readonly start?: () => Promise<number>
   stop?: () => Promise<void>
 }
 
@@ -83,9 +84,14 @@ class ChildSource implements Source {
     this.socket = this.#config.socket
   }
 
-  /** Resolves when a signer listens, this child or that of another service on this machine. @throws SignerConfigError */
-  async start(): Promise<void> {
-    if (this.#child) return
+  /**
+   * Resolves when this child listens, or when another service on this machine has a signer.
+   * @returns for how long the other one may still be starting: as long as this child took, twice
+   * @throws SignerConfigError
+   */
+  async start(): Promise<number> {
+    if (this.#child) return 0
+    const startedAt = performance.now()
     const { folder, vaultKey } = this.#config
     for (const made of [folder, ...('file' in vaultKey ? [dirname(vaultKey.file)] : [])])
       mkdirSync(made, { recursive: true, mode: 0o700 })
@@ -100,19 +106,19 @@ class ChildSource implements Source {
       { env: { ...this.#env }, stdio: ['pipe', 'pipe', 'pipe'] },
     )
     this.#child = child
-    // A program that has nothing else to do may end, and the signer with it.
-    child.unref()
     let said = ''
     child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk}`.slice(-4_000)))
     // Its end, not ours, says that it is gone.
     child.stdin.on('error', () => {})
-    await new Promise<void>((ready, failed) => {
+    return new Promise<number>((ready, failed) => {
       const late = setTimeout(() => child.kill('SIGKILL'), START_WITHIN_MS)
       let listens = false
       child.stdout.once('data', () => {
         listens = true
         clearTimeout(late)
-        ready()
+        // From now on a program that has nothing else to do may end, and the signer with it.
+        child.unref()
+        ready(0)
       })
       child.once('error', failed)
       child.once('exit', (code, signal) => {
@@ -120,7 +126,7 @@ class ChildSource implements Source {
         if (this.#child === child) this.#child = undefined
         if (listens && !this.#stopped)
           this.#onWarning(new Error(`The signer ended with ${signal ?? code}. ${said.trim()}`))
-        if (code === ANOTHER_RUNS) ready()
+        if (code === ANOTHER_RUNS) ready(2 * (performance.now() - startedAt))
         else failed(new SignerConfigError(`The signer does not run. ${said.trim()}`))
       })
     })
@@ -193,23 +199,39 @@ class SocketSigner implements Signer {
   async start(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#connect()
+        return await this.#open()
       } catch (error) {
         if (error instanceof SignerConfigError) throw error
-        if (!this.#source.start) {
-          const where = this.#source.socket
+        const { socket, start } = this.#source
+        if (!start)
           throw new SignerConfigError(
-            `SIGNER_SOCKET: expected the socket of a signer that runs, received ${JSON.stringify(where)}.`,
+            `SIGNER_SOCKET: expected the socket of a signer that runs, received ${JSON.stringify(socket)}.`,
             { cause: error },
           )
-        }
         if (tries === MAX_TRIES)
           throw new SignerConfigError(
-            `The signer does not listen on ${this.#source.socket}. Another process may hold the lock of its folder.`,
+            `The signer does not listen on ${socket}. Another process may hold the lock of its folder.`,
             { cause: error },
           )
-        await this.#source.start()
-        await pause(PAUSE_MS)
+      }
+    }
+  }
+
+  /** Connects; where none listens and one may be started, starts one first, or waits for one that another service starts. */
+  async #open(): Promise<void> {
+    try {
+      return await this.#connect()
+    } catch (error) {
+      if (!this.#source.start || error instanceof SignerConfigError) throw error
+    }
+    const until = performance.now() + (await this.#source.start())
+    for (;;) {
+      await pause(PAUSE_MS)
+      try {
+        return await this.#connect()
+      } catch (error) {
+        if (error instanceof SignerConfigError || performance.now() > until || this.#stopped)
+          throw error
       }
     }
   }
@@ -281,10 +303,9 @@ class SocketSigner implements Signer {
   async #reach(): Promise<void> {
     for (let wait = PAUSE_MS; !this.#stopped; wait = Math.min(wait * 2, MAX_PAUSE_MS)) {
       try {
-        await this.#connect()
-        return
-      } catch {
-        await this.#source.start?.().catch((error: Error) => this.#onWarning(error))
+        return await this.#open()
+      } catch (error) {
+        if (error instanceof SignerConfigError) this.#onWarning(error)
       }
       await pause(wait)
     }

@@ -9,7 +9,13 @@ import { env } from 'node:process'
 import { promisify } from 'node:util'
 import { chromium, type Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CACHE, contentSecurityPolicy, siteHeaders } from '#contract/site-headers.ts'
+import {
+  CACHE,
+  contentSecurityPolicy,
+  PATH_HEADERS,
+  siteHeaders,
+  siteHeadersOf,
+} from '#contract/site-headers.ts'
 import { freePort } from '#devnet/ports.ts'
 import { DIST, ensureBuilt } from '#devnet/web/build.ts'
 import { pagePaths } from '#web/router/page-paths.ts'
@@ -56,7 +62,10 @@ describe.each(['netlify', 'cloudflare-pages'])('%s', (host) => {
     const { 'Cache-Control': others, ...everywhere } = rules.get('/*') ?? {}
     expect(everywhere).toEqual(table)
     expect(rules.get('/assets/*')).toEqual({ 'Cache-Control': CACHE.assets })
-    expect([...rules.keys()]).toEqual(['/*', '/assets/*'])
+    const paths = PATH_HEADERS.map(({ path }) => path)
+    expect([...rules.keys()]).toEqual(['/*', '/assets/*', ...paths])
+    for (const { path, name, value } of PATH_HEADERS)
+      expect([path, rules.get(path)]).toEqual([path, { [name]: value }])
     // Netlify would join two values; its own default asks again each time.
     expect(others).toBe(host === 'netlify' ? undefined : CACHE.others)
   })
@@ -174,6 +183,9 @@ describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
         ['/', 200, CACHE.others],
         ['/payments', 200, CACHE.others],
         ['/payments/pay_unknown', 200, CACHE.others],
+        ['/pay', 200, CACHE.others],
+        ['/pay/2mZxKq8nR4tB?from=shop', 200, CACHE.others],
+        ['/button.js', 200, CACHE.others],
         ['/config.json', 200, CACHE.others],
         [`/${asset}`, 200, CACHE.assets],
         ['/assets/gone.js', 404, undefined],
@@ -182,7 +194,9 @@ describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
       ] as const) {
         const response = await fetch(`${url}${base}${path}`)
         expect([path, response.status]).toEqual([path, status])
-        expect({ path, ...pick(response.headers, Object.keys(table)) }).toEqual({ path, ...table })
+        const [pathname = ''] = path.split('?')
+        const headers = pick(response.headers, Object.keys(table))
+        expect({ path, ...headers }).toEqual({ path, ...siteHeadersOf(pathname, CONNECT) })
         if (cache) expect([path, response.headers.get('cache-control')]).toEqual([path, cache])
         await response.arrayBuffer()
       }

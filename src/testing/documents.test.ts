@@ -247,7 +247,7 @@ describe('snippets', () => {
     expect(
       snippets
         .map(({ language }) => language)
-        .filter((language) => !['sh', 'ts', 'json', 'mermaid', 'sql'].includes(language)),
+        .filter((language) => !['sh', 'ts', 'json', 'html', 'mermaid', 'sql'].includes(language)),
     ).toEqual([])
   })
 
@@ -268,6 +268,17 @@ describe('snippets', () => {
     const value: unknown = JSON.parse(body)
     if (body.includes('"rpcUrls"')) expect(v.safeParse(NetworkConfig, value).issues).toBeUndefined()
   })
+
+  test.each(of('html'))(
+    'in HTML of $document name attributes that the pay button reads',
+    ({ body }) => {
+      const button = read('public/button.js')
+      const named = [...body.matchAll(/ data-(\w+)=/g)].map(([, name = '']) => name)
+      expect(named.length).toBeGreaterThan(0)
+      for (const name of named) expect(button).toContain(`script.dataset.${name}`)
+      expect(body).toMatch(/ src="https:\/\/[^"]+\/button\.js"/)
+    },
+  )
 
   test.each(of('sh'))('for the shell of $document have its syntax', ({ body }) => {
     expect(spawnSync('sh', ['-n'], { input: body, encoding: 'utf8' }).stderr).toBe('')

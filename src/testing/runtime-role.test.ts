@@ -35,6 +35,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
   'bff.link_key': 'SI',
   'bff.link_payment': 'SID arrival payment_id session_id status',
+  'bff.payment_contact': 'SID',
   'bff.payment_link': 'SI withdrawn_at',
   'bff.payment_note': 'SI labels note reconciled_at updated_at updated_by',
   'bff.session': 'SID cookie_hash expires_at idle_at wallets',
@@ -48,11 +49,12 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.claim':
     'SID account_id attempt checks consumed_at exclusive fingerprint lease_until payment_id transaction',
   'service.deployment': 'S epoch restored_at',
-  'service.event': 'SI draft',
+  'service.event': 'SI draft number',
+  'service.event_numbering': 'S holder last lease_until',
   'service.idempotency': 'SID body created_at fingerprint lease_until status',
   'service.network_affirmation': 'SUI',
   'service.payment':
-    'SI block_hash block_height confirmed_at direction draft evidence failure fee last_valid_block_height max_fee metadata nonce ' +
+    'SI block_hash block_height block_time broadcast_at confirmed_at direction draft evidence failure fee last_valid_block_height max_fee metadata nonce ' +
     'payer_nonce payer_signature payment_proof reported_signature resource sender_verified signature status unsigned_transaction updated_at',
   'service.payment_change': 'SID',
   'service.payment_identifier': 'SUID',
@@ -122,6 +124,9 @@ async function plant(on: Database): Promise<void> {
   await on.execute(
     `insert into service.settlement_order (payment_id, account_id, network, key, fingerprint, checks)
      values ('${PAYMENT}', '${account.id}', 'eip155:1', 'used', '', '[]')`,
+  )
+  await on.execute(
+    `insert into service.event (number, account_id, payment_id, status, source) values (1, '${account.id}', '${PAYMENT}', 'confirmed', 'watcher')`,
   )
   for (const [id, finalized] of [
     ['final', 'now()'],
@@ -222,6 +227,8 @@ describe.each(ENGINES)('rows of the ledger, on %s', (engine: Engine) => {
     "delete from service.unmatched_transfer where id = 'final'",
     "update service.unmatched_transfer set finalized_at = null where id = 'final'",
     'delete from service.settlement_order',
+    'update service.event set number = 2 where number = 1',
+    'update service.event set number = null where number = 1',
   ])('are kept: %s', async (statement) => {
     expect(await refusalOf(on, statement)).toBe(CODES.kept)
   })

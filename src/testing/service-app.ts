@@ -9,10 +9,12 @@ import type { Context } from '#service/context/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import type { NewPayment } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
+import { startNumbering } from '#service/api/events/numbering.ts'
 import { EVENTS_PATH, startEventStream } from '#service/api/events/stream.ts'
 import type { ReadPayment } from '#service/api/events/to-message.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createKey } from '#service/keys/create-key.ts'
+import { rememberCallers } from '#service/keys/remember-callers.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
@@ -100,6 +102,8 @@ export async function startTestApp({
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => requestLimits.close())
+  const keys = await rememberCallers(database)
+  stack.defer(() => keys.stop())
   const signer = parts?.signer ?? stack.use(openTestSigner())
   const context: Context = {
     config: {
@@ -118,9 +122,11 @@ export async function startTestApp({
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
     limits: requestLimits,
+    callers: keys.callers,
     now,
   }
   stack.defer(startFlushing(context))
+  stack.defer(await startNumbering(context, database.listen))
   const answers: ReceivedResponse[] = []
   stack.defer(() => {
     const check = createResponseCheck()

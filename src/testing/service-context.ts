@@ -5,8 +5,11 @@ import { openDatabase, type DatabaseTarget } from '#postgres/open.ts'
 import { createChains } from '#service/service.ts'
 import type { Actor, Context } from '#service/context/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { numberEvents, takeNumbering } from '#service/db/number-events.ts'
 import { findOwner } from '#service/db/wallet-owners.ts'
 import { createAccount } from '#service/keys/accounts.ts'
+import { findKey } from '#service/keys/authenticate.ts'
+import { KnownCallers } from '#service/keys/known-callers.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
@@ -55,11 +58,19 @@ export async function openContext(
     log: createLog('silent'),
     usage: createUsageLog(database.db),
     limits,
+    callers: new KnownCallers({ read: (hash, now) => findKey(database.db, hash, now) }),
     now: options.now ?? (() => new Date()),
   }
   const actor = await openAccount(context)
   const opened = stack.move()
   return { context, actor, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** Numbers the events that are committed, where no process of a service does. */
+export async function numberRecorded({ db }: Pick<Context, 'db'>): Promise<void> {
+  const holder = 'the test'
+  await takeNumbering(db, holder)
+  while ((await numberEvents(db, holder))?.more);
 }
 
 export async function openAccount(context: Context): Promise<Actor> {

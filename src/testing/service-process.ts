@@ -69,9 +69,11 @@ async function startProcess(
       reject(new Error(`the program ended: ${said}`))
     })
     child.stdout.on('data', (text: Buffer) => {
-      said = `${said}${text}`.slice(-4_000)
+      said += text
       const [, found, internal] =
         /"port":(\d+),"internalPort":(\d+).*"msg":"listening"/.exec(said) ?? []
+      // What one chunk holds may be longer; a line that began before it is not.
+      said = said.slice(-4_000)
       if (!found || !internal) return
       clearTimeout(late)
       resolve([found, internal])

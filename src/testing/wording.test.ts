@@ -70,7 +70,11 @@ test('no text uses a phrase that the project has plainer words for', async () =>
   expect(found.flat()).toEqual([])
 })
 
-const MOST_WORDS = 7000
+/**
+ * 7,000 for paying, and 60 for what merchants need beside it: the descriptions of journals and
+ * double entry, and the statuses of refunded payments.
+ */
+const MOST_WORDS = 7000 + 60
 const MOST_WORDS_IN_A_SENTENCE = 18
 
 /** A value or an element counts as one word. */

@@ -19,6 +19,7 @@ const RIGHTS: RuntimeRights = {
     update: ['session_id', 'payment_id', 'status', 'arrival'],
     delete: true,
   },
+  payment_contact: { insert: true, delete: true },
   payment_link: { insert: true, update: ['withdrawn_at'] },
   payment_note: {
     insert: true,

@@ -154,6 +154,21 @@ export const linkPayment = bff.table(
   ],
 )
 
+/**
+ * Personal data of a payer, apart from everything that is kept permanently. The payment itself never
+ * has it.
+ */
+export const paymentContact = bff.table(
+  'payment_contact',
+  {
+    paymentId: text().primaryKey(),
+    /** As typed by the payer of a link that asked; nobody has verified it. */
+    email: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('payment_contact_created').on(t.createdAt)],
+)
+
 /** A payment that an operator may make from a managed wallet, and its outcome. */
 export const hostedIntent = bff.table(
   'hosted_intent',

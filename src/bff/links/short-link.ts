@@ -77,6 +77,7 @@ function readTerms({ config, rates, now }: ProxyContext, asked: ShortLinkRequest
     price: price ? { kind, ...price } : null,
     only,
     maxPieces: asked.maxPieces ?? 1,
+    askEmail: asked.askEmail ?? false,
     resource: asked.resource ?? null,
     description: asked.description ?? null,
     reference: asked.reference ?? null,

@@ -1,6 +1,8 @@
 import { encode } from 'uqr'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deleteUnpaidContacts } from '#bff/db/contacts.ts'
+import { linkPayment } from '#bff/db/schema.ts'
 import type { RateRule } from '#bff/config/rate-rules.ts'
 import type { LinkOption, OpenedShortLink, ShortLinkBody } from '#contract/link-endpoints.ts'
 import { amountAtRate, quoteOf } from '#contract/quote.ts'
@@ -88,6 +90,60 @@ const setStatus = async (paymentId: string, status: 'confirmed' | 'failed') => {
   fixture.bff.context.upstream.forgetReads()
 }
 
+describe('the e-mail address of a payer', () => {
+  const email = 'Ana.Q+shop@post.example'
+  const paid = async (asked: Record<string, unknown>, more: Record<string, unknown>) => {
+    const { link } = await create({ price: { currency: 'ETH', amount: '0.01' }, ...asked })
+    return pay(link, { option: { network: evm.network.network, asset: 'ETH' }, ...more })
+  }
+  const noted = async (paymentId: unknown, browser = shop) => {
+    const { json } = await browser.post('/api/notes/read', { paymentIds: [paymentId] })
+    return (json as { notes?: unknown }).notes
+  }
+
+  test('is kept where the link asks for it, beside the payment and for operators alone', async () => {
+    const { json } = await paid({ askEmail: true }, { email })
+    expect(await noted(json.paymentId)).toMatchObject([{ paymentId: json.paymentId, email }])
+    const stranger = fixture.browser()
+    await stranger.signIn(evmWallet())
+    expect(await noted(json.paymentId, stranger)).toEqual([])
+    const rows = await fixture.service.context.db.select().from(payment)
+    expect(JSON.stringify(rows.map(({ metadata }) => metadata))).not.toContain('post.example')
+    await shop.post('/api/notes', { paymentIds: [json.paymentId], note: 'x' })
+    expect(await noted(json.paymentId)).toMatchObject([{ note: 'x', email }])
+  })
+
+  test('may be left out, and is refused where nobody asks or it is none', async () => {
+    const without = await paid({ askEmail: true }, {})
+    expect(without.status).toBe(200)
+    expect(await noted(without.json.paymentId)).toEqual([])
+    for (const [asked, typed] of [
+      [{}, email],
+      [{ askEmail: true }, 'ana'],
+      [{ askEmail: true }, 'a b@post.example'],
+      [{ askEmail: true }, `${'a'.repeat(65)}@post.example`],
+    ] as const)
+      expect(await paid(asked, { email: typed })).toMatchObject({
+        status: 400,
+        json: { error: { details: { email: expect.any(String) } } },
+      })
+  })
+
+  test('of a payment that never came is erased after a day, any other stays', async () => {
+    const [lost, arrived] = [
+      (await paid({ askEmail: true }, { email })).json.paymentId,
+      (await paid({ askEmail: true }, { email })).json.paymentId,
+    ]
+    const { db } = fixture.bff.context
+    await db.update(linkPayment).set({ status: 'expired' }).where(eq(linkPayment.paymentId, lost))
+    await deleteUnpaidContacts(db, new Date(Date.now() + 23 * 60 * MINUTE))
+    expect(await noted(lost)).toHaveLength(1)
+    await deleteUnpaidContacts(db, new Date(Date.now() + 25 * 60 * MINUTE))
+    expect(await noted(lost)).toEqual([])
+    expect(await noted(arrived)).toHaveLength(1)
+  })
+})
+
 describe('a short link', () => {
   test('has 12 random characters, and its code has at most 33 × 33 modules', async () => {
     const links = await Promise.all(Array.from({ length: 20 }, () => create()))
@@ -108,10 +164,10 @@ describe('a short link', () => {
       {
         network: evm.network.network,
         recipient: seller.address,
-        amountAtomic: '4166666666666667',
+        amountAtomic: '4166670000000000',
         quote: { rate: '3000', source: 'fixed', round: null },
       },
-      { network: SOLANA_DEVNET, recipient: sellerOnSolana.address, amountAtomic: '83333334' },
+      { network: SOLANA_DEVNET, recipient: sellerOnSolana.address, amountAtomic: '83333400' },
     ])
     expect((opened.expiresAt ?? 0) - (opened.quotedAt ?? 0)).toBe(15 * MINUTE)
   })

@@ -5,6 +5,7 @@ import { findAsset } from '#contract/network.ts'
 import { isLinkCode, type LinkTerms } from '#contract/payment-link.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
+import { insertContact } from '../db/contacts.ts'
 import {
   fillLinkUse,
   findLinkUse,
@@ -52,12 +53,10 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
       throw error
     },
   )
-  await fillLinkUse(context.db, place, {
-    id: payer.id,
-    sessionId,
-    paymentId: reply.parsed.paymentId,
-    now: payer.now,
-  })
+  const { paymentId } = reply.parsed
+  await fillLinkUse(context.db, place, { id: payer.id, sessionId, paymentId, now: payer.now })
+  if (body.email !== undefined)
+    await insertContact(context.db, { paymentId, email: body.email, createdAt: payer.now })
   // `value` is the projection of the row that this endpoint names as its answer.
   return {
     value: reply.value as OwnReply<'linkPay'>['value'],
@@ -75,12 +74,19 @@ async function openAnyLink(
 ): Promise<Payable> {
   if (isLinkCode(body.link)) {
     const { row, short } = await findShort(context, body.link)
+    if (!short.askEmail) refuseEmail(body)
     return { row, ...(await chosenTerms(context, short, body)) }
   }
   const { option, quote, pieces } = body
   if (option !== undefined || quote !== undefined || pieces !== undefined)
     throw refuseLink('link_option')
+  refuseEmail(body)
   return { ...(await openLink(context, body.link)), metadata: {} }
+}
+
+/** Nothing personal is kept that the merchant did not ask for. */
+function refuseEmail({ email }: OwnCall<'linkPay'>['body']): void {
+  if (email !== undefined) requireNoProblems({ email: 'The link does not ask for it.' })
 }
 
 async function takeOpenPlace(

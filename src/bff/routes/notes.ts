@@ -1,4 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
+import { findEmails } from '../db/contacts.ts'
 import { changeNotes, countLabels, findNotes, type NoteRow } from '../db/notes.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import type { OwnRule } from '../session/own-rule.ts'
@@ -13,9 +14,12 @@ const MOST_OF_A_WALLET = 20
 export const noteRead: OwnRule<'noteRead'> = async ({ context, visitor, body }) => {
   const session = requireWallet(visitor)
   context.budgets.spendNote(visitor.address)
-  return {
-    value: { notes: (await findNotes(context.db, ownersOf(session), body.paymentIds)).map(toNote) },
-  }
+  const rows = await findNotes(context.db, ownersOf(session), body.paymentIds)
+  // Personal data of payers is for operators alone.
+  const emails = session.operator
+    ? await findEmails(context.db, body.paymentIds)
+    : new Map<string, never>()
+  return { value: { notes: withEmails(rows, emails) } }
 }
 
 export const noteLabels: OwnRule<'noteLabels'> = async ({ context, visitor }) => {
@@ -47,25 +51,39 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
     }
   }
   const by = session.wallets[0] ?? ''
-  return {
-    value: {
-      notes: (await changeNotes(context.db, places, { ...change, by, at: context.now() })).map(
-        toNote,
-      ),
-    },
-  }
+  const rows = await changeNotes(context.db, places, { ...change, by, at: context.now() })
+  const emails = session.operator ? await findEmails(context.db, ids) : new Map<string, never>()
+  return { value: { notes: withEmails(rows, emails) } }
+}
+
+type Emails = Awaited<ReturnType<typeof findEmails>>
+
+/** A payment with an e-mail address and nothing written beside it has an empty note. */
+function withEmails(rows: readonly NoteRow[], emails: Emails) {
+  const noted = new Set(rows.map(({ paymentId }) => paymentId))
+  const empty = { labels: [], note: '', reconciledAt: null }
+  return [
+    ...rows.map((row) => toNote(row, emails.get(row.paymentId)?.email)),
+    ...[...emails].flatMap(([paymentId, { email, createdAt }]) =>
+      noted.has(paymentId) ? [] : [toNote({ ...empty, paymentId, updatedAt: createdAt }, email)],
+    ),
+  ]
 }
 
 function ownersOf(session: OpenSession): string[] {
   return session.operator ? [DESK] : session.wallets
 }
 
-function toNote({ paymentId, labels, note, reconciledAt, updatedAt }: NoteRow) {
+function toNote(
+  { paymentId, labels, note, reconciledAt, updatedAt }: Omit<NoteRow, 'owner' | 'updatedBy'>,
+  email: string | undefined,
+) {
   return {
     paymentId,
     labels,
     note,
     reconciledAt: reconciledAt?.getTime() ?? null,
+    email: email ?? null,
     updatedAt: updatedAt.getTime(),
   }
 }

@@ -128,7 +128,7 @@ async function make(
   }
 }
 
-type NewEvent = Omit<EventRecord, 'id' | 'kind' | 'draft'>
+type NewEvent = Omit<EventRecord, 'id' | 'number' | 'kind' | 'draft'>
 
 const VALID_MS = 60_000
 const EXPIRY_NOTICED_MS = 75_000
@@ -219,8 +219,10 @@ function toRow(
       signature: outcome.signature,
       blockHeight: landed?.blockHeight ?? null,
       blockHash: landed?.blockHash ?? null,
+      blockTime: landed ? after(STEPS.confirmed) : null,
       fee: landed?.feeAtomic ?? null,
       failure: failureOf(outcome),
+      broadcastAt: outcome.signature === null ? null : after(STEPS.pending),
       confirmedAt: landed && landed.failure === null ? after(STEPS.confirmed) : null,
       createdAt: after(0),
       updatedAt: last.at,

@@ -10,6 +10,8 @@ const Env = v.object({
   PORT: v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number)),
   /** Where buyers reach the shop. */
   URL: url,
+  /** Where the dashboard is, which serves the pay button. */
+  WEB_URL: url,
   SERVICE_URL: url,
   SERVICE_API_KEY: v.pipe(v.string(), v.minLength(1)),
   NETWORKS_FILE: v.string(),

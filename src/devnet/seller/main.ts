@@ -1,4 +1,5 @@
 import { serve } from '@hono/node-server'
+import { createButtonShop } from './button-shop.ts'
 import { createSeller } from './seller.ts'
 import { createCatalog } from './catalog.ts'
 import { readConfig } from './config.ts'
@@ -10,7 +11,9 @@ const service = { url: config.SERVICE_URL, apiKey: config.SERVICE_API_KEY }
 const { networks } = config
 const payTo = { evm: config.PAY_TO_EVM, solana: config.PAY_TO_SOLANA }
 const products = createCatalog({ networks, payTo, feePayer: readFeePayer(service) })
-const { fetch } = createSeller({ url: config.URL, service, networks, products })
+const seller = createSeller({ url: config.URL, service, networks, products })
+seller.route('/', createButtonShop({ webUrl: config.WEB_URL, service }))
+const { fetch } = seller
 
 const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, ({ port }) =>
   console.log(JSON.stringify({ msg: 'listening', port })),

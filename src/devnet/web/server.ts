@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join, normalize, sep } from 'node:path'
 import { type Network, chainIdOf, familyOf } from '#contract/network.ts'
-import { CACHE, siteHeaders } from '#contract/site-headers.ts'
+import { CACHE, siteHeadersOf } from '#contract/site-headers.ts'
 import type { Wallets } from '../nodes/wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
 
@@ -68,7 +68,7 @@ async function serve(
   const target = URL.parse(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`)
   // A foreign name that resolves to this machine must not reach the wallet's keys.
   if (!target || !HOSTS.has(target.hostname)) return void response.writeHead(421).end()
-  setHeaders(options, target.hostname, response)
+  setHeaders(options, target, response)
   const { pathname } = target
   if (pathname === '/config.json')
     return sendJson(response, {
@@ -91,11 +91,12 @@ async function serve(
 
 function setHeaders(
   { bffPort, shops, networks }: WebOptions,
-  host: string,
+  { hostname, pathname }: URL,
   response: ServerResponse,
 ): void {
-  const { 'Strict-Transport-Security': _, ...headers } = siteHeaders(
-    connectOrigins({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }),
+  const { 'Strict-Transport-Security': _, ...headers } = siteHeadersOf(
+    pathname,
+    connectOrigins({ proxyUrl: `http://${hostname}:${bffPort}`, shops, networks }),
   )
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { GRACE_SECONDS } from '#contract/api-key-body.ts'
 import { createKey } from '../keys/create-key.ts'
+import { announceKeyChange } from '../keys/key-changes.ts'
 import { listKeys, type KeyRow } from '../keys/list-keys.ts'
 import { revokeKey, rotateKey } from '../keys/manage-keys.ts'
 import {
@@ -70,8 +71,12 @@ export const keyCommands: Commands = {
         `seconds, one of ${GRACE_SECONDS.join(', ')}`,
       ])
       const made = await db.transaction((tx) => rotateKey(tx, { id, graceSeconds, now }))
+      await announceKeyChange(db, made.accountId)
       const text = `Key ${made.id} takes the place of ${id}, which is valid until ${made.graceEndsAt.toISOString()}. It is shown this once:\n\n${made.key}\n`
-      return { value: { ...made, replaces: id }, text }
+      return {
+        value: { id: made.id, key: made.key, graceEndsAt: made.graceEndsAt, replaces: id },
+        text,
+      }
     },
   },
   'key revoke': {

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Logger } from 'pino'
-import type { Authenticated } from '../keys/authenticate.ts'
+import type { Authenticated } from '../context/context.ts'
 
 /** What the steps of a request know and hand on. */
 export type HttpEnv = {

@@ -2,8 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { PLANS } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { clientAddress } from '#http/client-address.ts'
-import type { Context } from '../context/context.ts'
-import { authenticate, type Authenticated } from '../keys/authenticate.ts'
+import type { Authenticated, Context } from '../context/context.ts'
 import type { Limit } from '../limits/limits.ts'
 import type { HttpEnv } from './env.ts'
 
@@ -16,7 +15,7 @@ export const ANONYMOUS_PER_MINUTE = PLANS.standard.requestsPerMinute
 export function identify(context: Context): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
-    const caller = key ? await authenticate(context.db, key, context.now()) : undefined
+    const caller = key ? await context.callers.find(key, context.now()) : undefined
     c.set('caller', caller)
     const limits = caller
       ? limitsOf(caller)

@@ -48,6 +48,9 @@ export type ContractHolding = {
   allowanceAtomic: bigint | null
 }
 
+/** A call that would be executed, the most that a quote would price it at, and a holding at the same height. */
+export type Execution = { feeAtomic: bigint; holding: ContractHolding }
+
 export type TokenMovement = {
   token: Hex
   owner: Hex
@@ -96,6 +99,15 @@ export interface Contracts {
    * newest block and in the next one.
    */
   quote(call: ContractCall & { from: string }): Promise<Quote>
+  /**
+   * Whether a call would be executed as it would be broadcast, in the newest block that this process
+   * knows and in the next one, with the gas that an earlier quote of the same function found: one
+   * request. Null where that is not shown: then `quote` says why.
+   */
+  executes(
+    call: ContractCall & { from: string },
+    holding: { token: Hex; owner: Hex; spender: Hex | null },
+  ): Promise<Execution | null>
   /** The current price for this much gas. */
   price(gas: bigint): Promise<GasPrice>
   /**

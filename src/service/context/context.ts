@@ -25,6 +25,12 @@ export type Context = {
   log: Logger
   usage: UsageLog
   limits: Limits
+  callers: {
+    /** Whose key this is, at most 5 seconds late. */
+    find(key: string, now: Date): Promise<Authenticated | undefined>
+    /** Has the keys of an account read again; those of all accounts without one. */
+    forget(accountId?: string): void
+  }
   now: () => Date
   /** Called at each step. Only tests of recovery set it, to end the process there. */
   atPoint?: ((point: CrashPoint) => void) | undefined
@@ -56,4 +62,11 @@ export type Actor = {
    * response can be fetched later.
    */
   caller?: Caller | undefined
+}
+
+/** An actor, the limits of its key and its account, and the scopes that the key has but the account's plan does not include. */
+export type Authenticated = Actor & {
+  requestsPerMinute: number
+  accountPerMinute: number
+  beyondPlan: ReadonlySet<Scope>
 }

@@ -15,7 +15,7 @@ import { claimForOrder, takeClaim } from './claims.ts'
 import { foldTallies } from './fold-tallies.ts'
 import { SERVICE_SCHEMA } from './migrations-folder.ts'
 import { findPayment, readEvents, type PaymentRecord } from './payments.ts'
-import { event, payment } from './schema/payment.ts'
+import { event, eventNumbering, payment } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 import { wallet, walletOwner } from './schema/wallet.ts'
 
@@ -90,6 +90,15 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
 
   test('is changed by nothing when it is opened a second time', () => {
     expect(migratedAgain).toEqual(migrated)
+  })
+
+  test('keeps the positions of readers of events: each has its id as its number, and the next one follows', async () => {
+    const rows = await opened.context.db.select().from(event).orderBy(event.id)
+    expect(rows.length).toBeGreaterThan(200)
+    expect(rows.filter(({ id, number }) => number !== id)).toEqual([])
+    expect(await opened.context.db.select().from(eventNumbering)).toMatchObject([
+      { last: rows.at(-1)?.id, holder: null },
+    ])
   })
 
   test('gives each managed wallet to its account, and no other wallet to anybody', async () => {

@@ -17,8 +17,10 @@ export type MoveFacts = Partial<
     | 'reportedSignature'
     | 'blockHeight'
     | 'blockHash'
+    | 'blockTime'
     | 'fee'
     | 'failure'
+    | 'broadcastAt'
     | 'confirmedAt'
     | 'nonce'
     | 'evidence'
@@ -86,25 +88,24 @@ export async function findBySignature(
   return row
 }
 
-/** Moves a payment when it still has the status it is moved from; undefined when it has another one by now. */
+/** Moves a payment when it still has the status it is moved from; its caller has locked it. */
 export async function movePayment(
   tx: Database,
   move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
-): Promise<PaymentRecord | undefined> {
+): Promise<void> {
   if (!canMove(move.from, move.to))
     throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
-  const [row] = await tx
+  await tx
     .update(payment)
     .set({ ...move.facts, status: move.to, updatedAt: move.at })
     .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
-    .returning()
-  return row
 }
 
 /** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */
 export const NOWHERE = {
   blockHeight: null,
   blockHash: null,
+  blockTime: null,
   fee: null,
 } as const satisfies MoveFacts
 
@@ -130,11 +131,15 @@ export async function noteHeight(
 export async function setReported(
   db: Database,
   id: string,
-  reportedSignature: string | null,
+  { signature, at }: { signature: string | null; at: Date },
 ): Promise<void> {
+  const broadcastAt =
+    signature === null
+      ? null
+      : sql`coalesce(${payment.broadcastAt}, ${at.toISOString()}::timestamptz)`
   await db
     .update(payment)
-    .set({ reportedSignature })
+    .set({ reportedSignature: signature, broadcastAt })
     .where(
       and(
         eq(payment.id, id),

@@ -1,14 +1,8 @@
-import { sql } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import { afterCommit } from '#postgres/after-commit.ts'
 import type { Database } from '#postgres/open.ts'
 import { event } from './schema/payment.ts'
-
-/** NOTIFY on this channel means: this account has new events. It carries no event, rows are the truth. */
-export const EVENT_CHANNEL = 'service_event'
-
-/** Held from the insert to the commit, so that ids become visible in the order they were handed out. */
-const EVENT_ORDER_LOCK = 4_020_002
 
 export type NewEvent = {
   /** A change of status otherwise. */
@@ -22,14 +16,26 @@ export type NewEvent = {
   at: Date
 }
 
+/** What numbers the events of this process, by the database that they are written to. */
+const listeners = new WeakMap<Database, () => void>()
+
 /**
- * Writes the event of a status change, in the transaction of the change; call it last, since other writers of events wait from here to the commit.
- * Without the lock a slower transaction could commit a smaller id behind a reader's cursor, and that reader would never see it.
+ * Writes the event of a status change, in the transaction of the change. It has no number yet: that
+ * comes once it is committed, so that writers need not wait for each other (`numberEvents`).
+ * The caller has locked the payment, or made it: ids of a payment's events are in their order.
  */
 export async function recordEvent(tx: Database, input: NewEvent): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${EVENT_ORDER_LOCK})`)
   const [row] = await tx.insert(event).values(input).returning({ draft: event.draft })
-  // Nobody is told of a draft.
-  if (row?.draft) return
-  await tx.execute(sql`select pg_notify(${EVENT_CHANNEL}, ${input.accountId})`)
+  // Nobody is told of a draft; it is numbered with the next others.
+  if (!row?.draft) afterCommit(tx, announceRecorded)
+}
+
+function announceRecorded(db: Database): void {
+  listeners.get(db)?.()
+}
+
+/** Calls `on` when this process has committed events. @returns a function that ends it */
+export function onRecorded(db: Database, on: () => void): () => void {
+  listeners.set(db, on)
+  return () => listeners.delete(db)
 }

@@ -17,9 +17,9 @@ export type NewReservation = Pool & {
 }
 
 /** Longest life of a reservation, in seconds. */
-const LIFE_S = 120
+export const LIFE_S = 120
 /** The last second of the year 9999, the last that a row can hold. */
-const LAST_SECOND = 253_402_300_799n
+export const LAST_SECOND = 253_402_300_799n
 
 /**
  * Reserves funds for one authorization, beside all others of the same payer and asset; one that has its reservation keeps it, for as long as it was first

@@ -108,7 +108,8 @@ async function readWait(
   return Math.max(1, rows[0]?.wait ?? FEES_MAY_FALL_S)
 }
 
-function scopeOf({ accountId }: FeeSpender): string {
+/** Whose budget of fees counts. */
+export function scopeOf({ accountId }: Pick<FeeSpender, 'accountId'>): string {
   return accountId ?? KEYLESS_SCOPE
 }
 

@@ -59,7 +59,13 @@ export async function recordPending(context: Context, paymentId: string): Promis
     const row = await lockPayment(tx, paymentId)
     if (row?.status !== 'created') return
     const at = context.now()
-    await movePayment(tx, { id: row.id, from: 'created', to: 'pending', at })
+    await movePayment(tx, {
+      id: row.id,
+      from: 'created',
+      to: 'pending',
+      at,
+      facts: { broadcastAt: at },
+    })
     await recordEvent(tx, {
       accountId: row.accountId,
       paymentId,

@@ -251,7 +251,7 @@ async function keepNext(tx: Database, keeping: Keeping): Promise<AttemptRecord> 
       updatedAt: at,
     })
   else {
-    await setReported(tx, row.id, signed.signature)
+    await setReported(tx, row.id, { signature: signed.signature, at })
     // Its nonce must be used up in any case, so no budget keeps it back.
     await raiseReservedFee(tx, row.id, built.feeAtomic)
   }

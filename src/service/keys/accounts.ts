@@ -4,6 +4,7 @@ import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { account, apiKey } from '../db/schema/access.ts'
+import { announceKeyChange } from './key-changes.ts'
 
 /** Opens an account. Its plan is the most that one of its keys may have, and so are `scopes` where they are given. */
 export async function createAccount(
@@ -52,6 +53,7 @@ export async function changePlan(
     .returning({ id: account.id })
   if (rows.length === 0)
     throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+  await announceKeyChange(db, accountId)
 }
 
 /**

@@ -1,20 +1,16 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { PLANS, isApiKey, type Scope } from '#contract/api-key.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Actor } from '../context/context.ts'
+import type { Authenticated } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { lowerPlan } from './accounts.ts'
 
-/** An actor, the limits of its key and its account, and the scopes that the key has but the account's plan does not include. */
-export type Authenticated = Actor & {
-  requestsPerMinute: number
-  accountPerMinute: number
-  beyondPlan: ReadonlySet<Scope>
-}
-
 /** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
 const LAST_USED_STEP_MS = 60_000
+
+/** A key that is valid now, and when that ends. */
+export type FoundKey = { caller: Authenticated; expiresAt: Date | null }
 
 /** Whose key this is; undefined when it is malformed, unknown, expired or revoked, and nobody is told which. */
 export async function authenticate(
@@ -22,7 +18,15 @@ export async function authenticate(
   key: string,
   now: Date,
 ): Promise<Authenticated | undefined> {
-  if (!isApiKey(key)) return undefined
+  return isApiKey(key) ? (await findKey(db, hashKey(key), now))?.caller : undefined
+}
+
+/** Reads a key by its hash, and notes that it was used. */
+export async function findKey(
+  db: Database,
+  hash: string,
+  now: Date,
+): Promise<FoundKey | undefined> {
   const [row] = await db
     .select({
       id: apiKey.id,
@@ -31,6 +35,7 @@ export async function authenticate(
       plan: apiKey.plan,
       custom: apiKey.requestsPerMinute,
       lastUsedAt: apiKey.lastUsedAt,
+      expiresAt: apiKey.expiresAt,
       accountPlan: account.plan,
       permitted: account.scopes,
       /** The highest quota that the operator gave a valid key of the account. */
@@ -43,7 +48,7 @@ export async function authenticate(
     .innerJoin(account, eq(account.id, apiKey.accountId))
     .where(
       and(
-        eq(apiKey.hash, hashKey(key)),
+        eq(apiKey.hash, hash),
         isNull(apiKey.revokedAt),
         or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
       ),
@@ -58,7 +63,7 @@ export async function authenticate(
   }
   const plan = lowerPlan(row.plan, row.accountPlan)
   const permits = (scope: Scope) => row.permitted?.includes(scope) ?? true
-  return {
+  const caller = {
     accountId: row.accountId,
     keyId: row.id,
     scopes: new Set(row.scopes.filter(permits)),
@@ -67,4 +72,5 @@ export async function authenticate(
     requestsPerMinute: row.custom ?? PLANS[plan].requestsPerMinute,
     accountPerMinute: Math.max(PLANS[row.accountPlan].requestsPerMinute, row.highest ?? 0),
   }
+  return { caller, expiresAt: row.expiresAt }
 }

@@ -8,8 +8,9 @@ import {
   type TestDatabase,
 } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { account, apiKey } from '../db/schema/access.ts'
+import { apiKey } from '../db/schema/access.ts'
 import { routes } from '../api/handlers.ts'
+import { changePlan } from './accounts.ts'
 import { rotateKey } from './manage-keys.ts'
 
 const START = new Date('2026-01-01T00:00:00Z').getTime()
@@ -110,16 +111,11 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     expect((await create({ name: 'x', scopes: ['payment:read'] }, manager.json.key)).status).toBe(
       200,
     )
-    await app.context.db
-      .update(account)
-      .set({ plan: 'standard' })
-      .where(eq(account.id, owner.accountId))
+    const { accountId } = owner
+    await changePlan(app.context.db, { accountId, plan: 'standard', scopes: null })
     const above = await create({ name: 'x', scopes: till, plan: 'premium' })
     expect([above.status, above.json.error.details]).toEqual([403, { plan: 'standard' }])
-    await app.context.db
-      .update(account)
-      .set({ plan: 'premium' })
-      .where(eq(account.id, owner.accountId))
+    await changePlan(app.context.db, { accountId, plan: 'premium', scopes: null })
     expect((await create({ name: 'x', scopes: till, plan: 'premium' })).json.plan).toBe('premium')
   })
 
@@ -287,10 +283,8 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
 
   test('what the plan of an account does not include is refused with the plan, also to keys made before', async () => {
     const other = await createTestKey(app.context.db, { plan: 'premium' })
-    await app.context.db
-      .update(account)
-      .set({ plan: 'standard', scopes: ['keys:manage', 'token:read'] })
-      .where(eq(account.id, other.accountId))
+    const scopes: Scope[] = ['keys:manage', 'token:read']
+    await changePlan(app.context.db, { accountId: other.accountId, plan: 'standard', scopes })
     const refused = await ask('GET', '/payments', { key: other.key })
     expect([refused.status, refused.json.error]).toEqual([
       403,

@@ -6,6 +6,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { lowerPlan } from './accounts.ts'
 import { createKey } from './create-key.ts'
+import { announceKeyChange } from './key-changes.ts'
 import { readKey } from './read-keys.ts'
 import { requireGrant } from './scopes.ts'
 
@@ -13,13 +14,13 @@ export type Rotation = { id: string; graceSeconds: number; now: Date }
 
 /**
  * Makes a key's successor, with the same name, scopes, quota and expiry: a rotation prolongs nothing. The old key ends with the grace,
- * or at its own expiry if that is sooner. Runs in a transaction of the caller's.
+ * or at its own expiry if that is sooner. Runs in a transaction of the caller's, who announces the change after it.
  * @throws `NOT_FOUND`, `INVALID_PARAMETERS` for a key that ended or was rotated before
  */
 export async function rotateKey(
   tx: Database,
   { id, graceSeconds, now }: Rotation,
-): Promise<{ id: string; key: string; graceEndsAt: Date }> {
+): Promise<{ id: string; key: string; accountId: string; graceEndsAt: Date }> {
   // Held until the end of the transaction: of two rotations at once the second one finds a successor.
   const [old] = await tx.select().from(apiKey).where(eq(apiKey.id, id)).for('update')
   if (!old) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
@@ -49,7 +50,7 @@ export async function rotateKey(
     .update(apiKey)
     .set({ replacedBy: successor.id, expiresAt: graceEndsAt })
     .where(eq(apiKey.id, id))
-  return { ...successor, graceEndsAt }
+  return { ...successor, accountId: old.accountId, graceEndsAt }
 
   function cannotRotate(why: string): ProblemError {
     return new ProblemError('INVALID_PARAMETERS', {
@@ -76,6 +77,7 @@ export async function deleteKey(
   }
   await readKey(context, actor, id)
   await revokeKey(context.db, id, context.now())
+  context.callers.forget(actor.accountId)
   return { success: true, ...(await readKey(context, actor, id)) }
 }
 
@@ -93,6 +95,8 @@ export async function replaceKey(
   requireGrant(actor, (await readKey(context, actor, id)).scopes)
   const rotation = { id, graceSeconds: input.body.graceSeconds, now: context.now() }
   const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
+  context.callers.forget(actor.accountId)
+  await announceKeyChange(context.db, actor.accountId)
   return {
     success: true,
     key: made.key,
@@ -102,7 +106,8 @@ export async function replaceKey(
 }
 
 /**
- * Ends a key: its next request is refused, its open connections close within seconds. Revoking twice is no error.
+ * Ends a key: other processes refuse it once they are notified, after `TRUSTED_MS` at the latest; its open connections close within seconds.
+ * Revoking twice is no error.
  * @throws `NOT_FOUND`
  */
 export async function revokeKey(db: Database, id: string, now: Date): Promise<void> {
@@ -110,8 +115,12 @@ export async function revokeKey(db: Database, id: string, now: Date): Promise<vo
     .update(apiKey)
     .set({ revokedAt: now })
     .where(and(eq(apiKey.id, id), isNull(apiKey.revokedAt)))
-  const [row] = await db.select({ id: apiKey.id }).from(apiKey).where(eq(apiKey.id, id))
+  const [row] = await db
+    .select({ accountId: apiKey.accountId })
+    .from(apiKey)
+    .where(eq(apiKey.id, id))
   if (!row) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
+  await announceKeyChange(db, row.accountId)
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Scope } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Actor } from '../context/context.ts'
-import type { Authenticated } from './authenticate.ts'
+import type { Actor, Authenticated } from '../context/context.ts'
 
 /** Why a key may not do what needs this scope: the account's plan does not include it, or the key was not given it. */
 export function missingScope(caller: Authenticated, scope: Scope): ProblemError {

@@ -57,6 +57,18 @@ test('a payment nobody reports is found in its block', async () => {
   expect(await fixture.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
+test('a payment has the time of its block, not of when it was noticed', async () => {
+  const { payer, payee } = await fixture.parties()
+  const built = await fixture.build(payer, payee.address)
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(2)
+  await fixture.untilStatus(built, 'confirmed')
+  const { blockNumber } = await fixture.evm.client.getTransactionReceipt({ hash })
+  const { timestamp } = await fixture.evm.client.getBlock({ blockNumber })
+  const { blockTime } = await fixture.read(built)
+  expect(blockTime).toBe(Number(timestamp) * 1000)
+})
+
 test('a payment is found though the wallet chose another nonce', async () => {
   const { payer, payee } = await fixture.parties()
   const built = await fixture.build(payer, payee.address)

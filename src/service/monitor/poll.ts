@@ -133,7 +133,7 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
     if (applied === 'unproven')
       await noteUnmatched(context, chain, { signature, accountIds: [payment.accountId] })
     else if (applied !== 'same' && signature === reported && !isReceived(payment))
-      await setReported(context.db, paymentId, null)
+      await setReported(context.db, paymentId, { signature: null, at: context.now() })
   }
 }
 
@@ -227,7 +227,7 @@ async function checkCandidate(
   })
   // An order that was built meanwhile may fit better: the next rounds decide between them.
   if (applied === 'same' || applied === 'unproven')
-    await setReported(context.db, payment.id, signature)
+    await setReported(context.db, payment.id, { signature, at: context.now() })
   return applied
 }
 

@@ -81,7 +81,7 @@ async function consider(context: Context, { payment, signature, chain }: Report)
     if (observation.state === 'not_found') return
     throw refuse('this payment is already paid by another transaction', signature)
   }
-  await setReported(context.db, payment.id, signature)
+  await setReported(context.db, payment.id, { signature, at: context.now() })
   // A transaction in the pool is told at once; everything beyond `pending` is for the watcher to say.
   if (payment.status === 'created' && observation.state === 'pending') {
     await applyObservation(context, {
@@ -111,7 +111,7 @@ async function observeOrKeep(
     return await chain.observe(signature)
   } catch (error) {
     if (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')
-      await setReported(context.db, payment.id, signature)
+      await setReported(context.db, payment.id, { signature, at: context.now() })
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
+import { Sleep } from '../context/sleep.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
 import { LEASE_RENEWAL_MS } from '../db/lease.ts'
 import { pollOnce } from './poll.ts'
@@ -107,33 +108,4 @@ function tell(
       { network, err: error },
       'the chain cannot be reached; the watcher keeps asking',
     )
-}
-
-/** A pause that a wake or the end of the program cuts short. A wake that comes while nobody sleeps cuts the next pause. */
-class Sleep {
-  #end: (() => void) | undefined
-  #woken = false
-
-  constructor(signal: AbortSignal) {
-    signal.addEventListener('abort', () => this.end())
-  }
-
-  end(): void {
-    this.#woken = true
-    this.#end?.()
-  }
-
-  async for(ms: number): Promise<void> {
-    if (!this.#woken) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#end = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    this.#end = undefined
-    this.#woken = false
-  }
 }

@@ -31,6 +31,7 @@ const status: EndpointReply<'paymentStatus'> = {
   recipient: SELLER,
   resource: RESOURCE,
   blockHeight: 21_456_789,
+  blockTime: START + 12_000,
   confirmations: 12,
   requiredConfirmations: 10,
   fee: { amount: 0.000021, amountAtomic: '21000000000000' },
@@ -61,7 +62,7 @@ const status: EndpointReply<'paymentStatus'> = {
 
 const {
   success: _success,
-  fee: _fee,
+  fee,
   failure: _failure,
   events: _events,
   confirmations: _c,
@@ -72,11 +73,16 @@ const {
   blockHeight: _b,
   attribution: _a,
   direction: _d,
-  refundReason: _rr,
   refundNote: _rn,
   ...common
 } = status
-const row = { ...common, type: 'received' as const, confirmedAt: START + 24_000 }
+const row = {
+  ...common,
+  type: 'received' as const,
+  confirmedAt: START + 24_000,
+  blockTime: START + 20_000,
+  fee: fee && { ...fee, symbol: 'ETH', decimals: 18, payer: BUYER, own: false },
+}
 const page = {
   success: true as const,
   total: 1,

@@ -55,8 +55,11 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       const row = await lockPayment(tx, seen.paymentId)
       const transfer = row && transferOf(row, observation)
       if (!row || !matchesPayment(row, transfer, height)) return 'foreign'
+      // A transaction is one payment of an account.
       const owner =
-        row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
+        row.mode === 'received' || row.signature === signature
+          ? row
+          : await findBySignature(tx, { ...row, signature })
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
       const evidence =
@@ -234,15 +237,22 @@ function factsOf(
     const nonce = 'transfer' in observation ? observation.transfer?.nonce : null
     // Speeding it up changes the fees and keeps the nonce.
     const payerNonce = move.evidence === 'fingerprint' ? { payerNonce: nonce } : {}
-    return { ...tied, ...payerNonce, reportedSignature: signature, nonce: nonce ?? row.nonce }
+    return {
+      ...tied,
+      ...payerNonce,
+      reportedSignature: signature,
+      nonce: nonce ?? row.nonce,
+      broadcastAt: row.broadcastAt ?? move.at,
+    }
   }
-  const { height, blockHash, feeAtomic, failure, transfer } = observation
+  const { height, blockHash, blockTime, feeAtomic, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined
   return {
     ...tied,
     signature,
     blockHeight: height,
     blockHash,
+    blockTime,
     fee: feeAtomic,
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),

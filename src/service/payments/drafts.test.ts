@@ -3,7 +3,13 @@ import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { ENGINES, executeAsOwner } from '#testing/postgres.ts'
-import { eventually, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  numberRecorded,
+  openContext,
+  ownWallet,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
 import { findPayment } from '../db/payments.ts'
 import { lastEventId, readEvents } from '../api/events/read.ts'
@@ -84,6 +90,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     (await list({ limit: '500' })).payments.some((row) => row.paymentId === paymentId)
 
   async function feed(paymentId: string): Promise<string[]> {
+    await numberRecorded(opened.context)
     const filter = { accountId: opened.actor.accountId, kinds: ['payment' as const], wallets: [] }
     const rows = await readEvents(opened.context.db, filter, 0n)
     return rows.filter((row) => row.paymentId === paymentId).map(({ status }) => status)

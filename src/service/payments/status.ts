@@ -122,6 +122,7 @@ export async function describePayment(
     status: row.status,
     ...describeMoney(row),
     blockHeight: row.blockHeight,
+    blockTime: row.blockTime?.getTime() ?? null,
     ...countConfirmations(context, row, head),
     fee: describeFee(context, row),
     timestamp: row.createdAt.getTime(),

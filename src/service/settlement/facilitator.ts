@@ -27,6 +27,7 @@ import { reserveFunds } from './reserve-funds.ts'
 import { settle } from './settle.ts'
 import { settleWithinMs } from './settle-within.ts'
 import type { VerifiedProof } from '../verification/terms.ts'
+import { findSignature, verifyAtOnce, type AtOnce } from './verify-at-once.ts'
 
 /**
  * The x402 facilitator, on the same code as `/payment/receive`: the terms come from the resource
@@ -128,9 +129,22 @@ async function verifyQuestion(
   actor: Actor,
   { payment, terms, identifier, report }: FacilitatorQuestion & { report: VerificationReport },
 ) {
-  const { network } = terms.network
   const deadline = new Deadline(VERIFY_WITHIN_MS)
   const examined = await verifyProof({ payment, terms, report })
+  const signature = await deadline.within(findSignature(context, { terms, examined }))
+  const known = { terms, examined, report, signature }
+  const payer =
+    identifier === null ? await deadline.within(verifyAtOnce(context, actor, known)) : null
+  return payer ?? verifyInSteps(context, actor, { ...known, identifier, deadline })
+}
+
+/** Names the reason of a refusal; verifies what cannot be verified at once. */
+async function verifyInSteps(
+  context: Context,
+  actor: Actor,
+  { terms, examined, report, signature, identifier, deadline }: AtOnce & StepsOnly,
+) {
+  const { network } = terms.network
   const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
   refuseReference(actor, examined, report)
   const fingerprint = fingerprintOf(terms, null, actor)
@@ -144,6 +158,7 @@ async function verifyQuestion(
     examined,
     report,
     deadline,
+    signature,
   }
   const { payer, isSettling } = await deadline.within(preview(context, previewed))
   if (identifier !== null)
@@ -151,6 +166,8 @@ async function verifyQuestion(
   if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, report }))
   return payer
 }
+
+type StepsOnly = { identifier: string | null; deadline: Deadline }
 
 function checked({ checks }: VerificationReport): { checks: ProofCheck[] } {
   return { checks: [...checks] }

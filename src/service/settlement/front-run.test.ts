@@ -32,7 +32,12 @@ async function redirected(
 ): Promise<VerifiedAuthorization> {
   const { from, amountAtomic: value, validAfter, validBefore, nonce } = authorization
   const signature = await payer.signTypedData({
-    domain: { name: 'USD Coin', version: '2', chainId: 31_337, verifyingContract: asset.address as Hex },
+    domain: {
+      name: 'USD Coin',
+      version: '2',
+      chainId: 31_337,
+      verifyingContract: asset.address as Hex,
+    },
     types: AUTHORIZATION_TYPES,
     primaryType: 'TransferWithAuthorization',
     message: { from, to, value, validAfter, validBefore, nonce },
@@ -84,7 +89,8 @@ test('one transfer pays for one of two authorizations whose nonces were used in 
   await fixture.evm.mine(12)
   const answers = await told
   expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
-  expect(
-    answers.map((answer) => answer.status === 'fulfilled' && answer.value.verified),
-  ).toEqual([false, true])
+  expect(answers.map((answer) => answer.status === 'fulfilled' && answer.value.verified)).toEqual([
+    false,
+    true,
+  ])
 })

@@ -7,34 +7,24 @@ import { confirmsOrder, findClaim, wasGranted, type Claimant } from '../db/claim
 import { findPayment } from '../db/payments.ts'
 import { isReturned } from '../db/refunds.ts'
 import { chainOf } from '../context/network.ts'
-import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import {
-  checkFunds,
-  checkPayer,
-  checkSignature,
-  checkValidity,
-  contractsOf,
-  simulateExecution,
-} from '../verification/check-authorization.ts'
+import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import { reportSignature, type SignatureFinding } from './verify-at-once.ts'
 import {
   VerificationReport,
   ProofRefusedError,
   undecided,
 } from '../verification/verification-report.ts'
 import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
-import { requireBudget } from '../db/settlement-fees.ts'
 import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
-import { dailyFees, facilitatorWallets } from './facilitator-wallet.ts'
 import { IN_SETTLEMENT } from './claim.ts'
 import {
   validatePayment,
   validateMemo,
   type ProofUnderCheck,
 } from '../verification/validate-transfer.ts'
-import { verifyOfficially } from '../verification/official.ts'
 import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import { outcome } from './outcome.ts'
-import { readProofTime } from '../verification/proof-time.ts'
+import { previewAuthorization, refuseVerdict } from './preview-authorization.ts'
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
 import { simulateSigned } from '../verification/simulate-signed.ts'
@@ -45,6 +35,7 @@ type Preview = ProofUnderCheck & {
   fingerprint: string
   keyless: boolean
   deadline: Deadline
+  signature: SignatureFinding
 }
 
 /**
@@ -62,11 +53,9 @@ export async function preview(context: Context, previewed: Preview): Promise<Pre
   const { terms, examined, report } = previewed
   await requireGranting(context, terms.network.network)
   const chain = chainOf(context, terms.network.network)
-  const { authorization, key } = examined
+  const { key } = examined
   // Without the payer's signature, a payment that is being settled proves nothing.
-  const verified = authorization
-    ? await checkSignature({ chain, terms, authorization, report })
-    : null
+  const verified = reportSignature(previewed.signature, report)
   const settling = key === null ? null : await findSettling(context, previewed, key)
   if (settling) return settling
   const before = report.checks.length
@@ -150,65 +139,6 @@ async function previewSigned(
       : null
   refuseVerdict(context, chain, verdict)
   return examined.payer
-}
-
-/** An objection of the package proves nothing, since our own checks have all passed. */
-function refuseVerdict(context: Context, chain: Chain, verdict: string | null): void {
-  if (verdict === null) return
-  context.log.warn(
-    { verdict, network: chain.network.network },
-    'the official facilitator does not verify a payment',
-  )
-  throw undecided('The payment could not be verified now. Nothing is decided.')
-}
-
-type Authorized = { chain: Chain; verified: VerifiedAuthorization }
-
-async function previewAuthorization(
-  context: Context,
-  previewed: Preview,
-  { chain, verified }: Authorized,
-): Promise<string> {
-  const { terms, report } = previewed
-  const contracts = contractsOf(chain)
-  const use = await contracts.findUse(verified)
-  const executed = fact(use.used ? 'executed' : 'never_executed')
-  report.check('already_used', {
-    name: 'fresh',
-    source: 'chain',
-    ok: !use.used,
-    expected: fact('never_executed'),
-    got: executed,
-  })
-  checkValidity(
-    { authorization: verified, report },
-    await readProofTime(context, terms.network.network),
-  )
-  await checkFunds({ chain, terms, authorization: verified, report })
-  const [address] = facilitatorWallets(context, 'evm')
-  if (address === undefined)
-    throw undecided(
-      'This service does not settle tokens: it has no fee payer for them. Nothing is decided.',
-    )
-  await checkPayer(context, { chain, report }, verified.from)
-  const { feeAtomic } = await simulateExecution(
-    { chain, report },
-    { from: address, ...callOf(verified) },
-  )
-  const { network } = chain
-  await requireBudget(context.db, {
-    network: network.network,
-    wallet: address,
-    accountId: previewed.keyless ? null : previewed.accountId,
-    feeAtomic,
-    limits: dailyFees(context, network),
-  })
-  refuseVerdict(
-    context,
-    chain,
-    await verifyOfficially({ contracts, terms, authorization: verified, address }),
-  )
-  return verified.from
 }
 
 /**

@@ -63,6 +63,7 @@ async function usedFor(
     signature: recorded.signature,
     blockHeight: landed.height,
     blockHash: landed.blockHash,
+    blockTime: landed.blockTime,
     fee: landed.feeAtomic,
   }
   return insertReceived(context, recorded, { statuses, row: facts, transaction: null })

@@ -19,7 +19,7 @@ import {
 import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
-import type { ContractCall, Contracts, Quote } from '../chains/contracts.ts'
+import type { ContractCall, ContractHolding, Contracts, Quote } from '../chains/contracts.ts'
 import { undecided, type VerificationReport } from './verification-report.ts'
 import type { Context } from '../context/context.ts'
 import { findRefusedPayer } from '../db/settlement-fees.ts'
@@ -34,7 +34,7 @@ const VALID = '0x1626ba7e'
 /** Ends the signature of an account that is not deployed yet (ERC-6492). The service deploys none. */
 const UNDEPLOYED = /(?:6492){16}$/
 /** An authorization that ends sooner may end before the next block. */
-const LEAST_LEFT_S = 6n
+export const LEAST_LEFT_S = 6n
 
 type Checked = {
   chain: Chain
@@ -185,44 +185,47 @@ export function factOfUse({
 }
 
 /** Whether the payer holds what it signed for, and on Permit2's way has let it be moved. What a token does not tell is left to the simulation. */
-export async function checkFunds({
-  chain,
-  terms: { asset },
-  authorization,
-  report,
-}: Checked): Promise<void> {
+export async function checkFunds({ chain, terms, authorization, report }: Checked): Promise<void> {
   const { method, token, from, amountAtomic } = authorization
   const { read } = contractsOf(chain)
-  const rows = [
-    {
-      reason: 'permit2_allowance_required',
-      name: 'allowance',
-      functionName: 'allowance',
-      args: [from, PERMIT2],
-      asked: method === 'permit2',
-    },
-    {
-      reason: 'insufficient_funds',
-      name: 'balance',
-      functionName: 'balanceOf',
-      args: [from],
-      asked: true,
-    },
-  ] as const
-  for (const { reason, name, functionName, args } of rows.filter(({ asked }) => asked)) {
-    const has = await numberOr(
-      read({ address: token, abi: erc20Abi, functionName, args }),
-      amountAtomic,
-    )
-    const expected = { code: 'at_least', params: moneyOf(amountAtomic, asset) } as const
-    report.check(reason, {
-      name,
-      source: 'chain',
-      ok: has >= amountAtomic,
-      expected,
-      got: amountFact(has, asset),
-    })
-  }
+  const ask = (functionName: 'allowance' | 'balanceOf', args: readonly Hex[]) =>
+    numberOr(read({ address: token, abi: erc20Abi, functionName, args }), amountAtomic)
+  const checked = { terms, authorization, report }
+  if (method === 'permit2') checkAllowance(checked, await ask('allowance', [from, PERMIT2]))
+  checkBalance(checked, await ask('balanceOf', [from]))
+}
+
+/** The same of what was read of the payer already. */
+export function acceptFunds(
+  checked: Funded,
+  { balanceAtomic, allowanceAtomic }: ContractHolding,
+): void {
+  if (allowanceAtomic !== null) checkAllowance(checked, allowanceAtomic)
+  checkBalance(checked, balanceAtomic)
+}
+
+type Funded = Omit<Checked, 'chain'>
+
+function checkAllowance(checked: Funded, has: bigint): void {
+  checkMoney(checked, has, ['permit2_allowance_required', 'allowance'])
+}
+
+function checkBalance(checked: Funded, has: bigint): void {
+  checkMoney(checked, has, ['insufficient_funds', 'balance'])
+}
+
+function checkMoney(
+  { terms: { asset }, authorization: { amountAtomic }, report }: Funded,
+  has: bigint,
+  [reason, name]: ['permit2_allowance_required' | 'insufficient_funds', string],
+): void {
+  report.check(reason, {
+    name,
+    source: 'chain',
+    ok: has >= amountAtomic,
+    expected: { code: 'at_least', params: moneyOf(amountAtomic, asset) },
+    got: amountFact(has, asset),
+  })
 }
 
 /**

@@ -13,6 +13,8 @@ export const CRASHES = [
 export type Crash = (typeof CRASHES)[number]
 
 const AWAY_MS = [200, 1_500] as const
+/** A server that is just crashing may answer nothing. */
+const PATIENCE_MS = 10_000
 const Pids = v.array(v.object({ pid: v.number() }))
 /** Crashes the server of a harness; it is there again, or recovering, when this resolves. */
 export async function crashDatabase(
@@ -48,7 +50,11 @@ async function onDatabase(
   statement: string,
   values: unknown[] = [],
 ): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: env.DATABASE_URL ?? '' })
+  const client = new pg.Client({
+    connectionString: env.DATABASE_URL ?? '',
+    connectionTimeoutMillis: PATIENCE_MS,
+    query_timeout: PATIENCE_MS,
+  })
   client.on('error', () => {})
   await client.connect()
   try {

@@ -2,6 +2,7 @@ import { startServiceProcess } from '../service-process.ts'
 import { pause, runCommand } from './command.ts'
 import { CRASHES, crashDatabase, type Crash } from './database-crashes.ts'
 import { openFaultHarness } from './fault-harness.ts'
+import { trackEvents } from './track-events.ts'
 import { runLoad } from './load.ts'
 import { checkLoad, checkRunning } from './measure.ts'
 import type { SeededRng } from './rng.ts'
@@ -10,7 +11,8 @@ import type { SeededRng } from './rng.ts'
  * A durable Postgres server that crashes while two service processes send payments and grant proofs: an immediate
  * shutdown, one of its processes killed with -9 (the server then ends all connections and recovers), or
  * all connections of the service terminated. A round is one of each, in a random order, 5 to 10 s
- * apart in the long form. Clients may see 503 with Retry-After, and nothing worse.
+ * apart in the long form. Clients may see 503 with Retry-After, and nothing worse. A reader of events has
+ * each of them once, in order.
  */
 /** 409: another request under the same key is still running. */
 const ALLOWED = /^(503 \w+|409 IDEMPOTENCY_IN_PROGRESS.*)$/
@@ -20,6 +22,11 @@ await runCommand('chaos:db', { short: 1, long: 20 }, async ({ rounds, rng, measu
   await using first = await startServiceProcess(harness.env)
   await using second = await startServiceProcess(harness.env)
   const schedule = rng.fork('crashes')
+  const places = rng.fork('reader')
+  const tracker = trackEvents({
+    key: harness.key,
+    target: () => places.pick([first.url, second.url]),
+  })
   const counts = new Map<Crash, number>(CRASHES.map((crash) => [crash, 0]))
   const [least, most] = rounds === 1 ? [1_500, 3_000] : [5_000, 10_000]
   const load = await runLoad(
@@ -47,6 +54,7 @@ await runCommand('chaos:db', { short: 1, long: 20 }, async ({ rounds, rng, measu
   measure('refusals but 503 with Retry-After', names, 'none', others.length === 0)
   await checkRunning(measure, [first, second])
   await checkLoad(measure, harness, load)
+  await tracker.compare(harness, measure)
 })
 
 function shuffle(rng: SeededRng): Crash[] {

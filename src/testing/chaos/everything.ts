@@ -2,6 +2,7 @@ import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
 import { pause, runCommand } from './command.ts'
 import { CRASHES, crashDatabase } from './database-crashes.ts'
 import { openFaultHarness, untilDone } from './fault-harness.ts'
+import { trackEvents } from './track-events.ts'
 import { countFaults } from './fault-proxy.ts'
 import { runLoad } from './load.ts'
 import { checkLoad, countEnded } from './measure.ts'
@@ -29,6 +30,11 @@ await runCommand('chaos:storm', { short: 1, long: 200 }, async ({ rounds, rng, m
   }
   await Promise.all(Array.from({ length: PROCESSES }, start))
   const schedule = rng.fork('everything')
+  const places = rng.fork('reader')
+  const tracker = trackEvents({
+    key: harness.key,
+    target: () => (alive.length > 0 ? places.pick(alive).url : undefined),
+  })
   const load = await runLoad(
     harness,
     {
@@ -66,4 +72,5 @@ await runCommand('chaos:storm', { short: 1, long: 200 }, async ({ rounds, rng, m
   ended += await countEnded(alive)
   measure('service processes that ended by themselves', ended, '0', ended === 0)
   await checkLoad(measure, harness, load)
+  await tracker.compare(harness, measure)
 })

@@ -43,7 +43,6 @@ export type FaultHarness = ChaosHarness & {
   finalizedHeight: (family: Family) => Promise<number>
   /** A payer with ether for one order. */
   openPayer: () => Promise<PrivateKeyAccount>
-  accountId: string
   /** While true, no block of the EVM chain is made by time. */
   mining: { paused: boolean }
 }

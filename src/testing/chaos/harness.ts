@@ -36,6 +36,7 @@ export type ChaosHarness = AsyncDisposable & {
   db: Database
   env: Record<string, string>
   key: string
+  accountId: string
   tills: Till[]
   payments: (address: string) => Promise<number>
 }
@@ -66,7 +67,15 @@ export async function openHarness(): Promise<ChaosHarness> {
     LOG_LEVEL: 'info',
   }
   const opened = stack.move()
-  return { db, env, key, tills, payments, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return {
+    db,
+    env,
+    key,
+    accountId,
+    tills,
+    payments,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
 }
 
 /** An account without limits, and a key of it with all scopes. */

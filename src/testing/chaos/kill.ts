@@ -1,12 +1,13 @@
 import { startServiceProcess } from '../service-process.ts'
 import { limitTime } from './command.ts'
+import { trackEvents } from './track-events.ts'
 import { countStuck, measureRecovery, readLedgers } from './measure.ts'
 import { openHarness } from './harness.ts'
 import { runStressTest } from './stress-test.ts'
 
 /**
  * Four service processes on one Postgres server make payments on both chains while one after
- * another is killed with -9, 50 to 1,500 ms apart. `--kills N` (40 otherwise). Prints one line per
+ * another is killed with -9, 50 to 1,500 ms apart, and a reader of events has each of them once, in order. `--kills N` (40 otherwise). Prints one line per
  * measurement and exits with 1 when one misses its limit. The recovery time counts with `--timed`
  * only, since it depends on the machine as much.
  */
@@ -31,16 +32,21 @@ const RECOVERED_WITHIN_MS = 5_000
 
 {
   await using stage = await openHarness()
+  const reader: { target: () => string | undefined } = { target: () => undefined }
+  const tracker = trackEvents({ key: stage.key, target: () => reader.target() })
   const startedAt = performance.now()
   const storm = await runStressTest(stage, {
     kills,
     processes: 4,
     clients: 6,
     pauseMs: [50, 1_500],
+    onStart: (target) => (reader.target = target),
   })
   const stormS = ((performance.now() - startedAt) / 1000).toFixed(1)
   const service = await startServiceProcess(stage.env)
-  const stuck = await countStuck(stage, SETTLED_WITHIN_MS).finally(() => service.kill())
+  reader.target = () => service.url
+  const stuck = await countStuck(stage, SETTLED_WITHIN_MS)
+  await tracker.compare(stage, tell).finally(() => service.kill())
   const books = await readLedgers(stage)
   const keys = storm.wishes.length
   tell('kills', `${storm.kills} in ${stormS} s`, `at least ${kills}`, storm.kills >= kills)

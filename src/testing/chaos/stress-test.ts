@@ -13,6 +13,8 @@ type StormOptions = {
   processes: number
   clients: number
   pauseMs: readonly [least: number, most: number]
+  /** Told at the beginning how to find a process that listens. */
+  onStart: (target: () => string | undefined) => void
 }
 type Storm = {
   kills: number
@@ -33,12 +35,14 @@ const TELL_EVERY = 100
  */
 export async function runStressTest(
   stage: ChaosHarness,
-  { kills, processes, clients, pauseMs }: StormOptions,
+  { kills, processes, clients, pauseMs, onStart }: StormOptions,
 ): Promise<Storm> {
   const storm: Storm = { kills: 0, acknowledged: [], wishes: [], underFire: 0, cutOff: 0 }
   const alive: ServiceProcess[] = []
   const isOver = () => storm.kills >= kills
   const target = () => alive[randomInt(Math.max(1, alive.length))]?.url
+
+  onStart(target)
 
   const starting: Promise<unknown>[] = []
   const broken = Promise.withResolvers<never>()

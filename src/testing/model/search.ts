@@ -12,6 +12,8 @@ import { createUsageLog } from '#service/context/usage-log.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { sendPayment } from '#service/hosted/send.ts'
 import { createAccount } from '#service/keys/accounts.ts'
+import { findKey } from '#service/keys/authenticate.ts'
+import { KnownCallers } from '#service/keys/known-callers.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
@@ -222,6 +224,7 @@ class ModelRun {
         log: createLog('silent'),
         usage: createUsageLog(db),
         limits,
+        callers: new KnownCallers({ read: (hash, now) => findKey(db, hash, now) }),
         now: () => new Date(),
       },
       actor: { accountId: account.id, keyId: 'key_model', scopes: new Set(), plan: 'premium' },

@@ -80,7 +80,20 @@ function applyPayment(payment: PaymentStatusBody): void {
   )
   // What a visitor only had prepared is no payment that came in.
   if (!payment.draft) addNewPayment(payment)
+  if (payment.refundOf !== null) void refreshRefunded(payment.refundOf)
   refreshSummary()
+}
+
+/** An event about a refund is news of the payment that it returns. */
+async function refreshRefunded(paymentId: string): Promise<void> {
+  try {
+    const refunded = await queryClient.fetchQuery({ ...paymentQuery(paymentId), staleTime: 0 })
+    queryClient.setQueriesData({ queryKey: ['paymentList'] }, (page: PaymentPage | undefined) =>
+      updateRow(page, refunded),
+    )
+  } catch {
+    // A reader of the refund alone may not read the payment; a list is right when it is read again.
+  }
 }
 
 let summaryTimer: ReturnType<typeof setTimeout> | undefined

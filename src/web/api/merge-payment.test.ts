@@ -8,6 +8,7 @@ import {
   updateRow,
   type PaymentListView,
 } from './merge-payment.ts'
+import { shownStatus } from '../ui/status-words.ts'
 import type { PaymentPage } from './queries.ts'
 
 const me = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -35,6 +36,7 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
     blockHeight: null,
     confirmations: 0,
     requiredConfirmations: 3,
+    blockTime: null,
     fee: null,
     timestamp: 1000,
     expiresAt: null,
@@ -74,6 +76,9 @@ function row(paymentId: string, timestamp: number): PaymentRow {
   return {
     paymentId,
     confirmedAt: null,
+    blockTime: null,
+    fee: null,
+    refundReason: null,
     type: 'received',
     mode: 'local',
     amount,
@@ -139,6 +144,18 @@ test('a row gets its new status in place; a list without it stays the very same'
     ['pay_1', 'confirmed'],
   ])
   expect(updateRow(list, payment({ paymentId: 'pay_9' }))).toBe(list)
+})
+
+test('a refunded payment says so in its row', () => {
+  const refund = { state: 'partial', refundedAtomic: '1', pendingAtomic: '0' } as const
+  const updated = updateRow(page(row('pay_1', 1000)), payment({ status: 'finalized', refund }))
+  expect(updated?.payments[0]?.refund).toEqual(refund)
+  expect(updated?.payments.map(shownStatus)).toEqual(['partly_refunded'])
+  expect(
+    shownStatus({ status: 'finalized', draft: false, refund: { ...refund, state: 'full' } }),
+  ).toBe('refunded')
+  // What the chain has undone is told first.
+  expect(shownStatus({ status: 'rolled_back', draft: false, refund })).toBe('rolled_back')
 })
 
 test('an arrival is offered only to a list it belongs to', () => {

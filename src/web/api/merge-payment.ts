@@ -35,7 +35,9 @@ export function updateRow(
             ...row,
             status: payment.status,
             signature: payment.signature,
+            refund: payment.refund,
             confirmedAt: confirmedAt(payment) ?? row.confirmedAt,
+            blockTime: payment.blockTime,
           }
         : row,
     ),

@@ -14,7 +14,7 @@ const quoteOver = {
   retry: 'after_change',
   title: msg`Price expired`,
   unsent: true,
-  body: msg`Reload the page.`,
+  body: msg`Change the payment to renew it.`,
 } as const
 const noRate = {
   who: 'time',

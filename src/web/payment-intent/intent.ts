@@ -58,7 +58,13 @@ export type WalletPaymentIntent = {
    * The merchant's link that set the terms, its whole text; `setBy` names the merchant to the
    * payer.
    */
-  link?: { text: string; setBy: string; returnUrl: string | null; choice?: LinkChoice }
+  link?: {
+    text: string
+    setBy: string
+    returnUrl: string | null
+    choice?: LinkChoice
+    email?: string
+  }
   /** Of a price in fiat. */
   quote?: RateQuote
 }

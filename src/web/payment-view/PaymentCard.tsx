@@ -2,12 +2,15 @@ import { Trans } from '@lingui/react/macro'
 import { memo, type ReactNode } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import { quoteOf } from '#contract/quote.ts'
+import { formatPrice } from '../locales/formats.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { cx } from '../ui/cx.ts'
 import { StatusPill } from '../ui/StatusPill.tsx'
+import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { purposeOf } from './describe-row.ts'
@@ -32,6 +35,7 @@ export const PaymentCard = memo(function PaymentCard({
 }: PaymentCardProps) {
   const received = row.type === 'received'
   const purpose = purposeOf(row)
+  const quote = quoteOf(row.metadata)
   const party = <Address value={received ? row.sender : row.recipient} />
   return (
     <div
@@ -63,13 +67,20 @@ export const PaymentCard = memo(function PaymentCard({
         </span>
       </Link>
       <span className="flex shrink-0 flex-col items-end gap-1 sm:flex-row-reverse sm:items-center sm:gap-4">
-        <Amount
-          atomic={row.amountAtomic}
-          className="font-medium sm:min-w-32 sm:text-end"
-          decimals={row.decimals}
-          symbol={row.symbol}
-        />
-        <StatusPill status={row.draft ? 'incomplete' : row.status} />
+        <span className="text-end sm:min-w-32">
+          <Amount
+            atomic={row.amountAtomic}
+            className="font-medium"
+            decimals={row.decimals}
+            symbol={row.symbol}
+          />
+          {quote && (
+            <span className="figures block text-xs text-muted">
+              {formatPrice(quote.amount, quote.currency)}
+            </span>
+          )}
+        </span>
+        <StatusPill status={shownStatus(row)} />
       </span>
     </div>
   )

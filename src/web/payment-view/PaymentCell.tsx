@@ -7,6 +7,7 @@ import { Link } from '../router/Link.tsx'
 import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { StatusPill } from '../ui/StatusPill.tsx'
+import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { Cell } from './Cell.tsx'
@@ -52,7 +53,7 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
     case 'status':
       return (
         <Cell>
-          <StatusPill status={row.draft ? 'incomplete' : row.status} />
+          <StatusPill status={shownStatus(row)} />
         </Cell>
       )
     case 'party':

@@ -56,7 +56,7 @@ export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className
       )}
       {/* A space that is written: what is copied, or read aloud, is two words. */}
       {'\u00a0'}
-      <span className={unit}>{symbol}</span>
+      <span className={cx(unit, 'whitespace-nowrap')}>{symbol}</span>
     </span>
   )
 }

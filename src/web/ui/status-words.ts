@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import type { PaymentStatus } from '#contract/payment.ts'
+import type { PaymentRow } from '#contract/payment-body.ts'
+import { isPaid, type PaymentStatus } from '#contract/payment.ts'
 import { i18n } from '../locales/i18n.ts'
 import type { Tone } from './Badge.tsx'
 import type { IconName } from './Icon.tsx'
@@ -13,8 +14,22 @@ export type StatusWords = {
   icon: IconName
 }
 
-/** `unknown`: bytes may have left and the chain has not answered yet. `incomplete`: a draft, whose payer nobody has verified and which nobody paid. */
-export type ShownStatus = PaymentStatus | 'unknown' | 'incomplete'
+/**
+ * `unknown`: bytes may have left and the chain has not answered yet. `incomplete`: a draft, whose
+ * payer nobody has verified and which nobody paid. A paid payment that went back says so.
+ */
+export type ShownStatus = PaymentStatus | 'unknown' | 'incomplete' | 'refunded' | 'partly_refunded'
+
+/** What a reader is told of a payment: its status, or that it went back. */
+export function shownStatus({
+  status,
+  draft,
+  refund,
+}: Pick<PaymentRow, 'status' | 'draft' | 'refund'>): ShownStatus {
+  if (draft) return 'incomplete'
+  if (!isPaid(status) || refund.state === 'none') return status
+  return refund.state === 'full' ? 'refunded' : 'partly_refunded'
+}
 
 /** Every status in the reader's terms. */
 export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
@@ -37,10 +52,22 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
     icon: 'check',
   },
   finalized: {
-    label: msg({ message: 'Final', context: 'payment status' }),
+    label: msg({ message: 'Finalized', context: 'payment status' }),
     meaning: msg`The payment is final.`,
     tone: 'good',
     icon: 'checkDouble',
+  },
+  refunded: {
+    label: msg({ message: 'Refunded', context: 'payment status' }),
+    meaning: msg`Paid, then refunded in full.`,
+    tone: 'neutral',
+    icon: 'back',
+  },
+  partly_refunded: {
+    label: msg({ message: 'Partly refunded', context: 'payment status' }),
+    meaning: msg`Paid, then refunded in part.`,
+    tone: 'neutral',
+    icon: 'back',
   },
   expired: {
     label: msg({ message: 'Expired', context: 'payment status' }),

@@ -6,7 +6,7 @@ import { event, payment } from '../../db/schema/payment.ts'
 /** What a subscriber follows: these kinds of event of its whole account, and every kind of what some wallets sent or received. */
 export type Filter = { accountId: string; kinds: readonly EventKind[]; wallets: readonly string[] }
 
-export type EventRow = typeof event.$inferSelect
+export type EventRow = typeof event.$inferSelect & { number: bigint }
 
 const PAGE = 100
 
@@ -14,27 +14,31 @@ const PAGE = 100
 const isFed = sql`not ${event.draft}`
 
 /**
- * The next events after a position, oldest first. Ids become visible in their own order (see `recordEvent`), so a reader that goes on from the
- * last one it saw misses nothing and gets nothing twice.
+ * The next events after a position, oldest first. Numbers become visible in their own order (see `numberEvents`), so a reader that goes on from
+ * the last one it saw misses nothing and gets nothing twice.
  */
 export async function readEvents(db: Database, filter: Filter, after: bigint): Promise<EventRow[]> {
   const rows = await db
     .select({ event })
     .from(event)
     .innerJoin(payment, eq(payment.id, event.paymentId))
-    .where(and(eq(event.accountId, filter.accountId), isFed, gt(event.id, after), matches(filter)))
-    .orderBy(asc(event.id))
+    .where(
+      and(eq(event.accountId, filter.accountId), isFed, gt(event.number, after), matches(filter)),
+    )
+    .orderBy(asc(event.number))
     .limit(PAGE)
-  return rows.map((row) => row.event)
+  return rows.flatMap(({ event: { number, ...row } }) =>
+    number === null ? [] : { ...row, number },
+  )
 }
 
-/** The id of the newest event that an account's feed has; 0 without one. */
+/** The number of the newest event that an account's feed has; 0 without one. */
 export async function lastEventId(db: Database, accountId: string): Promise<bigint> {
   const [row] = await db
-    .select({ id: max(event.id) })
+    .select({ number: max(event.number) })
     .from(event)
     .where(and(eq(event.accountId, accountId), isFed))
-  return row?.id ?? 0n
+  return row?.number ?? 0n
 }
 
 /** How often a payment had changed its status when this event was written, by this event included. */

@@ -15,7 +15,7 @@ import {
 } from '../../limits/socket-lease.ts'
 import type { Metrics } from '../../context/metrics.ts'
 import { openConnection, type EventConnection, type StreamOptions } from './connection.ts'
-import { EVENT_CHANNEL } from '../../db/record-event.ts'
+import { EVENT_CHANNEL } from './numbering.ts'
 import { CLOSE } from './sender.ts'
 import type { ReadPayment } from './to-message.ts'
 
@@ -81,9 +81,10 @@ export async function startEventStream(
     })
   }
 
-  const unlisten = await listen(EVENT_CHANNEL, (accountId) => {
+  const unlisten = await listen(EVENT_CHANNEL, (names) => {
+    const accounts = new Set(names.split(' '))
     for (const connection of connections.values())
-      if (accountId === '' || connection.accountId() === accountId) connection.wake()
+      if (names === '' || accounts.has(connection.accountId() ?? '')) connection.wake()
   })
   const ping = setInterval(() => {
     for (const ws of connections.keys()) {

@@ -46,7 +46,7 @@ export function createSubscription(
       const rows = await readEvents(db, filter(), position)
       for (const row of rows) {
         if (version !== started) return
-        position = row.id
+        position = row.number
         await deliver(row)
       }
       if (rows.length > 0) continue

@@ -20,5 +20,5 @@ export async function toMessage(
   const payment = await readPayment(row.paymentId)
   const events = payment.events.slice(0, await countUpTo(db, row))
   const failure = row.status === 'failed' ? payment.failure : null
-  return { ...payment, type: row.kind, id: String(row.id), status: row.status, failure, events }
+  return { ...payment, type: row.kind, id: String(row.number), status: row.status, failure, events }
 }

@@ -54,7 +54,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     audit: (address) => audit(endpoints, address),
     history: (address, { since }) => readHistory(endpoints, address, since),
     token,
-    contracts: openContracts(endpoints, network),
+    contracts: openContracts(endpoints, network, () => clock.fresh()),
     check: async () => void (await head.fresh()),
     close: async () => {},
   }

@@ -1,11 +1,15 @@
-import { createPublicClient, http, type PublicClient } from 'viem'
+import { createPublicClient, http, type HttpTransportConfig, type PublicClient } from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { RpcEndpoints } from '../endpoints.ts'
 import { observedFetch, type ChainObserver } from '../observer.ts'
 
 const TIMEOUT_MS = 5_000
+/** Requests in one batch: what the strictest public nodes take. */
+const BATCH_SIZE = 10
 
-export type EvmEndpoints = RpcEndpoints<PublicClient>
+/** `batched` sends the requests of one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
+export type EvmRpcClient = PublicClient & { batched: PublicClient }
+export type EvmEndpoints = RpcEndpoints<EvmRpcClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network, observer: ChainObserver): EvmEndpoints {
@@ -14,16 +18,25 @@ export function openEndpoints(network: Network, observer: ChainObserver): EvmEnd
   return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
-    // A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them.
-    connect: (url): PublicClient =>
-      createPublicClient({
-        transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0, fetchFn }),
-        cacheTime: 0,
-        ccipRead: false,
-      }),
+    connect: (url): EvmRpcClient =>
+      connect(url, { fetchFn, batch: false }).extend(() => ({
+        batched: connect(url, { fetchFn, batch: { batchSize: BATCH_SIZE } }),
+      })),
     identify: async (client) => {
       const got = await client.getChainId()
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)
     },
+  })
+}
+
+/** A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them. */
+function connect(
+  url: string,
+  options: Pick<HttpTransportConfig, 'fetchFn' | 'batch'>,
+): PublicClient {
+  return createPublicClient({
+    transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0, ...options }),
+    cacheTime: 0,
+    ccipRead: false,
   })
 }

@@ -14,13 +14,10 @@ import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
 import type { EvmEndpoints } from './client.ts'
+import { Executions, padGas } from './execution.ts'
 import { readGasPrice } from './fees.ts'
 import { isShort, refusal } from './simulate.ts'
 
-/** Margin for a token whose gas use changes between the estimate and the block. */
-const MARGIN_PERCENT = 25n
-/** A recipient whose balance falls to zero meanwhile makes the transfer dearer by about this much. */
-const MIN_MARGIN = 20_000n
 const TOO_LITTLE = 'The wallet that pays the network fee holds too little.'
 /** A transfer of one token that needs more is not meant to be executed for others. */
 const MAX_GAS = 500_000n
@@ -32,7 +29,12 @@ const domainAbi = parseAbi([
   'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
 ])
 
-export function openContracts(endpoints: EvmEndpoints, network: Network): Contracts {
+export function openContracts(
+  endpoints: EvmEndpoints,
+  network: Network,
+  newest: () => Promise<{ height: number }>,
+): Contracts {
+  const executions = new Executions(endpoints, network, newest)
   return {
     domain: remember(DOMAIN_TTL_MS, (token) =>
       endpoints.ask((client) => readDomain(client, token as Hex)),
@@ -61,12 +63,14 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
         (client) => quoteOnce(client, { from: from as Hex, to, data }),
         ({ ok }) => ok,
       )
-      return (
+      const quote =
         answers.find(({ ok }) => ok) ??
         answers.find((answer) => !answer.ok && !answer.certain) ??
         answers[0]
-      )
+      if (quote.ok && padGas(quote.gas) <= MAX_GAS) executions.remember({ from, to, data }, quote)
+      return quote
     },
+    executes: (call, holding) => executions.try(call, holding),
     couldMove: (movement) => endpoints.prove((client) => couldMove(client, movement)),
     price: (gas) => endpoints.ask((client) => readGasPrice(client, gas)),
     build: (call) => buildCall(endpoints, network, call),
@@ -157,8 +161,7 @@ async function quoteOnce(
   try {
     const call = { account: from, to, data }
     const estimate = await client.estimateGas({ ...call, blockTag: 'latest' })
-    const share = (estimate * MARGIN_PERCENT) / 100n
-    const gas = estimate + (share > MIN_MARGIN ? share : MIN_MARGIN)
+    const gas = padGas(estimate)
     if (gas > MAX_GAS)
       return {
         ok: false,

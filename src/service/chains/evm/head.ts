@@ -17,8 +17,8 @@ export async function readHeadOf(client: PublicClient): Promise<Head> {
   return { ...head, blockHeight: head.height, finalizedBlockHeight: head.finalizedHeight }
 }
 
-/** The times of the newest and of the newest final block. */
-export function readClock(endpoints: EvmEndpoints): Promise<ChainClock> {
+/** The times of the newest and of the newest final block, and the height of the newest one. */
+export function readClock(endpoints: EvmEndpoints): Promise<ChainClock & { height: number }> {
   return endpoints.ask(async (client) => {
     const [head, finalized] = await Promise.all([
       client.getBlock({ blockTag: 'latest' }),
@@ -27,6 +27,7 @@ export function readClock(endpoints: EvmEndpoints): Promise<ChainClock> {
     return {
       head: new Date(Number(head.timestamp) * 1000),
       finalized: new Date(Number(finalized.timestamp) * 1000),
+      height: Number(head.number),
     }
   })
 }

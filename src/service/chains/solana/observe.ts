@@ -14,6 +14,9 @@ import type { Observation, ObservedTransfer, MonitoredTransaction } from '../cha
 import { requireQuorumFinality } from '../quorum-finality.ts'
 import type { SolanaEndpoints } from './client.ts'
 
+/** The first block of Solana, 16 March 2020: nothing landed earlier. Unix seconds. */
+const FIRST_BLOCK = 1_584_316_800
+
 /** What the cluster knows of a transaction. */
 export async function observe(
   endpoints: SolanaEndpoints,
@@ -49,7 +52,7 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
     confirmed: true,
     finalized: status.confirmationStatus === 'finalized',
     feeAtomic: feeOf(landed.meta),
-    blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
+    blockTime: readBlockTime(landed.blockTime),
     messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
     transfer,
     failure:
@@ -258,4 +261,9 @@ export async function isGone(
     const finalized = await connection.getSlot('finalized')
     return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
   })
+}
+
+/** A cluster may know none, and a local one may count from elsewhere. */
+function readBlockTime(seconds: number | null | undefined): Date | null {
+  return typeof seconds === 'number' && seconds >= FIRST_BLOCK ? new Date(seconds * 1000) : null
 }

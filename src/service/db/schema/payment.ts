@@ -84,6 +84,8 @@ export const payment = service.table(
     reportedSignature: text(),
     blockHeight: bigint({ mode: 'number' }),
     blockHash: text(),
+    /** When the block was made, by the chain; null where the chain does not say. */
+    blockTime: at('block_time'),
     /** Network fee paid, native atomic units. */
     fee: atomic(),
     failure: text(),
@@ -100,6 +102,8 @@ export const payment = service.table(
      */
     priorityFee: atomic(),
     maxFee: atomic(),
+    /** When it left the payer, as far as the service was told before it landed. */
+    broadcastAt: at('broadcast_at'),
     confirmedAt: at('confirmed_at'),
     createdAt: at('created_at').notNull().defaultNow(),
     updatedAt: at('updated_at').notNull().defaultNow(),
@@ -219,13 +223,15 @@ export const attempt = service.table(
 )
 
 /**
- * Append-only. `id` is assigned under a lock, so it grows in commit order and a reader's cursor
- * misses nothing.
+ * Append-only. Writers leave `number` empty; one process numbers what has been committed, so that
+ * numbers become visible in their own order and a reader's cursor misses nothing.
  */
 export const event = service.table(
   'event',
   {
+    /** Says nothing of the order of commits, but of the events of one payment. */
     id: bigserial({ mode: 'bigint' }).primaryKey(),
+    number: bigint({ mode: 'bigint' }),
     accountId: text().notNull(),
     paymentId: text()
       .notNull()
@@ -245,10 +251,22 @@ export const event = service.table(
   (t) => [
     index('event_payment').on(t.paymentId, t.id),
     index('event_account')
-      .on(t.accountId, t.id)
+      .on(t.accountId, t.number)
       .where(sql`not draft`),
+    uniqueIndex('event_number').on(t.number),
+    index('event_unnumbered')
+      .on(t.id)
+      .where(sql`number is null`),
   ],
 )
+
+/** One row: the newest number of an event, and the process that numbers, until when. */
+export const eventNumbering = service.table('event_numbering', {
+  id: integer().primaryKey(),
+  last: bigint({ mode: 'bigint' }).notNull(),
+  holder: text(),
+  leaseUntil: at('lease_until'),
+})
 
 /** How far a watcher has read a chain. */
 export const chainCursor = service.table('chain_cursor', {

@@ -410,10 +410,13 @@ describe.each(ENGINES)('on %s', (engine) => {
     const unit = 10n ** 30n + 1n
     const slow = {
       createdAt: new Date(NOW.getTime() - DAY),
+      broadcastAt: new Date(NOW.getTime() - DAY + 1000),
       confirmedAt: new Date(NOW.getTime() - DAY + 5000),
     }
+    // The payer takes a while to sign: that is no time of the network.
     const quick = {
       createdAt: new Date(NOW.getTime() - 60_000),
+      broadcastAt: new Date(NOW.getTime() - 59_600),
       confirmedAt: new Date(NOW.getTime() - 59_000),
     }
     await pay(who, { amount: unit, ...slow, resource: 'https://shop.example/a' })
@@ -452,7 +455,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       receivedCount: 2,
       sentAtomic: '7',
       sentCount: 1,
-      medianConfirmMs: 1000,
+      medianConfirmMs: 600,
     })
     expect(eth?.days).toEqual([
       { day: '2026-11-19', receivedAtomic: '0', sentAtomic: '0' },

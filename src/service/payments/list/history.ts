@@ -8,6 +8,7 @@ import { readCursorText, writeCursorText } from './cursor.ts'
 import { describeRefund } from '../describe-refund.ts'
 import { readFilters, type PaymentListQuery } from './filters.ts'
 import { readRows } from './history-page.ts'
+import { readRowFees } from './row-fees.ts'
 import { readTotal } from './history-total.ts'
 import { readMetadata } from '../metadata.ts'
 
@@ -54,10 +55,17 @@ async function readPage(
   ])
   const shown = rows.slice(0, query.limit)
   const last = shown.at(-1)
-  const refunds = await readRefunds(
-    context.db,
-    shown.map(({ id }) => id),
-  )
+  const [refunds, fees] = await Promise.all([
+    readRefunds(
+      context.db,
+      shown.map(({ id }) => id),
+    ),
+    readRowFees(context.db, shown, {
+      networks: context.config.networks,
+      accountId: actor.accountId,
+      wallets,
+    }),
+  ])
   return {
     success: true,
     total,
@@ -68,6 +76,7 @@ async function readPage(
       toRow(row, {
         type: directionOf(row, wallets),
         refund: describeRefund(row.amount, refunds.get(row.id)),
+        fee: fees.get(row.id) ?? null,
       }),
     ),
   }
@@ -81,7 +90,7 @@ function directionOf(row: PaymentRecord, wallets: readonly string[] | undefined)
   return paid ? 'received' : 'external'
 }
 
-function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund'>): Row {
+function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund' | 'fee'>): Row {
   return {
     paymentId: row.id,
     ...ledger,
@@ -101,8 +110,10 @@ function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund'>): Row {
       (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     timestamp: row.createdAt.getTime(),
     confirmedAt: row.confirmedAt?.getTime() ?? null,
+    blockTime: row.blockTime?.getTime() ?? null,
     metadata: readMetadata(row.metadata),
     refundOf: row.refundOf,
+    refundReason: row.refundReason,
     draft: row.draft,
   }
 }

@@ -108,7 +108,7 @@ async function sumAssets(
   }
   const median = sql<
     number | null
-  >`(percentile_cont(0.5) within group (order by extract(epoch from ${payment.confirmedAt} - ${payment.createdAt}) * 1000) filter (where ${paid}))::float8`
+  >`(percentile_cont(0.5) within group (order by greatest(0, extract(epoch from ${payment.confirmedAt} - ${payment.broadcastAt})) * 1000) filter (where ${paid} and ${payment.broadcastAt} is not null))::float8`
   const [totals, perDay] = await Promise.all([
     context.db
       .select({

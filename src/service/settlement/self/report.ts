@@ -24,7 +24,7 @@ export async function reportSettlement(
   }: { payment: PaymentRecord; order: SettlementOrder; signature: string },
 ): Promise<EndpointReply<'transactionSubmitted'>> {
   const chain = chainOf(context, payment.network)
-  await setReported(context.db, payment.id, signature)
+  await setReported(context.db, payment.id, { signature, at: context.now() })
   const observation = await chain.observe(signature)
   await monitorOrder(context, {
     payment: { ...payment, reportedSignature: signature },
@@ -38,7 +38,7 @@ export async function reportSettlement(
     row?.reportedSignature === signature &&
     isForeign(chain, { payment, order, signature, observation })
   ) {
-    await setReported(context.db, payment.id, null)
+    await setReported(context.db, payment.id, { signature: null, at: context.now() })
     throw refuseParameters({
       signature: 'Expected the transaction that settles this payment, received another one.',
     })

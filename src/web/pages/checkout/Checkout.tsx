@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
+import { serverNow } from '../../api/clock.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import {
   beginRun,
@@ -49,6 +50,8 @@ export type CheckoutProps = {
   addressOf: (at: { payment?: string; network?: string }) => string
   /** On top, and no form then: why no new payment can be made here. */
   closed?: ReactNode | false
+  /** Has the price of a link quoted again, before the form is shown once more. */
+  onRenew?: () => void
   /** What is paid for: above every step but the receipt, which names it too. */
   item?: ReactNode
   /** Above the form. */
@@ -65,10 +68,13 @@ export function Checkout({
   wanted,
   addressOf,
   closed,
+  onRenew,
   item,
   children,
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
+  // Another currency, or a renewed price, is another form.
+  const [email, setEmail] = useState('')
 
   useEffect(() => {
     const gone = new AbortController()
@@ -103,8 +109,9 @@ export function Checkout({
         'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
       setView({ name: 'details', network: order.network, previous })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
+      if (order.quote && order.quote.expiresAt <= serverNow()) onRenew?.()
     },
-    [addressOf],
+    [addressOf, onRenew],
   )
 
   if (view.name === 'opening') return <PageSkeleton />
@@ -132,6 +139,8 @@ export function Checkout({
       {children}
       {!closed && (
         <Details
+          email={email}
+          onEmail={setEmail}
           asked={link?.choice ? asked : { ...asked, network: view.network ?? asked.network }}
           // Another way to pay a link is another form.
           key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}

@@ -46,7 +46,7 @@ export function CheckoutPage() {
           }
           subtitle={
             source === 'managed'
-              ? t`From a wallet that the payment service signs for.`
+              ? t`Signed by the payment service.`
               : t`From your wallet, straight to the recipient.`
           }
           title={t`Pay`}

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState, type ReactNode } from 'react'
-import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
+import { useState } from 'react'
+import { useForm, useWatch } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -13,37 +13,23 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
-import { AmountField } from '../../payment-flow/form/AmountField.tsx'
-import { FeeField } from './FeeField.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
 import {
-  checkAmount,
-  checkPriorityFee,
-  checkRecipient,
   customFeeAtomic,
   readAmount,
   readRecipient,
   type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
-import { FromAccount } from './FromAccount.tsx'
-import { MoreFields } from './MoreFields.tsx'
-import { NetworkFields } from './NetworkFields.tsx'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
+import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
-import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { breachOf } from './spending.ts'
 import {
-  assetOn,
   intentOf,
-  recipientOn,
-  reserveOf,
   startValues,
   type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
-import { useFreshErrors } from './use-fresh-errors.ts'
-import { useFunds } from './use-funds.ts'
-import { useSuggestedRecipient } from './use-suggested-recipient.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -52,14 +38,20 @@ export type DetailsProps = {
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
   onStart: (order: WalletPaymentIntent) => Promise<void>
+  /** What was typed into a form before this one. */
+  email: string
+  onEmail: (typed: string) => void
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
-export function Details({ previous, asked, link, onStart }: DetailsProps) {
+export function Details({ previous, asked, link, onStart, email, onEmail }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<CheckoutFields>({
-    defaultValues: startValues(previous, asked, { networks, sellerWallets }),
+    defaultValues: {
+      ...startValues(previous, asked, { networks, sellerWallets }),
+      ...(!previous && { email }),
+    },
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [userError, setUserError] = useState<string>()
@@ -98,12 +90,8 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   function orderFrom(sender: string): WalletPaymentIntent | undefined {
     if (!network) return undefined
     try {
-      const account = {
-        family: familyOf(network.network),
-        address: sender,
-        walletId: '',
-        walletName: '',
-      }
+      const family = familyOf(network.network)
+      const account = { family, address: sender, walletId: '', walletName: '' }
       return intentOf(form.getValues(), {
         network,
         asset,
@@ -139,16 +127,18 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
               title={t`This link pays the wallet you are connected with`}
               tone="warn"
             >
-              <Trans>Customers can pay it. To try it, use another account.</Trans>
+              <Trans>To try it, use another account.</Trans>
             </Banner>
           )}
           <PaymentFields
             account={account}
             named={asked.to !== undefined}
+            refund={asked.refundOf !== undefined}
             asset={asset}
             form={form}
             link={link}
             network={network}
+            onEmail={onEmail}
           />
           {account && !ownLink ? (
             <Button
@@ -219,139 +209,4 @@ async function priorityFeeOf(
 ): Promise<bigint | undefined> {
   if (fields.fee === 'auto' || fields.fee === 'custom') return customFeeAtomic(fields, network)
   return (await queryClient.ensureQueryData(feeLevelsQuery(network, asset)))[fields.fee]
-}
-
-type PaymentFieldsProps = {
-  form: UseFormReturn<CheckoutFields>
-  network: Network
-  asset: Asset
-  account: ReturnType<typeof useAccounts>[number] | undefined
-  link: OpenLink | undefined
-  /** The page's address says whom to pay. */
-  named: boolean
-}
-
-/** In the order a payer thinks of them: how much, to whom, from where. */
-function PaymentFields({ form, network, asset, account, link, named }: PaymentFieldsProps) {
-  const { register, control, getValues, setValue, formState } = form
-  const { networks, sellerWallets } = useConfig()
-  const [recipient, amount, fee, priorityFee] = useWatch({
-    control,
-    name: ['recipient', 'amount', 'fee', 'priorityFee'],
-  })
-  const { held, balances, loading, unreadable } = useFunds(network, account?.address, asset)
-  const reserve = reserveOf(network, asset, customFeeAtomic({ fee, priorityFee }, network))
-  const { errors } = formState
-  useSuggestedRecipient(form, account?.address, named || link !== undefined)
-  useFreshErrors(
-    form,
-    [account?.address, asset.address, network.network, balances?.asset].join(' '),
-  )
-  const set = link?.terms
-
-  function changeNetwork() {
-    const next = networks.find((each) => each.network === getValues('network'))
-    if (next) setValue('asset', assetOn(next, asset.symbol).address)
-    setValue(
-      'recipient',
-      recipientOn(networks, getValues(), { sellerWallets, own: account?.address }),
-    )
-  }
-
-  return (
-    <>
-      {set?.amountAtomic ? (
-        <LockedAmountProblem message={errors.amount?.message} />
-      ) : (
-        <AmountField
-          asset={asset}
-          error={errors.amount?.message}
-          maxAtomic={balances && (balances.asset > reserve ? balances.asset - reserve : 0n)}
-          onMax={(text) => setValue('amount', text, { shouldValidate: true })}
-          register={register('amount', {
-            validate: (text) => checkAmount(text, asset, balances?.asset),
-          })}
-          value={amount}
-        />
-      )}
-      {!link && (
-        <NetworkFields
-          held={held}
-          network={network}
-          networks={networks}
-          onNetwork={changeNetwork}
-          register={register}
-        />
-      )}
-      {!link && (
-        <RecipientField
-          error={errors.recipient?.message}
-          network={network}
-          own={account?.address}
-          onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
-          register={register('recipient', {
-            validate: (text) => checkRecipient(text, network, account?.address),
-          })}
-          sellerWallets={sellerWallets}
-          value={recipient}
-        />
-      )}
-      {(account || !link) && (
-        <FromAccount
-          account={account}
-          asset={asset}
-          balances={balances}
-          loading={loading}
-          network={network}
-          unreadable={unreadable}
-        />
-      )}
-      <Options folded={link !== undefined}>
-        <FeeField
-          asset={asset}
-          error={errors.priorityFee?.message}
-          network={network}
-          onChoose={(choice) => setValue('fee', choice)}
-          register={register('priorityFee', {
-            validate: (text, all) =>
-              all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)),
-          })}
-          value={{ fee, priorityFee }}
-        />
-        <MoreFields
-          errors={errors}
-          register={register}
-          set={{
-            resource: link !== undefined,
-            description: Boolean(set?.description),
-            reference: Boolean(set?.reference),
-          }}
-        />
-      </Options>
-    </>
-  )
-}
-
-/** What a customer with a link rarely needs, folded. */
-function Options({ folded, children }: { folded: boolean; children: ReactNode }) {
-  const { t } = useLingui()
-  if (!folded) return children
-  return (
-    <details aria-label={t`More options`} className="group">
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-        <Trans>More options</Trans>
-      </summary>
-      <div className="mt-4 space-y-5">{children}</div>
-    </details>
-  )
-}
-
-/** The amount of a link has no field; what stands in its way is told where the field would be. */
-function LockedAmountProblem({ message }: { message: string | undefined }) {
-  return message ? (
-    <Banner role="alert" tone="warn">
-      {message}
-    </Banner>
-  ) : null
 }

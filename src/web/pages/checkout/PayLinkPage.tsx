@@ -2,7 +2,12 @@ import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, type ReactNode } from 'react'
 import { useConfig } from '../../api/use-config.ts'
-import { linkQuery, type LinkProblem, type OpenLink } from '../../payment-flow/form/open-link.ts'
+import {
+  linkQuery,
+  type LinkProblem,
+  type LinkView,
+  type OpenLink,
+} from '../../payment-flow/form/open-link.ts'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { AddressDisclosure } from '../../payment-flow/steps/ReviewSummary.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -25,7 +30,13 @@ export function PayLinkPage() {
   const { link: text } = useParams('payLink')
   const { payment } = useSearch('payLink')
   const config = useConfig()
-  const { data, error, refetch, isFetching } = useQuery(linkQuery(text, config))
+  const { data, error, refetch, isFetching } = useQuery({
+    ...linkQuery(text, config),
+    // A quoted price holds until it expires, and a payment under way keeps its own.
+    refetchOnWindowFocus: ({ state }) => payment === undefined && !isQuoted(state.data),
+    refetchOnReconnect: ({ state }) => payment === undefined && !isQuoted(state.data),
+  })
+  const onRenew = useCallback(() => void refetch(), [refetch])
   const addressOf = useCallback(
     (at: { payment?: string }) =>
       pathTo('payLink', { params: { link: text }, search: { payment: at.payment } }),
@@ -59,7 +70,9 @@ export function PayLinkPage() {
         <ShortLinkCheckout
           addressOf={addressOf}
           renderItem={(each) => <LinkItem link={each} />}
+          onRenew={onRenew}
           problem={short.problem}
+          renewing={isFetching}
           renderRefused={(problem) => <Refused problem={problem} />}
           short={short.short}
           renderTerms={(each) => <LinkTermsCard link={each} />}
@@ -80,6 +93,10 @@ export function PayLinkPage() {
       )}
     </PayShell>
   )
+}
+
+function isQuoted(view: LinkView | undefined): boolean {
+  return view?.kind === 'short' && view.short.opened.expiresAt !== null
 }
 
 function Refused({ problem }: { problem: LinkProblem }) {
@@ -141,7 +158,7 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
             <AddressDisclosure value={terms.recipient} />
             <span className="block text-muted">{network.name}</span>
           </Locked>
-          {asset.name !== asset.symbol && (
+          {!link.choice && asset.name !== asset.symbol && (
             <Locked name={t`Currency`}>{`${asset.name} (${asset.symbol})`}</Locked>
           )}
           {resource && (

@@ -101,14 +101,14 @@ function PageCode({
       )}
       <p className="text-center text-sm text-muted">
         {wallet ? (
-          <Trans>Opens this page inside the app of {wallet}.</Trans>
+          <Trans>Opens this page in {wallet}.</Trans>
         ) : (
           <Trans>Opens this page in the phone’s browser.</Trans>
         )}
       </p>
       {wallet && page.protocol !== 'https:' && (
         <Banner role="note" tone="warn">
-          <Trans>Wallet apps open only HTTPS addresses. This page is served without HTTPS.</Trans>
+          <Trans>Wallet apps need HTTPS. This page has none.</Trans>
         </Banner>
       )}
       <div className="flex flex-wrap justify-center gap-2">

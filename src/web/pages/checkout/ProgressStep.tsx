@@ -40,6 +40,7 @@ import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { cx } from '../../ui/cx.ts'
+import { postToOpener } from './post-to-opener.ts'
 import { useOpenEvidence } from './use-open-evidence.ts'
 
 export type ProgressStepProps = {
@@ -299,6 +300,12 @@ function Actions({
   const back =
     paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
   const host = back?.host ?? ''
+  const returnTo = back?.href ?? ''
+  const link = order.link?.text ?? ''
+  const { paymentId } = built
+  useEffect(() => {
+    if (returnTo !== '') postToOpener({ type: 'paydesk:paid', link, paymentId, returnTo })
+  }, [link, paymentId, returnTo])
   return (
     <div className="no-print mt-5 flex flex-wrap justify-center gap-2">
       {canRebuild(state) && (
@@ -310,6 +317,7 @@ function Actions({
         <a
           className={buttonClass({ variant: 'primary', size: 'lg', wide: true })}
           href={back.href}
+          onClick={() => postToOpener({ type: 'paydesk:back', link, paymentId, returnTo })}
           rel="noopener noreferrer"
         >
           <Trans>Back to {host}</Trans>
@@ -381,7 +389,8 @@ function Confirmations({ state }: { state: Extract<PaymentState, { sent: unknown
   const reached = {
     signed: 0,
     broadcast: 1,
-    unknown: 1,
+    // Without the wallet's answer not even the signature is certain.
+    unknown: state.sent.signature === null ? -1 : 0,
     submitted: 2,
     rolled_back: 1,
     confirmed: 3,
@@ -401,7 +410,7 @@ function Confirmations({ state }: { state: Extract<PaymentState, { sent: unknown
       detail: landed ? heightWords(state.order.network, landed.height) : undefined,
     },
     { id: 'confirmed', title: t`Confirmed`, detail: count },
-    { id: 'final', title: t`Final` },
+    { id: 'final', title: t`Finalized` },
   ]
   const entries = steps.map(({ id, title, detail }, index): TimelineEntry => {
     const ahead = index > reached

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
+import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import {
@@ -13,21 +14,31 @@ import {
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { balancesQuery } from '../../payment-flow/steps/balance.ts'
 import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
+import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { useNow } from '../../ui/use-now.ts'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { Checkout, type CheckoutProps } from './Checkout.tsx'
 
 export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'wanted'> & {
   short: ShortLink
   problem: LinkProblem | undefined
+  /** Opens the link again: its options get new quotes. */
+  onRenew: () => void
+  renewing: boolean
   renderRefused: (problem: LinkProblem) => ReactNode
   renderItem: (link: OpenLink) => ReactNode
   renderTerms: (link: OpenLink) => ReactNode
 }
 
 /** A link that the payer pays in a currency of their choice: what the connected wallet can pay comes first. */
-export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckoutProps) {
+export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLinkCheckoutProps) {
   const { networks } = useConfig()
   const { price, maxPieces } = short.opened.terms
   const [chosen, setChosen] = useState<string>()
@@ -40,15 +51,23 @@ export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckout
     [short, pieces, networks],
   )
   const ranked = useRanked(links)
+  useNow()
   const current = ranked.find(({ link }) => keyOf(link) === chosen) ?? ranked[0]
   const asked = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
   if (!current) return null
   const { link } = current
+  const { expiresAt } = short.opened
+  const expired = expiresAt !== null && expiresAt <= serverNow()
   return (
     <Checkout
       addressOf={rest.addressOf}
       asked={asked}
-      closed={problem && rest.renderRefused(problem)}
+      closed={
+        problem
+          ? rest.renderRefused(problem)
+          : expired && <Expired busy={rest.renewing} onRenew={onRenew} />
+      }
+      onRenew={onRenew}
       item={rest.renderItem(link)}
       link={link}
       wanted={rest.wanted}
@@ -59,18 +78,39 @@ export function ShortLinkCheckout({ short, problem, ...rest }: ShortLinkCheckout
         </p>
       )}
       {rest.renderTerms(link)}
-      {!problem && maxPieces > 1 && <Pieces most={maxPieces} onChange={setPieces} value={pieces} />}
-      {!problem && ranked.length > 1 && (
-        <Options current={keyOf(link)} onChoose={setChosen} ranked={ranked} />
+      {!problem && !expired && (
+        <div className="mb-3 flex gap-3 empty:hidden">
+          {maxPieces > 1 && <Pieces most={maxPieces} onChange={setPieces} value={pieces} />}
+          {ranked.length > 1 && <Options current={current} onChoose={setChosen} ranked={ranked} />}
+        </div>
       )}
-      {!problem && short.opened.expiresAt !== null && (
+      {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Price fixed until <Time at={short.opened.expiresAt} />
+            Price fixed until <Time at={expiresAt} />
           </Trans>
         </p>
       )}
     </Checkout>
+  )
+}
+
+/** Before anything is built: a payment that is being signed keeps the price that it was built at. */
+function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
+  const { t } = useLingui()
+  return (
+    <Banner
+      action={
+        <Button busy={busy} icon={<Icon name="refresh" />} onClick={onRenew} variant="primary">
+          <Trans>Renew price</Trans>
+        </Button>
+      }
+      role="status"
+      title={t`Price expired`}
+      tone="warn"
+    >
+      <Trans>Nothing was sent.</Trans>
+    </Banner>
   )
 }
 
@@ -111,52 +151,43 @@ function Options({
   ranked,
   onChoose,
 }: {
-  current: string
+  current: Ranked
   ranked: readonly Ranked[]
   onChoose: (key: string) => void
 }) {
   const { t } = useLingui()
+  const { held, link } = current
   return (
-    <fieldset className="mb-4">
-      <legend className="mb-1.5 text-sm font-medium">{t`Currency`}</legend>
-      <div className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface">
-        {ranked.map(({ link, held, rank }) => (
-          <label
-            className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-3 has-checked:bg-sunken"
-            key={keyOf(link)}
-          >
-            <input
-              checked={keyOf(link) === current}
-              className="size-4 accent-accent"
-              name="option"
-              onChange={() => onChoose(keyOf(link))}
-              type="radio"
-            />
-            <span className="min-w-0 flex-1">
-              {link.terms.amountAtomic === null ? (
-                <span className="text-sm font-medium">{link.asset.symbol}</span>
-              ) : (
-                <Amount
-                  atomic={link.terms.amountAtomic}
-                  className="font-medium"
-                  decimals={link.asset.decimals}
-                  exact
-                  symbol={link.asset.symbol}
-                />
-              )}
-              <span className="block text-sm text-muted">{link.network.name}</span>
-            </span>
-            {held !== undefined && (
-              <span className={rank === 2 ? 'text-sm text-warn' : 'text-sm text-muted'}>
-                {t`Balance`}{' '}
-                <Amount atomic={held} decimals={link.asset.decimals} symbol={link.asset.symbol} />
-              </span>
-            )}
-          </label>
+    <Field
+      className="flex-1"
+      hint={
+        held !== undefined && (
+          <>
+            {t`Balance`}{' '}
+            <Amount atomic={held} decimals={link.asset.decimals} symbol={link.asset.symbol} />
+          </>
+        )
+      }
+      label={t`Currency`}
+    >
+      <Select onChange={({ target }) => onChoose(target.value)} value={keyOf(link)}>
+        {ranked.map((each) => (
+          <option key={keyOf(each.link)} value={keyOf(each.link)}>
+            {optionText(each.link)}
+          </option>
         ))}
-      </div>
-    </fieldset>
+      </Select>
+    </Field>
   )
+}
+
+/** `0.004342 ETH · Ethereum`; the exact figure of the chosen one is above. */
+function optionText({ terms, asset, network }: OpenLink): string {
+  const amount =
+    terms.amountAtomic === null
+      ? ''
+      : `${formatAmountText(BigInt(terms.amountAtomic), asset.decimals).text} `
+  return `${amount}${asset.symbol} · ${network.name}`
 }
 
 function Pieces({
@@ -170,9 +201,9 @@ function Pieces({
 }) {
   const { t } = useLingui()
   return (
-    <label className="mb-4 block">
-      <span className="mb-1.5 block text-sm font-medium">{t`Quantity`}</span>
+    <Field className="w-24" label={t`Quantity`}>
       <Input
+        defaultValue={value}
         max={most}
         min={1}
         onChange={({ target }) => {
@@ -180,8 +211,7 @@ function Pieces({
           if (Number.isSafeInteger(pieces) && pieces >= 1 && pieces <= most) onChange(pieces)
         }}
         type="number"
-        defaultValue={value}
       />
-    </label>
+    </Field>
   )
 }

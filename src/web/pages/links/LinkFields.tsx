@@ -6,6 +6,7 @@ import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
 import { MOST_PIECES, RATE_DECIMALS } from '#contract/quote.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
@@ -46,42 +47,6 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field error={errors.network?.message} label={t`Network`}>
-          <Select
-            {...register('network', {
-              onChange: (event) =>
-                changeNetwork(payable.find((each) => each.network === event.target.value)),
-            })}
-          >
-            <option value={EVERY_NETWORK}>{t`Every network`}</option>
-            {payable.map((each) => (
-              <option key={each.network} value={each.network}>
-                {each.name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        {network && (
-          <Field error={errors.recipient?.message} label={t`Into the wallet`}>
-            <Select {...register('recipient')}>
-              {sellersOn(network, sellerWallets).map((seller) => (
-                <option key={seller} value={seller}>
-                  {shortAddress(seller)}
-                </option>
-              ))}
-            </Select>
-          </Field>
-        )}
-        {!network && (
-          <Field error={errors.pieces?.message} label={t`Quantity, at most`}>
-            <Input
-              inputMode="numeric"
-              {...register('pieces', {
-                validate: (text) => checkPieces(text, amount),
-              })}
-            />
-          </Field>
-        )}
         <Field
           error={errors.amount?.message}
           hint={t`Leave empty to let the customer choose.`}
@@ -106,6 +71,42 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
           </Select>
         </Field>
         <TextFields form={form} />
+        <Field error={errors.network?.message} label={t`Network`}>
+          <Select
+            {...register('network', {
+              onChange: (event) =>
+                changeNetwork(payable.find((each) => each.network === event.target.value)),
+            })}
+          >
+            <option value={EVERY_NETWORK}>{t`Every network`}</option>
+            {payable.map((each) => (
+              <option key={each.network} value={each.network}>
+                {each.name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        {network && (
+          <Field error={errors.recipient?.message} label={t`Pay to`}>
+            <Select {...register('recipient')}>
+              {sellersOn(network, sellerWallets).map((seller) => (
+                <option key={seller} value={seller}>
+                  {shortAddress(seller)}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+        {!network && (
+          <Field error={errors.pieces?.message} label={t`Quantity, at most`}>
+            <Input
+              inputMode="numeric"
+              {...register('pieces', {
+                validate: (text) => checkPieces(text, amount),
+              })}
+            />
+          </Field>
+        )}
       </div>
       <div>
         <p aria-hidden className="mb-1.5 text-sm font-medium">
@@ -121,6 +122,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
           value={uses}
         />
       </div>
+      {!network && <Checkbox label={t`Ask for an email address`} {...register('askEmail')} />}
     </>
   )
 }
@@ -157,13 +159,13 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
       >
         <Input maxLength={100} {...register('reference')} />
       </Field>
-      <Field error={errors.lasts?.message} label={t`Good for`}>
+      <Field error={errors.lasts?.message} label={t`Expires`}>
         <Select {...register('lasts')}>
           <option value="hour">{t`One hour`}</option>
           <option value="day">{t`One day`}</option>
           <option value="week">{t`One week`}</option>
           <option value="month">{t`30 days`}</option>
-          <option value="always">{t`No end`}</option>
+          <option value="always">{t`Never`}</option>
         </Select>
       </Field>
       <Field error={errors.resource?.message} hint={t`URL to unlock`} label={t`Resource`} optional>
@@ -177,7 +179,7 @@ function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
       <Field
         error={errors.returnUrl?.message}
         hint={t`${mark} becomes the payment ID.`}
-        label={t`Back to`}
+        label={t`Return URL`}
         optional
       >
         <Input

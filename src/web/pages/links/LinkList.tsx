@@ -26,7 +26,7 @@ const STATES: Readonly<
   open: { label: msg`Open`, tone: 'good', icon: 'check' },
   used: { label: msg`Paid`, tone: 'info', icon: 'checkDouble' },
   expired: { label: msg`Expired`, tone: 'neutral', icon: 'clock' },
-  withdrawn: { label: msg`Withdrawn`, tone: 'neutral', icon: 'back' },
+  withdrawn: { label: msg`Deactivated`, tone: 'neutral', icon: 'back' },
 }
 
 export function LinkList({
@@ -56,17 +56,7 @@ function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) =>
     <li className="flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
       <LinkWords link={link} />
       <p className="figures text-sm sm:w-36">
-        <span className="font-medium">
-          {terms.maxPayments === null ? (
-            <Plural one="# payment" other="# payments" value={paid} />
-          ) : (
-            <Plural
-              one={`${paid} of # payment`}
-              other={`${paid} of # payments`}
-              value={terms.maxPayments}
-            />
-          )}
-        </span>
+        <PaidCount paid={paid} terms={terms} />
         {pending > 0 && (
           <span className="block text-muted">
             <Plural one="# under way" other="# under way" value={pending} />
@@ -84,6 +74,29 @@ function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) =>
       </p>
       <LinkActions link={link} onShare={onShare} />
     </li>
+  )
+}
+
+/** Leads to the payments where the link's reference finds them. */
+function PaidCount({ paid, terms }: { paid: number; terms: ReturnType<typeof termsOf> }) {
+  const count =
+    terms.maxPayments === null ? (
+      <Plural one="# payment" other="# payments" value={paid} />
+    ) : (
+      <Plural
+        one={`${paid} of # payment`}
+        other={`${paid} of # payments`}
+        value={terms.maxPayments}
+      />
+    )
+  if (paid === 0 || terms.reference === null) return <span className="font-medium">{count}</span>
+  return (
+    <Link
+      className="font-medium underline decoration-edge underline-offset-4"
+      to={pathTo('payments', { search: { q: terms.reference } })}
+    >
+      {count}
+    </Link>
   )
 }
 
@@ -126,7 +139,7 @@ function LinkWords({ link }: { link: AnyLink }) {
       <p className="mt-0.5 text-sm text-muted">
         {terms.expiresAt === null ? (
           <Trans>
-            Made <Time at={link.createdAt} look="relative" />
+            Created <Time at={link.createdAt} look="relative" />
           </Trans>
         ) : (
           <Trans>
@@ -172,7 +185,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
           }
           size="sm"
         >
-          <Trans>Undo withdrawal</Trans>
+          <Trans>Activate again</Trans>
         </Button>
       ) : (
         <Button
@@ -184,7 +197,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
           size="sm"
           variant="quiet"
         >
-          <Trans>Withdraw</Trans>
+          <Trans>Deactivate</Trans>
         </Button>
       )}
     </div>

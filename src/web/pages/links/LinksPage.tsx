@@ -186,7 +186,7 @@ function NewLinkDialog({
             type="submit"
             variant="primary"
           >
-            <Trans>Make the link</Trans>
+            <Trans>Create link</Trans>
           </Button>
         </>
       }

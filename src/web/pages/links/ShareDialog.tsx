@@ -71,7 +71,7 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
         </p>
         {way !== 'page' && local && (
           <Banner className="no-print" role="note" tone="warn">
-            <Trans>Wallet apps open only HTTPS addresses. This page is served without HTTPS.</Trans>
+            <Trans>Wallet apps need HTTPS. This page has none.</Trans>
           </Banner>
         )}
         <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">
@@ -83,9 +83,6 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
             <Trans>Print</Trans>
           </Button>
         </div>
-        <p className="no-print text-sm text-muted">
-          <Trans>Opens the payment page.</Trans>
-        </p>
       </div>
     </Dialog>
   )

@@ -19,6 +19,7 @@ export type LinkForm = {
   uses: 'one' | 'any'
   /** How many pieces one payment may buy, as typed. */
   pieces: string
+  askEmail: boolean
 }
 
 /** In place of a network: a short link that is paid on any of them. */
@@ -52,6 +53,7 @@ export function emptyLinkForm(currency: string): LinkForm {
     lasts: 'week',
     uses: 'one',
     pieces: '1',
+    askEmail: false,
   }
 }
 
@@ -75,6 +77,7 @@ export function shortLinkRequestOf(fields: LinkForm) {
     ...(amount !== '' && { price: { currency: fields.asset, amount } }),
     ...(/^[0-9]+$/.test(fields.pieces) &&
       Number(fields.pieces) > 1 && { maxPieces: Number(fields.pieces) }),
+    ...(fields.askEmail && { askEmail: true }),
     ...commonOf(fields),
   }
 }

@@ -1,9 +1,12 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { LosslessNumber } from '#contract/json.ts'
 import { quoteOf } from '#contract/quote.ts'
 import { isPaymentId } from '#contract/payment.ts'
+import { notesQuery } from '../../api/notes.ts'
+import { useSession } from '../../api/session.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -14,17 +17,26 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 const known: Readonly<Record<string, MessageDescriptor>> = {
   description: msg`Description`,
   referenceId: msg`Reference`,
-  refundOf: msg`Sends back`,
+  refundOf: msg`Refund of`,
+  paymentLink: msg`Payment link`,
+  pieces: msg`Quantity`,
 }
 
 /** What the payer's side wrote into the payment: always shown as plain text. */
-export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }) {
+export function MetadataCard({
+  paymentId,
+  metadata,
+}: {
+  paymentId: string
+  metadata: Record<string, unknown>
+}) {
   const { t } = useLingui()
   // The price has its own line, and is none of the customer's words.
   const shown = Object.entries(metadata).filter(([key]) => key !== 'quote' || !quoteOf(metadata))
   return (
     <Card subtitle={<Trans>From the customer (unverified)</Trans>} title={<Trans>Details</Trans>}>
       <Facts>
+        <Email paymentId={paymentId} />
         {shown.map(([key, value]) => (
           <Fact
             long
@@ -39,6 +51,13 @@ export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }
           >
             {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? (
               <PaymentLink paymentId={value} />
+            ) : key === 'paymentLink' && typeof value === 'string' ? (
+              <Link
+                className="underline decoration-edge underline-offset-4"
+                to={pathTo('links', {})}
+              >
+                <UntrustedText className="font-mono text-[13px]" text={value} />
+              </Link>
             ) : (
               <MetadataValue value={value} />
             )}
@@ -46,6 +65,21 @@ export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }
         ))}
       </Facts>
     </Card>
+  )
+}
+
+/** Kept beside the payment by the proxy, for operators. */
+function Email({ paymentId }: { paymentId: string }) {
+  const { t } = useLingui()
+  const session = useSession()
+  const operator = session.kind === 'known' && session.session?.operator === true
+  const { data } = useQuery({ ...notesQuery([paymentId]), enabled: operator })
+  const email = data?.get(paymentId)?.email
+  if (!email) return null
+  return (
+    <Fact long name={t`Email`}>
+      <UntrustedText text={email} />
+    </Fact>
   )
 }
 

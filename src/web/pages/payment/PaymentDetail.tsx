@@ -22,7 +22,7 @@ import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
-import { statusWords } from '../../ui/status-words.ts'
+import { shownStatus, statusWords } from '../../ui/status-words.ts'
 import { MetadataCard } from './MetadataCard.tsx'
 import { NoteCard } from './NoteCard.tsx'
 import { OnChainCard } from './OnChainCard.tsx'
@@ -35,9 +35,11 @@ import { stateWords, titleWords } from './state-words.ts'
 export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   const network = useNetwork(payment.network)
   const { status } = payment
+  // That it is a draft is said elsewhere.
+  const shown = shownStatus({ ...payment, draft: false })
   const title = titleWords(
     `${formatAmountText(BigInt(payment.amountAtomic), payment.decimals, { exact: true }).text} ${payment.symbol}`,
-    status,
+    shown,
   )
   const before = useRef(status)
 
@@ -67,7 +69,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
               size="xl"
               symbol={payment.symbol}
             />
-            <StatusPill status={status} />
+            <StatusPill status={shown} />
           </span>
         </PageHeading>
         <p className="mt-2 text-muted">
@@ -79,9 +81,11 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
 
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="grid min-w-0 content-start gap-4">
+          {Object.keys(details).length > 0 && (
+            <MetadataCard metadata={details} paymentId={payment.paymentId} />
+          )}
           <PaymentFacts network={network} payment={payment} />
           {network && <OnChainCard network={network} payment={payment} />}
-          {Object.keys(details).length > 0 && <MetadataCard metadata={details} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <Card title={<Trans>What happened</Trans>}>
@@ -200,7 +204,7 @@ const titles: Readonly<Record<PaymentStatus, MessageDescriptor>> = {
   created: msg`Built, ready to sign`,
   pending: msg`Sent to the network`,
   confirmed: msg`Confirmed`,
-  finalized: msg`Final`,
+  finalized: msg`Finalized`,
   expired: msg`Expired`,
   failed: msg`Failed`,
   rolled_back: msg`Rolled back`,

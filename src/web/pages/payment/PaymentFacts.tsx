@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { quoteOf } from '#contract/quote.ts'
-import { confirmedAt, directionFor } from '../../api/merge-payment.ts'
+import { directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -71,7 +71,7 @@ export function PaymentFacts({
             />
           </Fact>
         )}
-        {quote && <RateFact landedAt={confirmedAt(payment)} quote={quote} />}
+        {quote && <RateFact blockTime={payment.blockTime ?? undefined} quote={quote} />}
         {payment.resource && (
           <Fact name={<Trans>For</Trans>} long>
             <UntrustedLink href={payment.resource} />

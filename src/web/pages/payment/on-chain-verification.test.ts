@@ -40,6 +40,7 @@ const payment: PaymentStatusBody = {
   blockHeight: 7,
   confirmations: 2,
   requiredConfirmations: 2,
+  blockTime: null,
   fee: { amount: '0.000021', amountAtomic: '21000000000000' },
   timestamp: 1,
   expiresAt: null,

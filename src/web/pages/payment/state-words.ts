@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { formatNumber } from '../../locales/formats.ts'
-import { statusLabel } from '../../ui/status-words.ts'
+import { statusLabel, type ShownStatus } from '../../ui/status-words.ts'
 
 type Facts = Pick<
   PaymentStatusBody,
@@ -40,7 +40,7 @@ export function stateWords({
 }
 
 /** The heading in the page's title and for a screen reader: "Payment of 0.1 ETH, confirmed". */
-export function titleWords(amount: string, status: PaymentStatusBody['status']): string {
+export function titleWords(amount: string, status: ShownStatus): string {
   const state = statusLabel(status).toLowerCase()
   return t`Payment of ${amount}, ${state}`
 }

@@ -1,13 +1,11 @@
-import { plural } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, useState } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { filterPayments } from '../../api/filter-payments.ts'
-import { readNotes } from '../../api/notes.ts'
 import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
-import { readAllPayments } from '../../api/read-all.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { separators } from '../../locales/decimal.ts'
@@ -21,7 +19,8 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { type ExportOptions, exportHead, exportRows, exportTail } from './export-rows.ts'
+import { extensionOf, type ExportFormat, type ExportOptions } from './export-rows.ts'
+import { pagesOf, writeExport } from './write-export.ts'
 
 export type ExportDialogProps = {
   open: boolean
@@ -39,6 +38,13 @@ export type ExportDialogProps = {
 }
 
 type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
+
+const descriptions: Readonly<Record<ExportFormat, MessageDescriptor>> = {
+  csv: msg`Full precision, UTC. Includes labels and notes.`,
+  json: msg`Full precision, UTC. Includes labels and notes.`,
+  journal: msg`One line per account and payment. Your network fees, refunds and internal transfers are separate accounts.`,
+  hledger: msg`Double entry for hledger. Your network fees, refunds and internal transfers are separate accounts.`,
+}
 
 type Run = { rows: number; of: number; abort: AbortController }
 
@@ -80,17 +86,23 @@ export function ExportDialog({
     setRun({ rows: 0, of: count, abort })
     const networkName = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
     try {
-      const { file, rows } = await runExport(
+      const pages = pagesOf(
         chosen === 'rows'
           ? { kind: 'rows', rows: selected }
           : { kind: 'filter', viewer, query, noted, until },
-        {
-          options: { ...shape, networkName },
-          signal: abort.signal,
-          onProgress: (done) => setRun({ rows: done, of: Math.max(count, done), abort }),
-        },
+        abort.signal,
       )
-      download(file, `payments-${new Date().toISOString().slice(0, 10)}.${shape.format}`)
+      // The browser keeps finished parts outside the page's memory.
+      const parts: Blob[] = []
+      let rows = 0
+      for await (const part of writeExport(pages, { ...shape, networkName }, abort.signal)) {
+        parts.push(new Blob([part.text]))
+        rows += part.rows
+        setRun({ rows, of: Math.max(count, rows), abort })
+      }
+      const { type, extension } = extensionOf(shape.format)
+      const name = `payments-${new Date().toISOString().slice(0, 10)}.${extension}`
+      download(new Blob(parts, { type }), name)
       toast(t`${plural(rows, { one: '# payment exported', other: '# payments exported' })}`, {
         tone: 'good',
       })
@@ -139,9 +151,7 @@ export function ExportDialog({
             <Scope onChange={setScope} scope={scope} selected={selected.length} total={total} />
           )}
           <Shape onChange={setShape} shape={shape} />
-          <p className="text-sm text-muted">
-            <Trans>Full precision, UTC. Includes labels and notes.</Trans>
-          </p>
+          <p className="text-sm text-muted">{t(descriptions[shape.format])}</p>
           {problem !== undefined && <Problem problem={problem} />}
         </div>
       )}
@@ -181,11 +191,13 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
         onChange={(format) => onChange({ ...shape, format })}
         options={[
           { value: 'csv', label: 'CSV' },
+          { value: 'journal', label: t`Journal` },
+          { value: 'hledger', label: 'hledger' },
           { value: 'json', label: 'JSON' },
         ]}
         value={shape.format}
       />
-      {shape.format === 'csv' && (
+      {(shape.format === 'csv' || shape.format === 'journal') && (
         <>
           <Field label={<Trans>Separator</Trans>}>
             <Select
@@ -242,72 +254,6 @@ function Progress({ run: { rows, of } }: { run: Run }) {
       )}
     </div>
   )
-}
-
-type ExportSource =
-  | { kind: 'rows'; rows: readonly PaymentRow[] }
-  | {
-      kind: 'filter'
-      viewer: Viewer
-      query: ListQuery
-      noted: NoteFilter | undefined
-      until: number | undefined
-    }
-
-type ExportRun = {
-  options: ExportOptions
-  signal: AbortSignal
-  onProgress: (rows: number) => void
-}
-
-const NOTES_AT_ONCE = 500
-
-/**
- * Writes the file page by page; the browser keeps what is written outside the page's memory.
- * @throws ApiError, or the signal's reason
- */
-async function runExport(
-  source: ExportSource,
-  { options, signal, onProgress }: ExportRun,
-): Promise<{ file: Blob; rows: number }> {
-  const parts: Blob[] = [new Blob([exportHead(options)])]
-  let count = 0
-  for await (const rows of pagesOf(source, signal)) {
-    for (let from = 0; from < rows.length; from += NOTES_AT_ONCE) {
-      const some = rows.slice(from, from + NOTES_AT_ONCE)
-      const notes = await readNotes(
-        some.map(({ paymentId }) => paymentId),
-        { signal },
-      )
-      parts.push(new Blob([exportRows(some, notes, { ...options, first: count === 0 })]))
-      count += some.length
-      onProgress(count)
-    }
-    signal.throwIfAborted()
-  }
-  parts.push(new Blob([exportTail(options)]))
-  return {
-    file: new Blob(parts, {
-      type: options.format === 'csv' ? 'text/csv;charset=utf-8' : 'application/json',
-    }),
-    rows: count,
-  }
-}
-
-async function* pagesOf(
-  source: ExportSource,
-  signal: AbortSignal,
-): AsyncGenerator<readonly PaymentRow[]> {
-  if (source.kind === 'rows') {
-    yield source.rows
-    return
-  }
-  const { viewer, query, noted, until } = source
-  if (noted)
-    for await (const { rows } of filterPayments(viewer, { query, noted }, { until, signal }))
-      yield rows
-  else
-    for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments
 }
 
 /** Hands a file to the reader. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { LosslessNumber, parseJson } from '#contract/json.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { csvCell, exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
+import { csvCell } from './csv-cell.ts'
+import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
 const row: PaymentRow = {
   paymentId: 'pay_1',
@@ -20,6 +21,9 @@ const row: PaymentRow = {
   signature: '0xabc',
   timestamp: 0,
   confirmedAt: 2000,
+  blockTime: 1000,
+  fee: null,
+  refundReason: null,
   metadata: {
     description: '=HYPERLINK("http://evil.example","x")',
     referenceId: 'a\n"b"',
@@ -34,6 +38,7 @@ const note = {
   labels: ['rent', 'May'],
   note: 'late',
   reconciledAt: 1000,
+  email: 'a@b.example',
   updatedAt: 1000,
 }
 const csv: ExportOptions = {
@@ -69,6 +74,30 @@ test('what is written is read back, digit by digit, and no cell is a formula', (
     labels: 'rent, May',
     reconciled_at: '1970-01-01T00:00:01.000Z',
   })
+})
+
+test('late is what its block says, whenever the service noticed', () => {
+  const quote = {
+    currency: 'EUR',
+    amount: '1',
+    rate: '2',
+    source: 'fixed',
+    round: null,
+    observedAt: 0,
+    quotedAt: 0,
+    expiresAt: 1000,
+  }
+  const lateAt = (blockTime: number | null) => {
+    const text = exportRows([{ ...row, blockTime, metadata: { quote } }], new Map(), {
+      ...csv,
+      first: true,
+    })
+    const [head = []] = readCsv(exportHead({ ...csv, mark: false }))
+    return readCsv(text)[0]?.[head.indexOf('quote_late')]
+  }
+  expect(lateAt(1000)).toBe('')
+  expect(lateAt(1001)).toBe('late')
+  expect(lateAt(null)).toBe('')
 })
 
 test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])(

@@ -3,9 +3,12 @@ import { stringifyJson } from '#contract/json.ts'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { isLate, quoteOf } from '#contract/quote.ts'
+import { csvLine } from './csv-cell.ts'
+import { HLEDGER_HEAD, hledgerRows, journalHead, journalRows } from './export-journal.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
-export type ExportFormat = 'csv' | 'json'
+/** `journal`: CSV, one line a posting. */
+export type ExportFormat = 'csv' | 'json' | 'journal' | 'hledger'
 export type ExportOptions = {
   format: ExportFormat
   /** `;` for spreadsheets that read a comma as the decimal point. */
@@ -35,6 +38,7 @@ const fields: readonly [
   ['resource', (row) => row.resource ?? ''],
   ['description', (row) => descriptionOf(row) ?? ''],
   ['reference', (row) => referenceOf(row) ?? ''],
+  ['email', (_, note) => note?.email ?? ''],
   ['fiat_amount', (row) => quoteOf(row.metadata)?.amount ?? ''],
   ['fiat_currency', (row) => quoteOf(row.metadata)?.currency ?? ''],
   ['rate', (row) => quoteOf(row.metadata)?.rate ?? ''],
@@ -43,7 +47,20 @@ const fields: readonly [
   ['rate_age_seconds', ageOfRate],
   ['quoted_at', (row) => dateOf(quoteOf(row.metadata)?.quotedAt)],
   ['quote_late', lateness],
+  ['block_time', (row) => dateOf(row.blockTime ?? undefined)],
+  ['fee', ({ fee }) => (fee ? formatAmount(BigInt(fee.amountAtomic), fee.decimals) : '')],
+  ['fee_symbol', ({ fee }) => fee?.symbol ?? ''],
+  ['fee_atomic', ({ fee }) => fee?.amountAtomic ?? ''],
+  ['fee_payer', ({ fee }) => fee?.payer ?? ''],
+  ['fee_is_yours', ({ fee }) => (fee ? (fee.own ? 'yes' : 'no') : '')],
+  ['refund_of', (row) => row.refundOf ?? ''],
+  ['refund_reason', (row) => row.refundReason ?? ''],
+  ['refund_state', ({ refund }) => refund.state],
+  ['refunded', ({ refund, decimals }) => formatAmount(BigInt(refund.refundedAtomic), decimals)],
+  ['refunded_atomic', ({ refund }) => refund.refundedAtomic],
+  ['refund_pending_atomic', ({ refund }) => refund.pendingAtomic],
   ['transaction', (row) => row.signature ?? ''],
+  ['block_time', (row) => dateOf(row.blockTime ?? undefined)],
   ['mode', (row) => row.mode],
   ['labels', (_, note) => note?.labels.join(', ') ?? ''],
   ['note', (_, note) => note?.note ?? ''],
@@ -62,19 +79,45 @@ function ageOfRate({ metadata }: PaymentRow): string {
   return quote ? String(Math.round((quote.quotedAt - quote.observedAt) / 1000)) : ''
 }
 
-/** `late`: confirmed after the quote expired. It still counts at the quoted amount. */
-function lateness({ metadata, confirmedAt }: PaymentRow): string {
+/** `late`: in a block that was made after the quote expired. It still counts at the quoted amount. */
+function lateness({ metadata, blockTime }: PaymentRow): string {
   const quote = quoteOf(metadata)
-  return quote && isLate(quote, confirmedAt ?? undefined) ? 'late' : ''
+  return quote && isLate(quote, blockTime ?? undefined) ? 'late' : ''
 }
 
 /** Columns that hold figures: a sign in front of one is a sign. */
-const FIGURES = new Set(['amount', 'amount_atomic', 'fiat_amount', 'rate', 'rate_age_seconds'])
+const FIGURES: ReadonlySet<string> = new Set([
+  'amount',
+  'amount_atomic',
+  'fiat_amount',
+  'rate',
+  'rate_age_seconds',
+])
+
+const FILES = {
+  csv: { extension: 'csv', type: 'text/csv;charset=utf-8' },
+  journal: { extension: 'csv', type: 'text/csv;charset=utf-8' },
+  hledger: { extension: 'journal', type: 'text/plain;charset=utf-8' },
+  json: { extension: 'json', type: 'application/json' },
+} as const satisfies Record<ExportFormat, { extension: string; type: string }>
+
+/** Of the file, and its media type. */
+export function extensionOf(format: ExportFormat): { extension: string; type: string } {
+  return FILES[format]
+}
 
 /** What stands before the first row. */
 export function exportHead({ format, separator, mark }: ExportOptions): string {
   if (format === 'json') return '[\n'
-  return `${mark ? '\uFEFF' : ''}${fields.map(([name]) => name).join(separator)}\r\n`
+  if (format === 'hledger') return HLEDGER_HEAD
+  const head =
+    format === 'journal'
+      ? journalHead(separator)
+      : csvLine(
+          fields.map(([name]) => ({ text: name, figure: false })),
+          separator,
+        )
+  return `${mark ? '\uFEFF' : ''}${head}`
 }
 
 /** Rows of one page; `first` when nothing was written before it. */
@@ -95,28 +138,22 @@ export function exportRows(
     })
     return objects.length === 0 ? '' : `${first ? '' : ',\n'}${objects.join(',\n')}`
   }
+  const { format, separator } = options
+  if (format === 'hledger') return hledgerRows(rows)
+  if (format === 'journal') return journalRows(rows, separator)
   return rows
-    .map((row) => {
-      const note = notes.get(row.paymentId)
-      return `${fields.map(([name, read]) => csvCell(read(row, note, options), { separator: options.separator, figure: FIGURES.has(name) })).join(options.separator)}\r\n`
-    })
+    .map((row) =>
+      csvLine(
+        fields.map(([name, read]) => ({
+          text: read(row, notes.get(row.paymentId), options),
+          figure: FIGURES.has(name),
+        })),
+        separator,
+      ),
+    )
     .join('')
 }
 
 export function exportTail({ format }: ExportOptions): string {
   return format === 'json' ? '\n]\n' : ''
-}
-
-/**
- * One cell by RFC 4180. A spreadsheet runs what begins like a formula, so a stranger's text that does gets an apostrophe in front
- * (OWASP, CSV injection).
- */
-export function csvCell(
-  text: string,
-  { separator, figure = false }: { separator: ',' | ';'; figure?: boolean },
-): string {
-  const safe = !figure && /^\s*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) ? `'${text}` : text
-  return /["\r\n]/.test(safe) || safe.includes(separator) || safe !== safe.trim()
-    ? `"${safe.replaceAll('"', '""')}"`
-    : safe
 }

@@ -12,7 +12,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
-import { payYourself, readRecipient } from './fields.ts'
+import { paysOnly, payYourself, readRecipient } from './fields.ts'
 import { recentRecipients } from './runs.ts'
 import { sellersOn } from './start-values.ts'
 
@@ -25,6 +25,8 @@ export type RecipientFieldProps = {
   error: string | undefined
   register: UseFormRegisterReturn<'recipient'>
   onSuggest: (address: string) => void
+  /** The payer may pay the seller alone: their wallet is shown, and is not to be edited. */
+  sellerOnly: boolean
 }
 
 /** So many names stand under the field; the rest of the book is found by typing into it. */
@@ -39,8 +41,10 @@ export function RecipientField({
   error,
   register,
   onSuggest,
+  sellerOnly,
 }: RecipientFieldProps) {
   const { t } = useLingui()
+  const { title } = useConfig()
   const sellers = sellersOn(network, sellerWallets).filter((seller) => seller !== own)
   const book = useAddressBook().filter(
     (entry) => isForNetwork(entry, network.network) && entry.address !== own,
@@ -52,7 +56,7 @@ export function RecipientField({
   const typed = value.trim().toLowerCase()
   const suggestions = [
     ...sellers.map((seller) => ({ address: seller, name: t`The seller` })),
-    ...book
+    ...(sellerOnly ? [] : book)
       .filter((entry) => !sellers.includes(entry.address))
       .filter((entry) => parsed.ok || typed === '' || entry.name.toLowerCase().includes(typed)),
   ].filter((each) => each.address !== address)
@@ -60,7 +64,14 @@ export function RecipientField({
   return (
     <div>
       <Field
-        error={error ?? (address !== undefined && address === own ? payYourself() : undefined)}
+        error={
+          error ??
+          (address !== undefined && address === own
+            ? payYourself()
+            : sellerOnly && address !== undefined && !sellerWallets.includes(address)
+              ? paysOnly(title)
+              : undefined)
+        }
         hint={
           name !== undefined ? (
             <Known>
@@ -78,6 +89,7 @@ export function RecipientField({
         label={t`To`}
       >
         <WrappedInput
+          readOnly={sellerOnly && address !== undefined && sellers.includes(address)}
           placeholder={network.network.startsWith('eip155:') ? '0x…' : t`Address or saved name`}
           {...register}
         />

@@ -4,6 +4,7 @@ import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
 import { parseAddress, type Family } from '#contract/address.ts'
 import { formatAmount, parseAmount, type ParsedAmount } from '#contract/amount.ts'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { isEmail } from '#contract/payment-link.ts'
 import { readDecimal, separators } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
@@ -18,6 +19,8 @@ export type CheckoutFields = {
   resource: string
   description: string
   reference: string
+  /** Of a link that asks for it. */
+  email: string
   fee: FeeChoice
   /** With `custom`: what the validator gets, in the native currency. */
   priorityFee: string
@@ -82,6 +85,11 @@ export function payYourself(): string {
   return t`This is your paying wallet.`
 }
 
+/** What the proxy would answer anybody but an operator. */
+export function paysOnly(seller: string): string {
+  return t`This checkout pays only ${seller}.`
+}
+
 /** `balanceAtomic` is of the asset itself; the network fee is checked separately. */
 export function checkAmount(
   text: string,
@@ -108,6 +116,10 @@ export function checkResource(text: string): string | true {
   return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048
     ? true
     : t`Enter a full https:// address.`
+}
+
+export function checkEmail(text: string): string | true {
+  return text.trim() === '' || isEmail(text.trim()) || t`Enter an email address.`
 }
 
 /** A custom priority fee. */

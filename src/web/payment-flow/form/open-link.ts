@@ -19,6 +19,8 @@ export type OpenLink = {
   setBy: string
   /** Of a short link: the way to pay it that was chosen. */
   choice?: LinkChoice
+  /** Whether the payer is asked for an e-mail address. */
+  askEmail?: boolean
   quote?: RateQuote
 }
 
@@ -106,7 +108,7 @@ export function linkOfOption(
   const network = networks.find((each) => each.network === option.network)
   const asset = network && findAsset(network, option.asset)
   if (!network || !asset) return undefined
-  const { price, only: _only, maxPieces: _most, ...common } = opened.terms
+  const { price, only: _only, maxPieces: _most, askEmail, ...common } = opened.terms
   const { quote } = option
   const amount =
     price?.kind === 'fiat' && quote
@@ -132,6 +134,7 @@ export function linkOfOption(
     asset,
     setBy,
     choice,
+    askEmail,
     ...(price?.kind === 'fiat' && quote && { quote: quoteFor({ opened, price, quote, pieces }) }),
   }
 }

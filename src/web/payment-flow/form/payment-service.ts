@@ -54,7 +54,7 @@ async function ask(
   }
   const amount = decimalOf(order.amountAtomic, asset.decimals)
   if (order.link) {
-    const { text, choice } = order.link
+    const { text, choice, email } = order.link
     const terms = readLink(text)?.terms
     const left = choice?.open ?? {
       amount: terms?.amountAtomic === null,
@@ -68,6 +68,7 @@ async function ask(
       ...(choice && { option: { network: order.network, asset: asset.address } }),
       ...(choice && choice.pieces > 1 && { pieces: choice.pieces }),
       ...(choice?.token && { quote: choice.token }),
+      ...(email && { email }),
     }
     return callProxy('linkPay', { body: { link: text, ...own, ...open } }, { idempotencyKey })
   }

@@ -77,6 +77,7 @@ export function startValues(
     resource: asked.resource ?? '',
     description: asked.description ?? '',
     reference: asked.reference ?? '',
+    email: '',
     fee: 'auto',
     priorityFee: '',
   }
@@ -162,6 +163,7 @@ export function intentOf(
         setBy: link.setBy,
         returnUrl: link.terms.returnUrl,
         ...(link.choice && { choice: link.choice }),
+        ...(link.askEmail && optional('email', fields.email)),
       },
     }),
     ...(link?.quote && { quote: link.quote }),
@@ -175,6 +177,7 @@ function fieldsOf(
     recipient,
     amountAtomic,
     priorityFeeAtomic,
+    link,
     resource = '',
     description = '',
     reference = '',
@@ -189,6 +192,7 @@ function fieldsOf(
     resource,
     description,
     reference,
+    email: link?.email ?? '',
     amount: writeAmount(amountAtomic, asset.decimals),
     fee: priorityFeeAtomic === undefined ? 'auto' : 'custom',
     priorityFee:

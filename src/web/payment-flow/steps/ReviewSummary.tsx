@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { MatchRow } from '#chains/match.ts'
 import { shortAddress } from '#contract/known-address.ts'
+import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import { findEntry } from '../../local-data/address-book/store.ts'
@@ -45,8 +46,9 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
         <Amount
           atomic={amountAtomic}
           decimals={asset.decimals}
+          className="font-semibold"
           exact
-          size={amountAtomic.toString().length > 18 ? 'md' : 'lg'}
+          size={formatAmount(amountAtomic, asset.decimals).length > 14 ? 'sm' : 'lg'}
           symbol={asset.symbol}
         />
         {quote && (

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { OutgoingState, PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { formatAmountText } from '../../ui/format-amount.ts'
 import type { Progress } from './ProgressCard.tsx'
 
 /** `0.1 SOL`, every digit. */
@@ -10,6 +11,20 @@ export function amountOf({
   asset,
 }: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
   return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
+}
+
+/** A button of a phone has room for so many characters. */
+const MOST_ON_BUTTON = 12
+
+/** The amount on a button: every digit where they fit, cut otherwise, with the exact figure beside it. */
+export function buttonAmountOf({
+  amountAtomic,
+  asset,
+}: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
+  const { decimals, symbol } = asset
+  const exact = formatAmount(amountAtomic, decimals)
+  const text = exact.length > MOST_ON_BUTTON ? formatAmountText(amountAtomic, decimals).text : exact
+  return `${text} ${symbol}`
 }
 
 /** What a screen reader is told when the payment moves by itself. */
@@ -165,8 +180,8 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
     case 'other':
       return {
         ...base,
-        title: t`Something else landed`,
-        body: t`The chain shows another payment. ${detail} Check your wallet before you pay again.`,
+        title: t`Another payment was confirmed`,
+        body: t`The network confirmed another payment. ${detail} Check your wallet before you pay again.`,
       }
   }
 }

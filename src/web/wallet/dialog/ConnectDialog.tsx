@@ -195,7 +195,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
 function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
   return (
     <p className="mt-3 text-sm text-muted">
-      <Trans>Approve in {name} (toolbar icon).</Trans>
+      <Trans>Approve in {name}.</Trans>
     </p>
   )
 }

@@ -126,6 +126,7 @@ export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
           register={register('recipient', {
             validate: (text) => checkRecipient(text, network, chosen.wallet),
           })}
+          sellerOnly={false}
           sellerWallets={sellerWallets}
           value={recipient}
         />

@@ -1,0 +1,89 @@
+import { Hono } from 'hono'
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import { PaymentStatusBody } from '#contract/payment-body.ts'
+import type { Service } from './service-client.ts'
+
+export type ButtonShopOptions = {
+  /** The dashboard, which serves the pay button. */
+  webUrl: string
+  service: Service
+}
+
+/** What the seller's link for it must ask for. */
+const PRINT = { reference: 'PRINT-1', amount: '0.01', symbol: 'ETH' }
+
+/**
+ * A page of another origin with the pay button, and the page that its buyers come back to. The buyer's browser only names a payment: whether it
+ * was made, to this seller, by a link and for this print, is what the service says.
+ */
+export function createButtonShop({ webUrl, service }: ButtonShopOptions): Hono {
+  const app = new Hono()
+  app.get('/button', (c) => {
+    const link = c.req.query('link') ?? ''
+    return c.html(
+      page(
+        'Demo shop',
+        html`<p>One print, 30 × 40 cm.</p>
+          <script
+            async
+            src="${webUrl}/button.js"
+            data-link="${link}"
+            data-text="Buy this print"
+          ></script>`,
+      ),
+    )
+  })
+  app.get('/thanks', async (c) => {
+    const id = c.req.query('payment') ?? ''
+    const payment = await readPayment(service, id)
+    if (!payment || !isForThePrint(payment))
+      return c.html(page('Not paid', html`<p>We know no payment of this print here.</p>`), 404)
+    if (payment.status === 'confirmed' || payment.status === 'finalized')
+      return c.html(
+        page('Thank you', html`<p>We received ${payment.amount} ${payment.symbol}.</p>`),
+      )
+    return c.html(
+      page(
+        'Payment on its way',
+        html`<meta http-equiv="refresh" content="1" />
+          <p>This page looks again by itself.</p>`,
+      ),
+    )
+  })
+  return app
+}
+
+/** Only the proxy sets `paymentLink`; beside it, the reference is the one of the link. */
+function isForThePrint({ direction, amount, symbol, metadata }: PaymentStatusBody): boolean {
+  return (
+    direction === 'received' &&
+    typeof metadata?.['paymentLink'] === 'string' &&
+    metadata['referenceId'] === PRINT.reference &&
+    amount === PRINT.amount &&
+    symbol === PRINT.symbol
+  )
+}
+
+async function readPayment(
+  { url, apiKey }: Service,
+  id: string,
+): Promise<PaymentStatusBody | undefined> {
+  const response = await fetch(`${url}/payment/status/${encodeURIComponent(id)}`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    signal: AbortSignal.timeout(10_000),
+  })
+  return response.ok ? v.parse(PaymentStatusBody, await response.json()) : undefined
+}
+
+function page(title: string, body: ReturnType<typeof html>) {
+  return html`<!doctype html>
+    <html lang="en">
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width" />
+      <link rel="icon" href="data:," />
+      <title>${title}</title>
+      <h1>${title}</h1>
+      ${body}
+    </html>`
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import type { OpenDatabase } from '#postgres/open.ts'
+import type { Context } from '../../context/context.ts'
+import { Sleep } from '../../context/sleep.ts'
+import {
+  NUMBERING_LEASE_MS,
+  numberEvents,
+  releaseNumbering,
+  takeNumbering,
+} from '../../db/number-events.ts'
+import { onRecorded } from '../../db/record-event.ts'
+
+/**
+ * NOTIFY on this channel means: these accounts have new events; without names, any may have. It
+ * carries no event, rows are the truth.
+ */
+export const EVENT_CHANNEL = 'service_event'
+/** NOTIFY on this channel means: there are events without a number, or nobody who numbers them. */
+const RECORDED_CHANNEL = 'service_event_recorded'
+const RELEASED = 'released'
+
+/** Events that are committed within this time get their numbers together. */
+const EVERY_MS = 20
+/** The holder of the lease extends it, and looks for events that it was not told of. */
+const RENEW_MS = NUMBERING_LEASE_MS / 3
+const MAX_BACKOFF_MS = 1_000
+/** Postgres takes 8,000 bytes. */
+const MAX_PAYLOAD_BYTES = 7_000
+
+/**
+ * Numbers events for all processes while this one holds the lease, and tells readers of them; without
+ * the lease it tells the holder of events that this process wrote. Both at most once in 20 ms,
+ * outside of every payment's transaction: NOTIFY takes a lock of the whole server at the commit.
+ * @returns stops it
+ */
+export async function startNumbering(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  listen: OpenDatabase['listen'],
+): Promise<() => Promise<void>> {
+  const holder = crypto.randomUUID()
+  const abort = new AbortController()
+  const sleep = new Sleep(abort.signal)
+  let holds = false
+  /** When the lease of another process may end. */
+  let freeAt = 0
+  /** Events of this process may have no number yet. */
+  let due = false
+  /** Accounts whose readers may not know of all numbers; the empty name is everybody. */
+  let untold = new Set<string>()
+
+  const recorded = () => {
+    due = true
+    sleep.end()
+  }
+  const endRecorded = onRecorded(db, recorded)
+  const unlisten = await listen(RECORDED_CHANNEL, (payload) => {
+    if (payload === RELEASED) freeAt = 0
+    if (holds || payload === RELEASED) recorded()
+  })
+
+  const notify = (channel: string, payload: string) =>
+    db.execute(sql`select pg_notify(${channel}, ${payload})`)
+
+  async function hold(): Promise<void> {
+    due = false
+    const found = await numberEvents(db, holder)
+    holds = found !== undefined
+    due ||= found?.more ?? true
+    for (const account of found?.accounts ?? []) untold.add(account)
+    if (!holds || untold.size === 0) return
+    const names = untold.has('') ? '' : [...untold].join(' ')
+    await notify(EVENT_CHANNEL, names.length > MAX_PAYLOAD_BYTES ? '' : names)
+    untold = new Set()
+  }
+
+  async function standBy(): Promise<void> {
+    if (performance.now() >= freeAt) {
+      const waitMs = await takeNumbering(db, holder)
+      holds = waitMs === 0
+      freeAt = performance.now() + waitMs
+      // The former holder may have ended before it told anybody.
+      if (holds) untold = new Set([''])
+    }
+    if (!holds && due) await notify(RECORDED_CHANNEL, '')
+    due = holds
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0
+    while (!abort.signal.aborted) {
+      const startedAt = performance.now()
+      try {
+        await (holds ? hold() : standBy())
+        if (failures > 0) log.info({ failures }, 'events are numbered again')
+        failures = 0
+      } catch (error) {
+        due = true
+        if (failures++ === 0) log.warn({ err: error }, 'events could not be numbered yet')
+      }
+      if (!due) await sleep.for(holds ? RENEW_MS : Math.max(0, freeAt - performance.now()))
+      const restMs = Math.min(EVERY_MS * 2 ** failures, MAX_BACKOFF_MS)
+      const leftMs = startedAt + restMs - performance.now()
+      // What is recorded meanwhile is numbered after it.
+      if (leftMs > 0) await delay(leftMs, undefined, abort).catch(() => {})
+    }
+  }
+  const running = run()
+
+  return async () => {
+    abort.abort()
+    endRecorded()
+    await unlisten()
+    await running
+    if (!holds) return
+    await releaseNumbering(db, holder)
+      .then(() => notify(RECORDED_CHANNEL, RELEASED))
+      .catch((error: unknown) => log.warn({ err: error }, 'the lease to number events runs out'))
+  }
+}

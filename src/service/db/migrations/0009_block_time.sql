@@ -1,0 +1,1 @@
+ALTER TABLE "service"."payment" ADD COLUMN "block_time" timestamp (3) with time zone;

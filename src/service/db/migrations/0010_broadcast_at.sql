@@ -1,0 +1,1 @@
+ALTER TABLE "service"."payment" ADD COLUMN "broadcast_at" timestamp (3) with time zone;

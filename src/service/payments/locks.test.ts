@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import pg from 'pg'
+import type { Hex } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { createTestDatabase } from '#testing/postgres.ts'
+import { openContext } from '#testing/service-context.ts'
+import { startNumbering } from '../api/events/numbering.ts'
+import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { findPayment } from '../db/payments.ts'
+import { sendPayment } from '../hosted/send.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { applyObservation } from './apply-observation.ts'
+import { buildTransaction } from './build.ts'
+import { rollBack } from './roll-back.ts'
+
+/** Who waits for whom in the database while many accounts write at once. */
+
+const ACCOUNTS = 6
+const ROUNDS = 3
+/** How long a commit takes, as on a network disk: locks are held meanwhile. */
+const COMMIT_MS = 10
+
+type Wait = { waiting: string; blocking: string; lock: string }
+
+const READ_WAITS = `
+  select waiting.application_name as waiting, blocking.application_name as blocking,
+    concat_ws(' ', l.locktype, l.relation::regclass, l.classid, l.objid, l.mode) as lock
+  from pg_locks l join pg_stat_activity waiting using (pid)
+  cross join lateral unnest(pg_blocking_pids(l.pid)) as of(pid) join pg_stat_activity blocking on blocking.pid = of.pid
+  where not l.granted and waiting.datname = current_database()`
+
+function named(target: DatabaseTarget, name: string): DatabaseTarget {
+  if (!('url' in target)) throw new Error('Expected a server.')
+  return { ...target, url: `${target.url}?application_name=${name}` }
+}
+
+/** Transactions commit late; `planted` runs in each before that. */
+function delayCommits(db: Database, planted?: (tx: Database) => Promise<unknown>): void {
+  const begin = db.transaction.bind(db)
+  db.transaction = (work, config) =>
+    begin(async (tx) => {
+      const result = await work(tx)
+      await planted?.(tx)
+      await sleep(COMMIT_MS)
+      return result
+    }, config)
+}
+
+/** One account's payments from the first event to the last, in a separate process. */
+async function openWriter(
+  evm: EvmFixture,
+  target: DatabaseTarget,
+  planted?: (tx: Database) => Promise<unknown>,
+) {
+  const opened = await openContext([evm.network], { target })
+  const { context, actor } = opened
+  delayCommits(context.db, planted)
+  const payer = await evm.wallet(10n ** 18n)
+  const recipientAddress = (await evm.wallet(0n)).address
+  const { address: till } = await createWallet(
+    { ...context, now: new Date() },
+    { accountId: actor.accountId, family: 'evm', name: 'till' },
+  )
+  await evm.client.setBalance({ address: till as Hex, value: 10n ** 18n })
+  let writes = 0
+  async function write(): Promise<void> {
+    const terms = { recipientAddress, amount: '0.01' }
+    await buildTransaction(context, actor, { walletAddress: payer.address, ...terms })
+    const { paymentId } = await sendPayment(context, actor, {
+      body: { walletAddress: till, ...terms },
+      idempotency: undefined,
+      waitMs: 0,
+    })
+    const row = await findPayment(context.db, paymentId)
+    const seen = {
+      state: 'landed',
+      succeeded: true,
+      height: (row?.builtHeight ?? 0) + 1,
+      blockHash: '0xblock',
+      confirmed: true,
+      feeAtomic: 1n,
+      blockTime: null,
+      transfer: {
+        sender: till,
+        recipient: recipientAddress,
+        asset: row?.asset ?? '',
+        amountAtomic: row?.amount ?? 0n,
+        memo: null,
+        nonce: row?.nonce ?? null,
+      },
+      failure: null,
+    } as const
+    const observe = (finalized: boolean) =>
+      applyObservation(context, {
+        paymentId,
+        signature: row?.reportedSignature ?? '',
+        source: 'watcher',
+        observation: { ...seen, finalized },
+      })
+    expect(await observe(false)).toBe('moved')
+    const confirmed = await findPayment(context.db, paymentId)
+    expect(confirmed && (await rollBack(context, confirmed))).toBe(true)
+    expect(await observe(true)).toBe('moved')
+    writes += 5
+  }
+  return {
+    run: async () => {
+      for (let round = 0; round < ROUNDS; round++) await write()
+    },
+    writes: () => writes,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}
+
+async function stormOf(planted?: (tx: Database) => Promise<unknown>) {
+  await using stack = new AsyncDisposableStack()
+  const evm = stack.use(await startEvm({ slotsInEpoch: 2 }))
+  await evm.mine()
+  const { target } = stack.use(await createTestDatabase('postgres'))
+  const writers = []
+  for (let index = 0; index < ACCOUNTS; index++)
+    writers.push(stack.use(await openWriter(evm, named(target, `account-${index}`), planted)))
+  const numbering = stack.use(await openDatabase(named(target, 'numbering'), SERVICE_SCHEMA))
+  const log = { warn: (facts: unknown) => expect.fail(String(facts)), info: () => {} }
+  stack.defer(
+    await startNumbering(
+      { db: numbering.db, log: log as unknown as Parameters<typeof startNumbering>[0]['log'] },
+      numbering.listen,
+    ),
+  )
+  if (!('url' in target)) throw new Error('Expected a server.')
+  const watcher = new pg.Client({ connectionString: target.migrationUrl })
+  await watcher.connect()
+  stack.defer(() => watcher.end())
+  const running = { writes: true }
+  const waits: Wait[] = []
+  let looks = 0
+  const storm = Promise.all(writers.map((writer) => writer.run())).finally(
+    () => (running.writes = false),
+  )
+  while (running.writes) {
+    const { rows } = await watcher.query<Wait>(READ_WAITS)
+    waits.push(...rows)
+    looks++
+  }
+  await storm
+  const between = waits.filter(({ waiting, blocking }) => waiting !== blocking)
+  return { looks, between, writes: writers.reduce((sum, { writes }) => sum + writes(), 0) }
+}
+
+describe('while many accounts write at once', () => {
+  test(
+    'no account waits for another one, and nobody who writes waits for the numbering of events',
+    { timeout: 120_000 },
+    async () => {
+      const { looks, between, writes } = await stormOf()
+      expect(writes).toBe(ACCOUNTS * ROUNDS * 5)
+      expect(looks).toBeGreaterThan(50)
+      expect(between).toEqual([])
+    },
+  )
+
+  test('a lock around every commit would be seen', { timeout: 120_000 }, async () => {
+    const { between } = await stormOf((tx) =>
+      tx.execute(sql`select pg_advisory_xact_lock(4020002)`),
+    )
+    expect(between).toContainEqual(
+      expect.objectContaining({
+        waiting: expect.stringMatching(/^account-/),
+        blocking: expect.stringMatching(/^account-/),
+        lock: expect.stringMatching(/^advisory/),
+      }),
+    )
+  })
+})

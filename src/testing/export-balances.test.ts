@@ -1,0 +1,352 @@
+import { execFileSync } from 'node:child_process'
+import { env } from 'node:process'
+import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
+import * as v from 'valibot'
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseAmount } from '#contract/amount.ts'
+import { endpoints } from '#contract/endpoints.ts'
+import { parseJson, stringifyJson } from '#contract/json.ts'
+import { SOLANA_DEVNET, type Asset } from '#contract/network.ts'
+import { PaymentRow } from '#contract/payment-body.ts'
+import { sendPayment } from '#service/hosted/send.ts'
+import { pollOnce } from '#service/monitor/poll.ts'
+import { buildTransaction } from '#service/payments/build.ts'
+import { readList } from '#service/payments/list/history.ts'
+import { readSummary } from '#service/payments/list/summary.ts'
+import { readPaymentBody } from '#service/payments/status.ts'
+import { refundPayment } from '#service/refunds/refund.ts'
+import { createWallet } from '#service/wallets/create-wallet.ts'
+import {
+  exportHead,
+  exportRows,
+  type ExportFormat,
+  type ExportOptions,
+} from '#web/pages/payments/export-rows.ts'
+import { findDebianProgram } from './debian-program.ts'
+import {
+  signBuilt,
+  startEvm,
+  startSolana,
+  type EvmFixture,
+  type SolanaFixture,
+} from './local-chains.ts'
+import { balanceOnEvm, issueUsdc } from './local-tokens.ts'
+import { eventually, openContext, ownWallet, type OpenedContext } from './service-context.ts'
+
+/** What a merchant exports, added up by hledger and compared with the chains. */
+
+const ETH = 10n ** 18n
+const SOL = 10n ** 9n
+const OPENING = ETH
+const SOL_OPENING = SOL
+/** Sent to the shop without an order. */
+const WRONG = 3n * 10n ** 15n
+/** A customer's text that would add a transaction, and move this one to another year. */
+const HOSTILE = '; date:2001-01-01\n2001-01-01 * x\n    income:sales  -5 "ETH@eip155:31337"\n    y'
+const QUOTE = {
+  currency: 'EUR',
+  amount: '31.2',
+  rate: '3120',
+  source: 'fixed',
+  round: null,
+  observedAt: 1_700_000_000_000,
+  quotedAt: 1_700_000_000_000,
+  expiresAt: 1_700_000_900_000,
+}
+
+const hledger = findDebianProgram('hledger')
+const why = hledger ? '' : ' (skipped: hledger is not installed, and only root with apt can)'
+
+let evm: EvmFixture
+let solana: SolanaFixture
+let opened: OpenedContext
+let usdc: Asset
+let customer: PrivateKeyAccount
+let solCustomer: Keypair
+let shop: PrivateKeyAccount
+let till: string
+let solTill: string
+let rows: PaymentRow[]
+
+async function follow(): Promise<void> {
+  for (const chain of opened.context.chains.values())
+    expect((await pollOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+}
+
+/** Until the last block is final. */
+async function settled(paymentId: string): Promise<void> {
+  await eventually(
+    async () => {
+      await evm.mine()
+      await follow()
+      return (await readPaymentBody(opened.context, paymentId)).status
+    },
+    (status) => status === 'finalized',
+  )
+}
+
+type Order = Pick<Parameters<typeof buildTransaction>[2], 'asset' | 'metadata'> & {
+  to: string
+  amount: string
+}
+
+async function payEvm({ to, ...order }: Order): Promise<string> {
+  const { paymentId, transaction } = await buildTransaction(opened.context, opened.actor, {
+    walletAddress: customer.address,
+    recipientAddress: to,
+    ...order,
+  })
+  await evm.client.sendRawTransaction({
+    serializedTransaction: await signBuilt(customer, transaction),
+  })
+  await evm.mine(3)
+  await settled(paymentId)
+  return paymentId
+}
+
+async function paySolana({ to, ...order }: Order): Promise<string> {
+  const { paymentId, transaction: bytes } = await buildTransaction(opened.context, opened.actor, {
+    walletAddress: solCustomer.publicKey.toBase58(),
+    recipientAddress: to,
+    network: SOLANA_DEVNET,
+    ...order,
+  })
+  const transaction = VersionedTransaction.deserialize(Buffer.from(bytes, 'base64'))
+  transaction.sign([solCustomer])
+  await solana.connection.sendRawTransaction(transaction.serialize())
+  await settled(paymentId)
+  return paymentId
+}
+
+async function send(from: string, to: string, amount: string): Promise<void> {
+  const { paymentId } = await sendPayment(opened.context, opened.actor, {
+    body: {
+      walletAddress: from,
+      recipientAddress: to,
+      amount,
+      ...(from === solTill && { network: SOLANA_DEVNET }),
+    },
+    idempotency: undefined,
+    waitMs: 0,
+  })
+  await settled(paymentId)
+}
+
+async function managed(family: 'evm' | 'solana'): Promise<string> {
+  const { context, actor } = opened
+  const { address } = await createWallet(
+    { ...context, now: new Date() },
+    { accountId: actor.accountId, family, name: family },
+  )
+  await ownWallet(opened, address)
+  return address
+}
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  await evm.mine()
+  solana = await startSolana({ slotTimeMs: 50 })
+  customer = await evm.wallet(ETH)
+  solCustomer = await solana.wallet(SOL)
+  shop = await evm.wallet(0n)
+  usdc = await issueUsdc(evm, { holder: customer.address, supply: 1_000_000_000n })
+  const network = { ...evm.network, assets: [...evm.network.assets, usdc] }
+  opened = await openContext([network, solana.network])
+  till = await managed('evm')
+  solTill = await managed('solana')
+  await ownWallet(opened, shop.address)
+  await evm.client.setBalance({ address: till as Hex, value: OPENING })
+  await solana.setAccount(solTill, { lamports: SOL_OPENING })
+
+  const order = await payEvm({
+    to: till,
+    amount: '0.010000000000000001',
+    metadata: { description: HOSTILE, referenceId: '=1+1', quote: QUOTE },
+  })
+  await payEvm({ to: shop.address, amount: '25.000001', asset: 'USDC' })
+  await paySolana({ to: solTill, amount: '0.1' })
+  await refundPayment(opened.context, opened.actor, {
+    body: { paymentId: order, amount: '0.004', reason: 'Broken; date:2001-01-01' },
+    idempotency: undefined,
+    waitMs: 0,
+  })
+  await send(till, customer.address, '0.002')
+  await send(till, shop.address, '0.05')
+  await send(solTill, solCustomer.publicKey.toBase58(), '0.01')
+  // An amount that no order asks for.
+  await evm.client.sendRawTransaction({
+    serializedTransaction: await customer.signTransaction({
+      type: 'eip1559',
+      chainId: 31_337,
+      nonce: await evm.client.getTransactionCount({ address: customer.address }),
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      to: shop.address,
+      value: WRONG,
+    }),
+  })
+  await evm.mine(3)
+  await follow()
+  const page = await readList(
+    opened.context,
+    opened.actor,
+    v.parse(endpoints.paymentList.query, { limit: '500' }),
+  )
+  rows = page.payments.map((row) => v.parse(PaymentRow, parseJson(stringifyJson(row))))
+})
+afterAll(async () => {
+  await opened?.[Symbol.asyncDispose]()
+  await solana?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+function exported(format: ExportFormat): string {
+  const options: ExportOptions = {
+    format,
+    separator: ',',
+    mark: false,
+    networkName: (network) => network,
+  }
+  return `${exportHead(options)}${exportRows(rows, new Map(), { ...options, first: true })}`
+}
+
+type Balances = Map<string, bigint>
+const DECIMALS: Readonly<Record<string, number>> = { ETH: 18, SOL: 9, USDC: 6 }
+
+function add(balances: Balances, key: string, text: string): void {
+  const [symbol = ''] = key.split(' ').at(-1)?.split('@') ?? []
+  const decimals = DECIMALS[symbol] ?? expect.fail(`unknown commodity ${key}`)
+  const read = parseAmount(text.replace(/^-/, ''), decimals)
+  const atomic = read.ok ? read.atomic : Number(text) === 0 ? 0n : expect.fail(`no amount: ${text}`)
+  const sum = (balances.get(key) ?? 0n) + (text.startsWith('-') ? -atomic : atomic)
+  balances.set(key, sum)
+}
+
+/** What hledger says of the export; it refuses a transaction that does not balance. */
+function askHledger(...args: string[]): string {
+  const options = { encoding: 'utf8', env: { ...env, LC_ALL: 'C.UTF-8' } } as const
+  const input = exported('hledger')
+  return execFileSync(hledger ?? '', ['-f', '-', ...args, '-O', 'csv'], { input, ...options })
+}
+
+/** By account and commodity. */
+function addUpWithHledger(): Balances {
+  const csv = askHledger('balance', '--flat', '-N', '-E', '--layout=bare')
+  const balances: Balances = new Map()
+  for (const line of csv.trim().split('\n').slice(1)) {
+    const [account = '', commodity = '', balance = ''] = line.slice(1, -1).split('","')
+    add(balances, `${account} ${commodity}`, balance)
+  }
+  return balances
+}
+
+/** The same from the journal, one line a posting. */
+function addUpJournal(): Balances {
+  const balances: Balances = new Map()
+  const [, ...lines] = exported('journal').trim().split('\r\n20')
+  for (const line of lines) {
+    const [, , , account = '', amount = '', commodity = ''] = line.split(',')
+    add(balances, `${account} ${commodity}`, amount)
+  }
+  return balances
+}
+
+const asset = (wallet: string, commodity: string) =>
+  `assets:${wallet.startsWith('0x') ? 'eip155-31337' : SOLANA_DEVNET.replace(':', '-')}:${wallet} ${commodity}`
+const ether = 'ETH@eip155:31337'
+const sol = `SOL@${SOLANA_DEVNET}`
+const usdcName = () => `USDC@eip155:31337/${usdc.address}`
+
+async function expectChain(balances: Balances): Promise<void> {
+  const wei = (address: string) => evm.client.getBalance({ address: address as Hex })
+  // Managed wallets, to the base unit: what they began with and the ledger are what they hold.
+  expect(OPENING + (balances.get(asset(till, ether)) ?? 0n)).toBe(await wei(till))
+  expect(SOL_OPENING + (balances.get(asset(solTill, sol)) ?? 0n)).toBe(
+    BigInt(await solana.connection.getBalance(new PublicKey(solTill))),
+  )
+  // A payout wallet: the recorded payments, and the transfer that nobody ordered as the difference.
+  expect(balances.get(asset(shop.address, usdcName()))).toBe(
+    await balanceOnEvm(evm, usdc, shop.address),
+  )
+  expect((await wei(shop.address)) - (balances.get(asset(shop.address, ether)) ?? 0n)).toBe(WRONG)
+  // Fees, refunds and internal transfers in accounts of their own.
+  expect(balances.get(`income:sales ${ether}`)).toBe(-10_000_000_000_000_001n)
+  expect(balances.get(`income:sales ${sol}`)).toBe(-SOL / 10n)
+  expect(balances.get(`income:sales ${usdcName()}`)).toBe(-25_000_001n)
+  expect(balances.get(`income:refunds ${ether}`)).toBe(4n * 10n ** 15n)
+  expect(balances.get(`expenses:payments ${ether}`)).toBe(2n * 10n ** 15n)
+  expect(balances.get(`expenses:payments ${sol}`)).toBe(SOL / 100n)
+  expect(balances.get(`equity:internal transfers ${ether}`)).toBe(0n)
+  expect(balances.get(`expenses:network fees ${ether}`)).toBeGreaterThan(0n)
+  expect(balances.get(`expenses:network fees ${sol}`)).toBeGreaterThan(0n)
+  // Nothing of the customer's text became a posting.
+  expect([...balances.keys()].filter((key) => /^(y|x) /.test(key))).toEqual([])
+}
+
+describe.skipIf(!hledger)(`with hledger${why}`, () => {
+  test('the exported journal balances and equals the chains', async () => {
+    await expectChain(addUpWithHledger())
+  })
+
+  test('every transaction stands at its day, and a customer’s text moves none', () => {
+    const csv = askHledger('register')
+    const dates = [...csv.matchAll(/^"\d+","(\d{4}-\d{2}-\d{2})"/gm)].map(([, date]) => date)
+    const days = new Set(
+      rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)),
+    )
+    expect(dates.length).toBeGreaterThan(20)
+    expect(dates.filter((date) => date === undefined || !days.has(date))).toEqual([])
+  })
+})
+
+test('the journal of one line a posting equals the chains', async () => {
+  const balances = addUpJournal()
+  await expectChain(balances)
+  const sums = new Map<string, bigint>()
+  for (const [key, atomic] of balances) {
+    const commodity = key.split(' ').at(-1) ?? ''
+    sums.set(commodity, (sums.get(commodity) ?? 0n) + atomic)
+  }
+  expect([...sums.values()]).toEqual([0n, 0n, 0n])
+})
+
+test('the figures of the overview are those of the chains', async () => {
+  const { assets } = await readSummary(opened.context, opened.actor, {
+    wallets: undefined,
+    days: 7,
+  })
+  const [eth, token, lamports] = ['ETH', 'USDC', 'SOL'].map((symbol) =>
+    assets.find((each) => each.symbol === symbol),
+  )
+  const fees = (symbol: string) =>
+    rows.reduce(
+      (sum, { fee }) => sum + (fee?.own && fee.symbol === symbol ? BigInt(fee.amountAtomic) : 0n),
+      0n,
+    )
+  const net = (asset: typeof eth) =>
+    BigInt(asset?.receivedAtomic ?? 0) - BigInt(asset?.sentAtomic ?? 0)
+  const [atTill, atShop] = await Promise.all(
+    [till, shop.address].map((address) => evm.client.getBalance({ address: address as Hex })),
+  )
+  // Own wallets together: an internal transfer is neither income nor expense.
+  expect(net(eth) - fees('ETH')).toBe((atTill ?? 0n) + (atShop ?? 0n) - OPENING - WRONG)
+  expect(net(token)).toBe(await balanceOnEvm(evm, usdc, shop.address))
+  expect(net(lamports) - fees('SOL')).toBe(
+    BigInt(await solana.connection.getBalance(new PublicKey(solTill))) - SOL_OPENING,
+  )
+  for (const asset of [eth, token, lamports])
+    expect(
+      asset?.days.reduce(
+        (sum, day) => sum + BigInt(day.receivedAtomic) - BigInt(day.sentAtomic),
+        0n,
+      ),
+    ).toBe(net(asset))
+  expect([eth, token, lamports].map((asset) => [asset?.receivedCount, asset?.sentCount])).toEqual([
+    [1, 2],
+    [1, 0],
+    [1, 1],
+  ])
+})
