@@ -306,6 +306,8 @@ export type ObservedTransfer = {
   memo: string | null
   nonce: number | null
   fingerprint?: string
+  /** EVM: the nonce of the EIP-3009 authorization that the token says it moved this by. */
+  authorization?: string
 }
 
 export type TokenInfo = {

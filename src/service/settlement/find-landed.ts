@@ -28,7 +28,9 @@ async function findUse(
   const use = await contracts.findUse(authorization, payment.builtHeight)
   if (!use.used) return { state: 'unseen', used: false }
   if (use.signature === null) return { state: 'unseen', used: true }
-  const observation = await chain.observe(use.signature, (seen) => asPaymentResult(payment, seen))
+  const observation = await chain.observe(use.signature, (seen) =>
+    asPaymentResult(payment, seen, authorization),
+  )
   return observation.state === 'not_found'
     ? { state: 'unseen', used: true }
     : { state: 'seen', signature: use.signature, observation }

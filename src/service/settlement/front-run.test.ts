@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
 import { multicall3 } from '#devnet/artifacts/load.ts'
+import { eventually } from '#testing/service-context.ts'
 import {
   openMinedTokenFixture,
   type MinedTokenFixture,
@@ -59,15 +60,18 @@ async function executeTogether(authorizations: readonly VerifiedAuthorization[])
   })
 }
 
+/** Waits until the service has broadcast this many transactions that wait for a block. */
 async function untilPooled(count: number): Promise<void> {
-  for (;;) {
-    const { pending } = await fixture.evm.client.getTxpoolContent()
-    const own = Object.entries(pending).find(
-      ([sender]) => sender.toLowerCase() === fixture.facilitator.address.toLowerCase(),
-    )
-    if (Object.keys(own?.[1] ?? {}).length >= count) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await eventually(
+    async () => {
+      const { pending } = await fixture.evm.client.getTxpoolContent()
+      const own = Object.entries(pending).find(
+        ([sender]) => sender.toLowerCase() === fixture.facilitator.address.toLowerCase(),
+      )
+      return Object.keys(own?.[1] ?? {}).length
+    },
+    (found) => found >= count,
+  )
 }
 
 test('one transfer pays for one of two authorizations whose nonces were used in one transaction', async () => {
@@ -93,4 +97,21 @@ test('one transfer pays for one of two authorizations whose nonces were used in 
     false,
     true,
   ])
+})
+
+test('two authorizations that a third party executes in one transaction both pay', async () => {
+  using _ = fixture.withoutMining()
+  const all = await fixture.parties()
+  const headers = [
+    await payInvoice(all.client, all.requirements),
+    await payInvoice(all.client, all.requirements),
+  ]
+  const told = Promise.all(headers.map((header) => fixture.receive(all, header, { timeout: 20 })))
+  await untilPooled(2)
+  await executeTogether(
+    await Promise.all(headers.map((header) => fixture.authorizationOf(all, header))),
+  )
+  await fixture.evm.mine(12)
+  expect((await told).map(({ verified }) => verified)).toEqual([true, true])
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
 })

@@ -59,7 +59,9 @@ export async function monitorSettlement(
       { ...ours.reverted, used: use.used },
     )
   if (use.used && use.signature !== null) {
-    const observation = await chain.observe(use.signature, (seen) => asPaymentResult(payment, seen))
+    const observation = await chain.observe(use.signature, (seen) =>
+      asPaymentResult(payment, seen, authorized.authorization),
+    )
     return void (await apply({ signature: use.signature, observation }))
   }
   const failure = await authorizationEndReason(context, payment, { ...authorized, used: use.used })

@@ -4,9 +4,6 @@ import {
   type GetTransactionReturnType,
   type Hex,
   type PublicClient,
-  erc20Abi,
-  parseEventLogs,
-  type Log,
 } from 'viem'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
@@ -18,6 +15,7 @@ import type { Head, Observation, ObservedTransfer } from '../chain.ts'
 import { requireQuorumFinality } from '../quorum-finality.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readHeadOf } from './head.ts'
+import { readTokenMoves } from './token-moves.ts'
 
 type Query = { hash: string; head: Head; as: (seen: Observation) => Observation }
 
@@ -64,7 +62,7 @@ async function observeOnce(
     feeAtomic: feeOf(receipt),
     blockTime: new Date(Number(block.timestamp) * 1000),
     transfer,
-    moved: readTransferLogs(receipt.logs),
+    moved: readTokenMoves(receipt.logs),
     failure:
       receipt.status === 'success'
         ? short
@@ -148,21 +146,4 @@ async function orUndefined<T>(
     if (error instanceof absent) return undefined
     throw error
   }
-}
-
-/** What the tokens of a transaction say they moved. A token may say anything: only what is said by the token that was asked for counts. */
-function readTransferLogs(logs: readonly Log[]): ObservedTransfer[] {
-  return parseEventLogs({
-    abi: erc20Abi,
-    eventName: 'Transfer',
-    logs: [...logs],
-    strict: true,
-  }).map(({ address, args }) => ({
-    sender: checksumAddress(args.from),
-    recipient: checksumAddress(args.to),
-    asset: checksumAddress(address),
-    amountAtomic: args.value,
-    memo: null,
-    nonce: null,
-  }))
 }
