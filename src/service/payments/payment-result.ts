@@ -1,4 +1,5 @@
 import type { Authorization } from '#chains/evm/authorization.ts'
+import { checksumAddress } from '#contract/address.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { matchesPayment } from './matches-payment.ts'
@@ -22,7 +23,7 @@ export function asPaymentResult(
   const paid = [...(observation.moved ?? []), observation.transfer].some(
     (moved) =>
       matchesPayment(payment, moved, observation.height) &&
-      (authorization?.method !== 'eip3009' || isMovedBy(authorization, moved)),
+      (authorization === undefined || isMovedBy(authorization, moved)),
   )
   if (!observation.succeeded || paid) return { ...observation, transfer }
   return {
@@ -33,6 +34,24 @@ export function asPaymentResult(
   }
 }
 
-function isMovedBy({ nonce }: Authorization, { authorization }: ObservedTransfer): boolean {
-  return authorization?.toLowerCase() === nonce.toLowerCase()
+/** Whether the token names this use for a transfer. Permit2 names none: `findUse` proves the use. */
+function isMovedBy({ method, nonce }: Authorization, transfer: ObservedTransfer | null): boolean {
+  return method === 'permit2' || transfer?.authorization?.toLowerCase() === nonce.toLowerCase()
+}
+
+/** What the execution of an authorization moved: exactly what its payer signed. */
+export function findExecuted(
+  authorization: Authorization,
+  moved: readonly ObservedTransfer[] = [],
+): ObservedTransfer | undefined {
+  const { from, to, token, amountAtomic } = authorization
+  const [sender, recipient, asset] = [from, to, token].map((address) => checksumAddress(address))
+  return moved.find(
+    (transfer) =>
+      transfer.sender === sender &&
+      transfer.recipient === recipient &&
+      transfer.asset === asset &&
+      transfer.amountAtomic === amountAtomic &&
+      isMovedBy(authorization, transfer),
+  )
 }

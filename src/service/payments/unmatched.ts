@@ -1,3 +1,4 @@
+import type { Authorization } from '#chains/evm/authorization.ts'
 import { familyOf } from '#contract/network.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
@@ -11,12 +12,15 @@ import {
 } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted } from './attribution.ts'
+import { findExecuted } from './payment-result.ts'
 
 /** A transfer that was seen, the accounts whose orders it fits, and those of whose ledgers it is a payment already. */
 export type UnmatchedCandidate = {
   signature: string
   accountIds: readonly string[]
   settled?: ReadonlySet<string>
+  /** What a third party executed in it, and the key under which a payment would have used it up. */
+  executed?: { key: string; authorization: Authorization }
 }
 
 /**
@@ -26,13 +30,14 @@ export type UnmatchedCandidate = {
 export async function noteUnmatched(
   context: Context,
   chain: Chain,
-  { signature, accountIds, settled }: UnmatchedCandidate,
+  { signature, accountIds, settled, executed }: UnmatchedCandidate,
 ): Promise<void> {
   const { network } = chain.network
   if (familyOf(network) !== 'evm') return
   const seen = await chain.observe(signature)
-  if (seen.state !== 'landed' || !seen.succeeded || !seen.transfer) return
-  const { transfer } = seen
+  if (seen.state !== 'landed' || !seen.succeeded) return
+  const transfer = executed ? findExecuted(executed.authorization, seen.moved) : seen.transfer
+  if (!transfer) return
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
   if (!asset) return
   const [owner, hosted] = await Promise.all([
@@ -47,8 +52,8 @@ export async function noteUnmatched(
     await context.db.transaction(async (tx) => {
       await lockTransfer(tx, { accountId, network, signature })
       // What pays an order, or a resource by its proof, is not missing an order.
-      const claim = { network, key: unmatchedKey(signature), scope: accountId }
-      if ((await findClaim(tx, claim))?.consumedAt) return
+      for (const key of [unmatchedKey(signature), ...(executed ? [executed.key] : [])])
+        if ((await findClaim(tx, { network, key, scope: accountId }))?.consumedAt) return
       await insertUnmatched(tx, {
         accountId,
         network,

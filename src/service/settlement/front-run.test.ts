@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
 import { multicall3 } from '#devnet/artifacts/load.ts'
+import { readUnmatched } from '#service/payments/unmatched-list.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
   openMinedTokenFixture,
   type MinedTokenFixture,
   type Parties,
 } from '#testing/token-fixture.ts'
-import { payInvoice, queueFrom } from '#testing/token-payers.ts'
+import { payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
 
 /** What a payer of tokens signed, executed by a third party: before it is presented, or together with something else. */
 
@@ -58,6 +59,26 @@ async function executeTogether(authorizations: readonly VerifiedAuthorization[])
     gas: 1_000_000n,
     tip: 9n * 10n ** 9n,
   })
+}
+
+/** Executes one, as anybody may who sees it, and waits for its block. */
+async function execute(authorization: VerifiedAuthorization): Promise<Hex> {
+  const hash = await sendFrom(
+    fixture.evm,
+    await fixture.evm.wallet(10n ** 18n),
+    callOf(authorization),
+  )
+  await fixture.evm.client.waitForTransactionReceipt({ hash })
+  return hash
+}
+
+/** What the ledger lists as unmatched of a payer. */
+async function listed({ payer }: Parties) {
+  const { transfers } = await readUnmatched(fixture.context, fixture.actor, {
+    limit: 100,
+    offset: 0,
+  })
+  return transfers.filter(({ sender }) => sender === payer.address)
 }
 
 /** Waits until the service has broadcast this many transactions that wait for a block. */
@@ -114,4 +135,30 @@ test('two authorizations that a third party executes in one transaction both pay
   await fixture.evm.mine(12)
   expect((await told).map(({ verified }) => verified)).toEqual([true, true])
   expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+})
+
+test.each(['eip3009', 'permit2'] as const)(
+  '%s: what a third party executes before it is presented is refused, and listed once as unmatched for the payee',
+  async (method) => {
+    const all = await fixture.parties({ method })
+    const header = await payInvoice(all.client, all.requirements)
+    const authorization = await fixture.authorizationOf(all, header)
+    const hash = await execute(authorization)
+    for (let times = 0; times < 2; times++)
+      await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await listed(all)).toMatchObject([
+      { signature: hash, recipient: all.payee.address, amountAtomic: all.amount.toString() },
+    ])
+  },
+)
+
+test('an authorization whose nonce was used for another payee is refused, and no money is listed', async () => {
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
+  const elsewhere = await fixture.evm.wallet(0n)
+  const authorization = await fixture.authorizationOf(all, header)
+  await execute(await redirected(all, authorization, elsewhere.address))
+  await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
+  expect(await listed(all)).toEqual([])
 })

@@ -19,8 +19,9 @@ import {
   factOfUse,
   simulateExecution,
 } from '../verification/check-authorization.ts'
-import { undecided } from '../verification/verification-report.ts'
+import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
+import { noteExecuted } from './note-executed.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
 import {
@@ -45,6 +46,20 @@ const POLL_MS = 200
  * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
 export async function settleAuthorization(
+  context: Context,
+  job: Job,
+  held: Held,
+): Promise<Settled> {
+  try {
+    return await settleUnused(context, job, held)
+  } catch (error) {
+    if (error instanceof ProofRefusedError)
+      await noteExecuted(context, job, { ...held, key: held.held.key })
+    throw error
+  }
+}
+
+async function settleUnused(
   context: Context,
   job: Job,
   { chain, held, authorization }: Held,
