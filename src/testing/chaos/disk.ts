@@ -14,9 +14,12 @@ import { checkLoad, checkRunning } from './measure.ts'
  * The disk of a durable Postgres server fills up while payments are sent and proofs granted; some seconds later
  * there is space again, and the operator restarts the server. The disk is a tmpfs of 384 MB, so this
  * needs the right to mount: run it as root, or in `unshare --mount --map-root-user`. A round is one
- * full disk.
+ * full disk. At the end the disk of an embedded database fills up once.
  */
 const SIZE_MB = 384
+/** The embedded database needs less. */
+const EMBEDDED_MB = 256
+const EMBEDDED = '503 disk, 200'
 const BLOCK = Buffer.alloc(1 << 20)
 const Ready = v.object({ checks: v.array(v.object({ name: v.string(), ok: v.boolean() })) })
 const FULL_MS = 6_000
@@ -24,7 +27,7 @@ const ALONE_MS = 3_000
 
 await runCommand('chaos:disk', { short: 1, long: 15 }, async ({ rounds, rng, measure }) => {
   await using stack = new AsyncDisposableStack()
-  const disk = mountDisk()
+  const disk = mountDisk(SIZE_MB)
   stack.defer(() => disk.unmount())
   const harness = stack.use(await openFaultHarness({ rng, dataFolder: disk.folder }))
   const service = stack.use(await startServiceProcess(harness.env))
@@ -77,6 +80,13 @@ await runCommand('chaos:disk', { short: 1, long: 15 }, async ({ rounds, rng, mea
     refusedWhileFull >= rounds,
   )
   measure('calls answered with 500', internal, '0', internal === 0)
+  const embedded = await fillEmbedded(harness.env)
+  measure(
+    'readiness of an embedded database with a full disk, then with space',
+    embedded.join(', '),
+    EMBEDDED,
+    embedded.join(', ') === EMBEDDED,
+  )
   await checkRunning(measure, [service])
   await checkLoad(measure, harness, load)
 })
@@ -89,6 +99,35 @@ async function readDisk({ internalUrl }: ServiceProcess): Promise<string> {
   return failed ? `${answer.status} disk` : String(answer.status)
 }
 
+/** What readiness says with the embedded database, when its disk is full and when it has space again. */
+async function fillEmbedded(harnessEnv: Record<string, string>): Promise<string[]> {
+  const env = Object.fromEntries(
+    Object.entries(harnessEnv).filter(([name]) => !name.endsWith('DATABASE_URL')),
+  )
+  await using stack = new AsyncDisposableStack()
+  const disk = mountDisk(EMBEDDED_MB)
+  stack.defer(() => disk.unmount())
+  const service = stack.use(
+    await startServiceProcess({ ...env, DATA_DIR: join(disk.folder, 'data') }),
+  )
+  await eventually(
+    () => readDisk(service),
+    (found) => found === '200',
+  )
+  disk.fill()
+  // A disk that was written counts as good for some seconds.
+  const full = await eventually(
+    () => readDisk(service),
+    (found) => found !== '200',
+  )
+  disk.clear()
+  const cleared = await eventually(
+    () => readDisk(service),
+    (found) => found !== full,
+  )
+  return [full, cleared]
+}
+
 type Disk = {
   folder: string
   free: () => number
@@ -98,10 +137,10 @@ type Disk = {
 }
 
 /** @throws Error where mounting is not allowed: no other disk can be filled here */
-function mountDisk(): Disk {
+function mountDisk(sizeMb: number): Disk {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-disk-'))
   const run = (program: string, ...args: string[]) => spawnSync(program, args, { encoding: 'utf8' })
-  const mounted = run('mount', '-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', folder)
+  const mounted = run('mount', '-t', 'tmpfs', '-o', `size=${sizeMb}m`, 'tmpfs', folder)
   if (mounted.status !== 0)
     throw new Error(`A tmpfs cannot be mounted (${mounted.stderr.trim()}): run this as root.`)
   const ballast = join(folder, 'ballast')
