@@ -25,9 +25,9 @@ function log(address: Hex, topics: unknown, data: Hex = '0x'): Log {
     transactionHash: nonce('0'),
     transactionIndex: 0,
     removed: false,
-  } as Log
+  }
 }
-const use = (digit: string, authorizer = payer, address = token) =>
+const used = (digit: string, authorizer = payer, address = token) =>
   log(
     address,
     encodeEventTopics({
@@ -46,17 +46,17 @@ const move = (to: Hex, value = 7n, address = token) =>
 test.each<[string, Log[], (Hex | undefined)[]]>([
   [
     'a use before each transfer',
-    [use('a'), move(payee), use('b'), move(payee)],
+    [used('a'), move(payee), used('b'), move(payee)],
     ['a', 'b'].map(nonce),
   ],
   [
     'a use after each transfer',
-    [move(payee), use('a'), move(payee), use('b')],
+    [move(payee), used('a'), move(payee), used('b')],
     ['b', 'a'].map(nonce),
   ],
-  ['a use of another payer', [use('a', otherPayer), move(payee)], [undefined]],
-  ['a use of another token', [use('a', payer, otherToken), move(payee)], [undefined]],
-  ['a fee and the payment', [use('a'), move(otherPayer, 1n), move(payee)], ['a', 'a'].map(nonce)],
+  ['a use of another payer', [used('a', otherPayer), move(payee)], [undefined]],
+  ['a use of another token', [used('a', payer, otherToken), move(payee)], [undefined]],
+  ['a fee and the payment', [used('a'), move(otherPayer, 1n), move(payee)], ['a', 'a'].map(nonce)],
   ['no use', [move(payee)], [undefined]],
 ])('%s: each transfer belongs to the use that moved it', (_, logs, expected) => {
   expect(readTokenMoves(logs).map(({ authorization }) => authorization)).toEqual(expected)
