@@ -63,7 +63,7 @@ const Delivery = v.object({
   cursor: v.nullable(v.string()),
   type: v.picklist([...WEBHOOK_TYPES, 'test']),
   paymentId: v.nullable(v.string()),
-  status: v.picklist(STATES),
+  state: v.picklist(STATES),
   attempts: v.number(),
   createdAt: timestamp,
   lastAttemptAt: v.nullable(timestamp),
@@ -74,7 +74,7 @@ const Delivery = v.object({
   response: v.nullable(v.object({ status: v.number(), body: v.string(), durationMs: v.number() })),
 })
 
-/** What is sent. `previous` is the `cursor` of the delivery before it: whoever has that one misses nothing. */
+/** What is sent. `previous` is the `cursor` of the delivery before it: a receiver that has that one misses nothing. */
 export const WebhookMessage = v.object({
   type: v.picklist([...WEBHOOK_TYPES, 'test']),
   timestamp: v.string(),
@@ -89,13 +89,10 @@ const changing = ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'
 /** Additions. A webhook tells what payments say, so its key needs `payment:read` too. */
 export const webhookRows = {
   eventList: {
-    summary: 'Events of the account after one, oldest first',
+    summary: 'Events of the account after one, oldest first, 100 at a time',
     scope: 'payment:read',
     audience: 'key',
-    query: v.strictObject({
-      after: v.optional(cursor, '0'),
-      limit: v.optional(wholeNumber(1, 50), '50'),
-    }),
+    query: v.strictObject({ after: v.optional(cursor, '0') }),
     /** `next`: what to ask with as `after`; the same while nothing is new. */
     response: v.object({
       success: v.literal(true),
@@ -160,8 +157,8 @@ export const webhookRows = {
     ...common,
     params,
     query: v.strictObject({
-      status: v.optional(v.picklist(STATES)),
-      limit: v.optional(wholeNumber(1, 100), '20'),
+      state: v.optional(v.picklist(STATES)),
+      limit: v.optional(wholeNumber(1, 500), '50'),
       offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
     }),
     response: v.object({ success: v.literal(true), deliveries: v.array(Delivery) }),

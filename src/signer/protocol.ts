@@ -47,8 +47,8 @@ const owner = { id: text, accountId: text }
 const SealedKey = v.object({ ...owner, vaultKeyId: text, wrappedKey: text, sealedSecret: text })
 export type SealedKey = v.InferOutput<typeof SealedKey>
 
-const NewKey = v.object({ ...owner, secret: bytes })
-export type NewKey = v.InferOutput<typeof NewKey>
+const NewSigningKey = v.object({ ...owner, secret: bytes })
+export type NewSigningKey = v.InferOutput<typeof NewSigningKey>
 
 const MacRequest = v.object({ key: SealedKey, message: bytes })
 export type MacRequest = v.InferOutput<typeof MacRequest>
@@ -108,7 +108,7 @@ export interface Signer extends AsyncDisposable {
    */
   sign(request: SignRequest): Promise<SignerSignature>
   /** Seals a secret that signs messages. `secret` is overwritten. */
-  sealKey(request: NewKey): Promise<SealedKey>
+  sealKey(request: NewSigningKey): Promise<SealedKey>
   /**
    * The HMAC-SHA256 of a message under such a secret.
    * @throws Error when the sealed secret does not open; `SERVICE_UNAVAILABLE` without a signer
@@ -122,7 +122,7 @@ export const METHODS = {
   seal: { params: NewSecret, result: SealedWallet },
   open: { params: SealedWallet, result: nothing },
   sign: { params: SignRequest, result: Signature },
-  sealKey: { params: NewKey, result: SealedKey },
+  sealKey: { params: NewSigningKey, result: SealedKey },
   mac: { params: MacRequest, result: bytes },
 } as const
 export type Method = keyof typeof METHODS

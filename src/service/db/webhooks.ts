@@ -55,7 +55,7 @@ export async function extendWebhook(db: Database, id: string, holder: string): P
   return rows.length > 0
 }
 
-/** The time stays: whoever was served longest ago is served next. */
+/** The time stays: the endpoint that was served longest ago is served next. */
 export async function releaseWebhook(db: Database, id: string, holder: string): Promise<void> {
   await db
     .update(webhookEndpoint)
@@ -111,7 +111,7 @@ export async function readDue(
     .limit(limit)
 }
 
-export type Attempt = {
+export type WebhookAttempt = {
   state: WebhookState
   nextAttemptAt: Date
   body: string
@@ -126,7 +126,7 @@ export type Attempt = {
 export async function writeAttempt(
   db: Database,
   { endpointId, id }: Pick<WebhookDelivery, 'endpointId' | 'id'>,
-  { holder, attempt }: { holder: string; attempt: Attempt },
+  { holder, attempt }: { holder: string; attempt: WebhookAttempt },
 ): Promise<boolean> {
   const rows = await db
     .update(webhookDelivery)

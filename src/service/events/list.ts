@@ -9,11 +9,10 @@ import { toMessage } from './to-message.ts'
 export async function listEvents(
   context: Context,
   { accountId }: Actor,
-  { after, limit }: EndpointInput<'eventList'>['query'],
+  { after }: EndpointInput<'eventList'>['query'],
 ): Promise<EndpointReply<'eventList'>> {
   const filter = { accountId, kinds: EVENT_KINDS, wallets: [] }
-  const page = await readEvents(context.db, filter, BigInt(after))
-  const rows = page.slice(0, limit)
+  const rows = await readEvents(context.db, filter, BigInt(after))
   const events = await Promise.all(
     rows.map((row) => toMessage(context.db, row, (id) => readPaymentBody(context, id))),
   )

@@ -32,7 +32,7 @@ export function webhookExamples(status: EndpointReply<'paymentStatus'>): Example
     cursor: '4711',
     type: 'payment.finalized' as const,
     paymentId,
-    status: 'delivered' as const,
+    state: 'delivered' as const,
     attempts: 1,
     createdAt: timestamp + 30_000,
     lastAttemptAt: timestamp + 30_100,
@@ -47,7 +47,7 @@ export function webhookExamples(status: EndpointReply<'paymentStatus'>): Example
     cursor: null,
     type: 'test' as const,
     paymentId: null,
-    status: 'pending' as const,
+    state: 'pending' as const,
     attempts: 0,
     lastAttemptAt: null,
     nextAttemptAt: timestamp,
@@ -80,7 +80,7 @@ export function webhookExamples(status: EndpointReply<'paymentStatus'>): Example
     },
     webhookTest: { request: { params }, reply: { success: true, delivery: waiting } },
     webhookDeliveries: {
-      request: { params, query: { status: 'delivered' } },
+      request: { params, query: { state: 'delivered' } },
       reply: { success: true, deliveries: [delivery] },
     },
     webhookRedeliver: {

@@ -16,7 +16,7 @@ import {
   releaseWebhook,
   writeAttempt,
   writeDeliveries,
-  type Attempt,
+  type WebhookAttempt,
   type WebhookDelivery,
   type WebhookEndpoint,
 } from '../db/webhooks.ts'
@@ -24,7 +24,7 @@ import { readEvent } from '../events/read.ts'
 import { toMessage, type ReadPayment } from '../events/to-message.ts'
 import { signMessage } from './sign.ts'
 
-export type Sender = Pick<Context, 'db' | 'signer' | 'log' | 'now' | 'config'> & {
+export type WebhookSender = Pick<Context, 'db' | 'signer' | 'log' | 'now' | 'config'> & {
   readPayment: ReadPayment
   /** Names this process in leases. */
   holder: string
@@ -62,7 +62,7 @@ export function pauseAfter(attempts: number, random = Math.random()): number {
  * Sends all that is due to an endpoint whose lease this process holds, and gives the lease back.
  * @returns when something is due again, as far as was seen here
  */
-export async function deliverTo(sender: Sender, endpoint: WebhookEndpoint): Promise<number> {
+export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint): Promise<number> {
   const { db, holder, now, signal } = sender
   const { id } = endpoint
   let dueAt = Infinity
@@ -98,10 +98,10 @@ export async function deliverTo(sender: Sender, endpoint: WebhookEndpoint): Prom
 
 /** One attempt. @returns undefined when the lease was lost meanwhile */
 async function deliver(
-  sender: Sender,
+  sender: WebhookSender,
   endpoint: WebhookEndpoint,
   delivery: WebhookDelivery,
-): Promise<Attempt | undefined> {
+): Promise<WebhookAttempt | undefined> {
   const { db, holder, now } = sender
   const startedAt = performance.now()
   // What was sent once is sent again as it was.
@@ -111,7 +111,7 @@ async function deliver(
   const ok =
     answer.responseStatus !== null && answer.responseStatus >= 200 && answer.responseStatus < 300
   const nextAttemptAt = new Date(at.getTime() + pauseAfter(delivery.attempts + 1))
-  const attempt: Attempt = {
+  const attempt: WebhookAttempt = {
     ...answer,
     failure: ok ? null : (answer.failure ?? 'status'),
     state: ok ? 'delivered' : nextAttemptAt > delivery.retryUntil ? 'dead' : 'pending',
@@ -123,7 +123,10 @@ async function deliver(
   return (await writeAttempt(db, delivery, { holder, attempt })) ? attempt : undefined
 }
 
-async function writeBody({ db, readPayment }: Sender, delivery: WebhookDelivery): Promise<string> {
+async function writeBody(
+  { db, readPayment }: WebhookSender,
+  delivery: WebhookDelivery,
+): Promise<string> {
   const { type, number, previous, createdAt } = delivery
   const message: v.InferInput<typeof WebhookMessage> = {
     type,
@@ -139,10 +142,10 @@ async function readData(db: Database, number: bigint, readPayment: ReadPayment) 
   return await toMessage(db, await readEvent(db, number), readPayment)
 }
 
-type Answered = Pick<Attempt, 'responseStatus' | 'responseBody' | 'failure'>
+type Answered = Pick<WebhookAttempt, 'responseStatus' | 'responseBody' | 'failure'>
 
 async function post(
-  { signer, config, log, now, attemptMs = ATTEMPT_MS }: Sender,
+  { signer, config, log, now, attemptMs = ATTEMPT_MS }: WebhookSender,
   { id, url, accountId, secrets }: WebhookEndpoint,
   message: { id: string; body: string },
 ): Promise<Answered> {

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 export async function listDeliveries(
   context: Context,
   actor: Actor,
-  { params: { id }, query: { status, limit, offset } }: EndpointInput<'webhookDeliveries'>,
+  { params: { id }, query: { state, limit, offset } }: EndpointInput<'webhookDeliveries'>,
 ): Promise<EndpointReply<'webhookDeliveries'>> {
   await readOwnWebhook(context, actor, id)
   const rows = await context.db
@@ -22,7 +22,7 @@ export async function listDeliveries(
     .where(
       and(
         eq(webhookDelivery.endpointId, id),
-        ...(status === undefined ? [] : [eq(webhookDelivery.state, status)]),
+        ...(state === undefined ? [] : [eq(webhookDelivery.state, state)]),
       ),
     )
     .orderBy(
@@ -95,7 +95,7 @@ function describe(row: WebhookDelivery): EndpointReply<'webhookTest'>['delivery'
     cursor: row.number === null ? null : String(row.number),
     type: row.type,
     paymentId: row.number === null ? null : row.paymentId,
-    status: row.state,
+    state: row.state,
     attempts: row.attempts,
     createdAt: row.createdAt.getTime(),
     lastAttemptAt: row.lastAttemptAt?.getTime() ?? null,
