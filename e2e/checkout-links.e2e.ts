@@ -187,7 +187,7 @@ test('a proxy that lies about the terms of a link is found out by what stands in
   ).toHaveCount(0)
 })
 
-test('a withdrawn link takes no payment until the withdrawal is undone; an expired one never again', async ({
+test('a deactivated link takes no payment until it is activated again; an expired one never', async ({
   net,
   seller,
   buyer,
@@ -201,13 +201,13 @@ test('a withdrawn link takes no payment until the withdrawal is undone; an expir
     many: true,
   })
   const row = shop.page.getByRole('listitem').filter({ hasText: 'INV-W' })
-  await row.getByRole('button', { name: text('Withdraw') }).click()
-  await expect(row).toContainText(text('Withdrawn'))
+  await row.getByRole('button', { name: text('Deactivate') }).click()
+  await expect(row).toContainText(text('Deactivated'))
   const { page } = await buyer({ ether: '1' })
   await page.goto(link)
   await expect(page.getByRole('alert')).toContainText(text('Payment link deactivated'))
-  await expectAccessible(page, 'link: withdrawn')
-  await row.getByRole('button', { name: text('Undo withdrawal') }).click()
+  await expectAccessible(page, 'link: deactivated')
+  await row.getByRole('button', { name: text('Activate again') }).click()
   await expect(row).toContainText(text('Open'))
   await page.reload()
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeVisible()

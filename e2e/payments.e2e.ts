@@ -18,7 +18,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await expectAccessible(page, 'payments: filter of statuses')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
-  await expect(paymentRows(page).getByText(text('Final'), { exact: true })).toHaveCount(0)
+  await expect(paymentRows(page).getByText(text('Finalized'), { exact: true })).toHaveCount(0)
 
   await page.getByRole('button', { name: text('Any amount') }).click()
   await page.getByLabel(text('Asset')).selectOption('ETH')
@@ -229,7 +229,7 @@ test('an export of the filter holds all of it, as JSON', async ({ net, seller })
   expect(posted).toHaveLength(paid.length)
 })
 
-test('a payment is sent back through the same review, and never more than was received', async ({
+test('a payment is refunded through the same review, and never more than was received', async ({
   net,
   buyer,
   seller,
@@ -243,8 +243,8 @@ test('a payment is sent back through the same review, and never more than was re
   const page = await signIn(shop)
   await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
   await expect(page.getByText(text('Refundable'))).toBeVisible()
-  await expectAccessible(page, 'payment: can be sent back')
-  await page.getByRole('link', { name: text('Send back') }).click()
+  await expectAccessible(page, 'payment: can be refunded')
+  await page.getByRole('link', { name: text('Refund') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
 
   // More than was received is refused, no matter what the form says.
@@ -265,9 +265,9 @@ test('a payment is sent back through the same review, and never more than was re
   const returned = paymentRows(page).filter({ hasText: '0.0417' }).last()
   await expect(returned.getByText(text('Refunded'), { exact: true })).toBeVisible()
   await returned.getByRole('link').click()
-  await expect(page.getByText(text('Sent back'), { exact: true })).toBeVisible()
+  await expect(page.getByRole('term').getByText(text('Refunded'), { exact: true })).toBeVisible()
   await expect(
     page.getByRole('heading', { level: 1 }).getByText(text('Refunded'), { exact: true }),
   ).toBeVisible()
-  await expect(page.getByRole('link', { name: /^Send/ })).toHaveCount(0)
+  await expect(page.getByRole('link', { name: text('Refund') })).toHaveCount(0)
 })

@@ -187,7 +187,7 @@ test('a wallet that sends another payment than was shown is never told as paid',
 
   await expect(
     page.getByRole('heading', {
-      name: oneOf(['Something else landed', 'Replaced by another transaction']),
+      name: oneOf(['Another payment was confirmed', 'Replaced by another transaction']),
     }),
   ).toBeVisible({ timeout: 30_000 })
   await expect(page.getByRole('heading', { name: text('Payment complete') })).toHaveCount(0)

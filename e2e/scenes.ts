@@ -282,7 +282,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await openLink(page, net)
     await connectOnLink(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('heading', { name: text('Something else landed') }).waitFor({
+    await page.getByRole('heading', { name: text('Another payment was confirmed') }).waitFor({
       timeout: 90_000,
     })
   },

@@ -339,7 +339,7 @@ test('a payment that is on the chain is acknowledged there, if the payee likes',
   expect([to?.toLowerCase(), value]).toEqual([payer.address.toLowerCase(), 0n])
 })
 
-test('money in another amount stays in the overview until it was sent back', async ({
+test('money in another amount stays in the overview until it was refunded', async ({
   net,
   chains,
   seller,
@@ -365,7 +365,7 @@ test('money in another amount stays in the overview until it was sent back', asy
   await inbox.getByRole('button', { name: text('Dealt with') }).click()
   await expect(inbox).toHaveCount(0)
   await page.getByRole('button', { name: text('Undo') }).click()
-  await inbox.getByRole('link', { name: text('Send back') }).click()
+  await inbox.getByRole('link', { name: text('Refund') }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.002')
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'MetaMask')

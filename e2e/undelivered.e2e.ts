@@ -70,5 +70,5 @@ test('a payment that no server was told of is in the inbox, until the merchant h
   await expect(mark).toBeVisible()
 
   await page.getByRole('link', { name: text('Payment and refund') }).click()
-  await expect(page.getByRole('heading', { name: text('Send back') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Refund') })).toBeVisible()
 })

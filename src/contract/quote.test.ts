@@ -19,21 +19,34 @@ describe('the amount of a price', () => {
     ['1', '3', 6, 3, 1_000_000n],
     ['0.01', '100000000', 6, 1, 1n],
     ['0.1', '0.3', 0, 1, 1n],
+    // 0.004342322287854977… becomes 0.00434233, and 10,000 times that with two digits more.
+    ['12.50', '2878.644', 18, 1, 4_342_330_000_000_000n],
+    ['10000', '2878.644', 18, 1, 3_473_857_840_000_000_000n],
+    ['0.0005', '2878.644', 18, 1, 173_693_000_000n],
     ['9007199254740993', '1', 6, 1, 9_007_199_254_740_993_000_000n],
   ])('%s at %s with %i decimals, %i pieces', (price, rate, decimals, pieces, expected) => {
     expect(amountAtRate(price, rate, { pieces, decimals })).toBe(expected)
   })
 
-  test('is never worth less than the price, and never more by a whole atomic unit', () => {
-    for (let seed = 1n; seed < 3000n; seed++) {
-      const price = `${(seed * 7919n) % 977n}.${((seed * 104_729n) % 9973n) + 1n}`
-      const rate = `${(seed * 15_485_863n) % 4999n}.${((seed * 32_452_843n) % 99_991n) + 1n}`
-      const atomic = amountAtRate(price, rate, { pieces: 1, decimals: 6 })
-      const [p, r] = [scale(price), scale(rate)]
-      expect(atomic * r >= p * 10n ** 6n).toBe(true)
-      expect((atomic - 1n) * r < p * 10n ** 6n).toBe(true)
-    }
-  })
+  test.each([6, 18])(
+    'is never worth less than the price; with %i decimals, more by less than 0.0001 of the currency and a 100,000th of the price, or than an atomic unit',
+    (decimals) => {
+      const unit = 10n ** BigInt(decimals)
+      let digits = 0
+      for (let seed = 1n; seed < 3000n; seed++) {
+        const price = `${(seed * 7919n) % 977n}.${((seed * 104_729n) % 9973n) + 1n}`
+        const rate = `${(seed * 15_485_863n) % 4999n}.${((seed * 32_452_843n) % 99_991n) + 1n}`
+        const atomic = amountAtRate(price, rate, { pieces: 1, decimals })
+        const [p, r] = [scale(price), scale(rate)]
+        const more = atomic * r - p * unit
+        expect(more >= 0n).toBe(true)
+        const isLittle = more * 10_000n < 10n ** 18n * unit && more * 100_000n < p * unit
+        expect(isLittle || (decimals === 6 && more < r)).toBe(true)
+        digits = Math.max(digits, atomic.toString().replace(/0+$/, '').length)
+      }
+      expect(digits).toBeLessThanOrEqual(9)
+    },
+  )
 
   test.each([
     ['0', '1'],

@@ -72,9 +72,15 @@ function scaled(text: string): bigint {
   return read.atomic
 }
 
+/** A rounded amount is worth at most this much more of the currency, as a power of ten. */
+const MOST_MORE_DECIMALS = 4
+/** … and at most this share of the price more, as a power of ten. */
+const MOST_MORE_SHARE_DECIMALS = 5
+
 /**
- * The atomic units that a price in fiat asks for, rounded up to the next unit: in the merchant's
- * favour, by less than one atomic unit for all pieces together.
+ * The atomic units that a price in fiat asks for, rounded up to few digits, so that people can
+ * read and compare it: in the merchant's favour, by less than 0.0001 of the currency and less than
+ * a 100,000th of the price for all pieces together, or by less than one atomic unit.
  * @param price of one piece, a decimal
  * @param rate fiat for one whole unit of the asset, a decimal
  * @throws RangeError when a decimal cannot be read, or the amount fits no transfer
@@ -84,10 +90,20 @@ export function amountAtRate(
   rate: string,
   { pieces, decimals }: { pieces: number; decimals: number },
 ): bigint {
-  const [asked, divisor] = [scaled(price) * BigInt(pieces) * 10n ** BigInt(decimals), scaled(rate)]
-  const atomic = (asked + divisor - 1n) / divisor
+  const unit = 10n ** BigInt(decimals)
+  const [asked, divisor] = [scaled(price) * BigInt(pieces) * unit, scaled(rate)]
+  const exact = divideUp(asked, divisor)
+  const worthLittle = (10n ** BigInt(RATE_DECIMALS - MOST_MORE_DECIMALS) * unit) / divisor
+  const smallShare = exact / 10n ** BigInt(MOST_MORE_SHARE_DECIMALS)
+  const most = worthLittle < smallShare ? worthLittle : smallShare
+  const step = most === 0n ? 1n : 10n ** BigInt(most.toString().length - 1)
+  const atomic = divideUp(exact, step) * step
   if (atomic > MAX_ATOMIC) throw new RangeError('The amount fits no transfer.')
   return atomic
+}
+
+function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
 }
 
 /** The price of several pieces, exact. */

@@ -41,6 +41,7 @@ export async function openServer(
       new pg.Client({
         connectionString: url,
         application_name: `paydesk-${options.schema}-listen`,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
         keepAlive: true,
       }),
     onWarning,

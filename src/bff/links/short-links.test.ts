@@ -164,10 +164,10 @@ describe('a short link', () => {
       {
         network: evm.network.network,
         recipient: seller.address,
-        amountAtomic: '4166666666666667',
+        amountAtomic: '4166670000000000',
         quote: { rate: '3000', source: 'fixed', round: null },
       },
-      { network: SOLANA_DEVNET, recipient: sellerOnSolana.address, amountAtomic: '83333334' },
+      { network: SOLANA_DEVNET, recipient: sellerOnSolana.address, amountAtomic: '83333400' },
     ])
     expect((opened.expiresAt ?? 0) - (opened.quotedAt ?? 0)).toBe(15 * MINUTE)
   })

@@ -196,14 +196,18 @@ test(
       for (const { url } of [one, other]) expect(await statusOf(url, till.key)).toBe(200)
       return till
     }
-    /** Milliseconds from `since` to the start of the last request that the other process took. */
+    /**
+     * Milliseconds from `since` to the start of the last request that the other process took;
+     * infinite for a key that goes on.
+     */
     const takenUntil = async (key: string, since: number) => {
       let last = 0
-      for (;;) {
+      while (last < 15_000) {
         const at = performance.now() - since
         if ((await statusOf(other.url, key, 'GET', '/payments?limit=1')) === 401) return last
         last = at
       }
+      return Infinity
     }
     const notified = await made()
     const deleted = await statusOf(one.url, manager.key, 'DELETE', `/api-keys/${notified.id}`)
@@ -212,7 +216,7 @@ test(
 
     const silent = await made()
     await db.update(apiKey).set({ revokedAt: new Date() }).where(eq(apiKey.id, silent.id))
-    expect(await takenUntil(silent.key, performance.now())).toBeLessThan(TRUSTED_MS)
+    expect(await takenUntil(silent.key, performance.now())).toBeLessThan(5_000)
 
     const { accountId, key } = await createTestKey(db, { plan: 'standard' })
     await db.update(account).set({ plan: 'standard' }).where(eq(account.id, accountId))

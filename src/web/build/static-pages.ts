@@ -46,7 +46,7 @@ function notFound(paths: PagePaths): string {
     <script>${returnScript(paths)}</script>
   </head>
   <body>
-    <p>There is no page here. The link may be old or mistyped.</p>
+    <p>Page not found. The link may be old or mistyped.</p>
   </body>
 </html>
 `

@@ -28,7 +28,7 @@ export const FIELD_NAMES: Readonly<Record<MatchRow['field'], MessageDescriptor>>
   feePayer: msg`Fee paid by`,
   signers: msg`Signed by`,
   memo: msg`Memo`,
-  expiry: msg`Good until`,
+  expiry: msg`Valid until`,
   instructions: msg`Action`,
 }
 

@@ -9,7 +9,7 @@ export function NotFoundPage() {
     <>
       <PageHeader
         subtitle={<Trans>The link may be old or mistyped.</Trans>}
-        title={<Trans>There is no page here</Trans>}
+        title={<Trans>Page not found</Trans>}
       />
       <div className="flex gap-2">
         <Link className={buttonClass({ variant: 'primary' })} to={pathTo('overview', {})}>

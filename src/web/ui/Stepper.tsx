@@ -20,7 +20,10 @@ export function Stepper({ label, steps, current }: StepperProps) {
         return (
           <li
             aria-current={here ? 'step' : undefined}
-            className={cx('flex min-w-0 items-center gap-2', index > 0 && 'flex-1')}
+            className={cx(
+              'flex min-w-0 items-center gap-2',
+              index > 0 && (here ? 'flex-auto' : 'flex-1'),
+            )}
             key={step.id}
           >
             {index > 0 && (

@@ -52,7 +52,7 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
     icon: 'check',
   },
   finalized: {
-    label: msg({ message: 'Final', context: 'payment status' }),
+    label: msg({ message: 'Finalized', context: 'payment status' }),
     meaning: msg`The payment is final.`,
     tone: 'good',
     icon: 'checkDouble',

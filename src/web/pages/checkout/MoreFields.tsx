@@ -1,9 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { FieldErrors, UseFormRegister } from 'react-hook-form'
 import { Field } from '../../ui/Field.tsx'
-import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { checkResource, type CheckoutFields } from '../../payment-flow/form/fields.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type MoreFieldsProps = {
   errors: FieldErrors<CheckoutFields>
@@ -17,14 +17,10 @@ export function MoreFields({ errors, register, set }: MoreFieldsProps) {
   const { t } = useLingui()
   if (set.resource && set.description && set.reference) return null
   return (
-    <details
-      className="group"
+    <Disclosure
       open={Boolean(errors.resource ?? errors.description ?? errors.reference) || undefined}
+      label={<Trans>Description and reference</Trans>}
     >
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-        <Trans>Description and reference</Trans>
-      </summary>
       <div className="mt-4 space-y-5">
         {!set.resource && (
           <Field
@@ -73,6 +69,6 @@ export function MoreFields({ errors, register, set }: MoreFieldsProps) {
           )}
         </div>
       </div>
-    </details>
+    </Disclosure>
   )
 }

@@ -21,7 +21,6 @@ import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { assetOn, recipientOn, reserveOf } from '../../payment-flow/form/start-values.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
-import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import type { useAccounts } from '../../wallet/state/accounts.ts'
 import { FeeField } from './FeeField.tsx'
@@ -31,6 +30,7 @@ import { NetworkFields } from './NetworkFields.tsx'
 import { useFreshErrors } from './use-fresh-errors.ts'
 import { useFunds } from './use-funds.ts'
 import { useSuggestedRecipient } from './use-suggested-recipient.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 type PaymentFieldsProps = {
   form: UseFormReturn<CheckoutFields>
@@ -170,13 +170,9 @@ function Options({ folded, children }: { folded: boolean; children: ReactNode })
   const { t } = useLingui()
   if (!folded) return children
   return (
-    <details aria-label={t`More options`} className="group">
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-        <Trans>More options</Trans>
-      </summary>
+    <Disclosure aria-label={t`More options`} label={<Trans>More options</Trans>}>
       <div className="mt-4 space-y-5">{children}</div>
-    </details>
+    </Disclosure>
   )
 }
 

@@ -389,7 +389,8 @@ function Confirmations({ state }: { state: Extract<PaymentState, { sent: unknown
   const reached = {
     signed: 0,
     broadcast: 1,
-    unknown: 1,
+    // Without the wallet's answer not even the signature is certain.
+    unknown: state.sent.signature === null ? -1 : 0,
     submitted: 2,
     rolled_back: 1,
     confirmed: 3,
@@ -409,7 +410,7 @@ function Confirmations({ state }: { state: Extract<PaymentState, { sent: unknown
       detail: landed ? heightWords(state.order.network, landed.height) : undefined,
     },
     { id: 'confirmed', title: t`Confirmed`, detail: count },
-    { id: 'final', title: t`Final` },
+    { id: 'final', title: t`Finalized` },
   ]
   const entries = steps.map(({ id, title, detail }, index): TimelineEntry => {
     const ahead = index > reached

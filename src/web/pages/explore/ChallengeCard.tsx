@@ -19,6 +19,7 @@ import {
 } from './request/challenge.ts'
 import type { ResourceResponse } from './request/send-request.ts'
 import { usePayable } from './use-payable.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type ChallengeCardProps = {
   challenge: PaymentChallenge
@@ -101,11 +102,11 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
       )}
       <div className="border-t border-line px-5 py-4">
         {others.length > 0 && (
-          <details className="group mb-2" open={payable.length === 0}>
-            <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-              <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-              <Trans>Options not supported here</Trans>
-            </summary>
+          <Disclosure
+            className="mb-2"
+            open={payable.length === 0}
+            label={<Trans>Options not supported here</Trans>}
+          >
             <ul className="mt-2 -mx-5 divide-y divide-line">
               {others.map((option) => (
                 <PaymentOptionCard
@@ -116,21 +117,17 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
                 />
               ))}
             </ul>
-          </details>
+          </Disclosure>
         )}
         <UnreadableList list={unreadable} />
         <Lints answer={answer} challenge={challenge} direct={direct} />
-        <details className="group">
-          <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-            <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-            <Trans>Raw response</Trans>
-          </summary>
+        <Disclosure label={<Trans>Raw response</Trans>}>
           <div className="mt-2 grid gap-3 lg:grid-cols-2">
             {versions.map((each) => (
               <Raw key={each} value={challenge.raw[each]} version={each} />
             ))}
           </div>
-        </details>
+        </Disclosure>
         <HeaderList answer={answer} />
       </div>
     </Card>
@@ -187,11 +184,7 @@ function Lints({
   const lints = lintChallenge(challenge, answer, direct)
   if (lints.length === 0) return null
   return (
-    <details className="group mb-2">
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>Suggestions for the server</Trans>
-      </summary>
+    <Disclosure className="mb-2" label={<Trans>Suggestions for the server</Trans>}>
       <ul className="mt-2 space-y-2 text-sm">
         {lints.map(({ text, fix }) => (
           <li key={fix}>
@@ -202,7 +195,7 @@ function Lints({
           </li>
         ))}
       </ul>
-    </details>
+    </Disclosure>
   )
 }
 

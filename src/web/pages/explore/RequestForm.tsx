@@ -16,6 +16,7 @@ import {
   type RequestFields,
   type ResourceRequest,
 } from './request/request.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type RequestFormProps = {
   fields: RequestFields
@@ -126,14 +127,11 @@ function RequestDetails({ fields, problems, onChange }: RequestDetailsProps) {
   const { t } = useLingui()
   const { relay } = useConfig()
   return (
-    <details
-      className="group mt-4"
+    <Disclosure
+      className="mt-4"
       open={problems.headers !== undefined || problems.body !== undefined || undefined}
+      label={<Trans>Headers, body, routing</Trans>}
     >
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>Headers, body, routing</Trans>
-      </summary>
       <div className="mt-3 space-y-4">
         <Field
           error={problems.headers}
@@ -180,6 +178,6 @@ function RequestDetails({ fields, problems, onChange }: RequestDetailsProps) {
           </div>
         )}
       </div>
-    </details>
+    </Disclosure>
   )
 }

@@ -26,7 +26,7 @@ const STATES: Readonly<
   open: { label: msg`Open`, tone: 'good', icon: 'check' },
   used: { label: msg`Paid`, tone: 'info', icon: 'checkDouble' },
   expired: { label: msg`Expired`, tone: 'neutral', icon: 'clock' },
-  withdrawn: { label: msg`Withdrawn`, tone: 'neutral', icon: 'back' },
+  withdrawn: { label: msg`Deactivated`, tone: 'neutral', icon: 'back' },
 }
 
 export function LinkList({
@@ -185,7 +185,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
           }
           size="sm"
         >
-          <Trans>Undo withdrawal</Trans>
+          <Trans>Activate again</Trans>
         </Button>
       ) : (
         <Button
@@ -197,7 +197,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
           size="sm"
           variant="quiet"
         >
-          <Trans>Withdraw</Trans>
+          <Trans>Deactivate</Trans>
         </Button>
       )}
     </div>

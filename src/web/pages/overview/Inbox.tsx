@@ -275,7 +275,7 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
               description: t`Refunded: wrong amount`,
             })}
           >
-            <Trans>Send back</Trans>
+            <Trans>Refund</Trans>
           </Link>
           <Button onClick={putAside} size="sm" variant="quiet">
             <Trans>Dealt with</Trans>

@@ -17,7 +17,7 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 const known: Readonly<Record<string, MessageDescriptor>> = {
   description: msg`Description`,
   referenceId: msg`Reference`,
-  refundOf: msg`Sends back`,
+  refundOf: msg`Refund of`,
   paymentLink: msg`Payment link`,
   pieces: msg`Quantity`,
 }

@@ -6,6 +6,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { cx } from '../../ui/cx.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
@@ -52,7 +53,12 @@ export function OnChainCard({
           <Skeleton className="h-12" />
         )}
       </div>
-      {data && 'rows' in data && <Rows rows={data.rows} />}
+      {data?.kind === 'differs' && <Rows rows={data.rows} />}
+      {data?.kind === 'matches' && (
+        <Disclosure className="pb-1" label={<Trans>Details</Trans>}>
+          <Rows rows={data.rows} />
+        </Disclosure>
+      )}
     </Card>
   )
 }

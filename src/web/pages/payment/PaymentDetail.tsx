@@ -204,7 +204,7 @@ const titles: Readonly<Record<PaymentStatus, MessageDescriptor>> = {
   created: msg`Built, ready to sign`,
   pending: msg`Sent to the network`,
   confirmed: msg`Confirmed`,
-  finalized: msg`Final`,
+  finalized: msg`Finalized`,
   expired: msg`Expired`,
   failed: msg`Failed`,
   rolled_back: msg`Rolled back`,

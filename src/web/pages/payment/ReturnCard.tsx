@@ -33,15 +33,12 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   if (!mine || !isPaid(payment.status)) return null
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
-    <Card
-      subtitle={<Trans>A separate payment to the payer.</Trans>}
-      title={<Trans>Send back</Trans>}
-    >
+    <Card subtitle={<Trans>A separate payment to the payer.</Trans>} title={<Trans>Refund</Trans>}>
       {data ? (
         <>
           <Facts>
             {data.paidAtomic > 0n && (
-              <Fact name={<Trans>Sent back</Trans>}>
+              <Fact name={<Trans>Refunded</Trans>}>
                 <Amount atomic={data.paidAtomic} exact {...money} />
               </Fact>
             )}
@@ -83,7 +80,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
                 },
               })}
             >
-              {data.returns.length > 0 ? <Trans>Refund the rest</Trans> : <Trans>Send back</Trans>}
+              {data.returns.length > 0 ? <Trans>Refund the rest</Trans> : <Trans>Refund</Trans>}
             </Link>
           )}
         </>

@@ -40,7 +40,7 @@ export function SettingsPage() {
         <Display />
         <Card
           subtitle={<Trans>Used to verify and send transactions.</Trans>}
-          title={<Trans>Nodes</Trans>}
+          title={<Trans>RPC endpoints</Trans>}
         >
           <div className="space-y-8">
             {networks.map((network) => (

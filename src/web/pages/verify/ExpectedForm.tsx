@@ -1,12 +1,12 @@
 import { Trans } from '@lingui/react/macro'
 import { useConfig } from '../../api/use-config.ts'
 import { Field } from '../../ui/Field.tsx'
-import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { familyOf, nativeAsset } from '#contract/network.ts'
 import type { ExpectedFields, ExpectedProblems } from './expected.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type ExpectedFormProps = {
   fields: ExpectedFields
@@ -83,14 +83,11 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
         </Field>
       )}
       {!many && (
-        <details
-          className="group sm:col-span-2"
+        <Disclosure
+          className="sm:col-span-2"
           open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}
+          label={<Trans>Facilitator and timeout</Trans>}
         >
-          <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-            <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-            <Trans>Facilitator and timeout</Trans>
-          </summary>
           <div className="mt-3 grid gap-4 sm:grid-cols-2">
             <Field
               error={problems.facilitator}
@@ -114,7 +111,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
               />
             </Field>
           </div>
-        </details>
+        </Disclosure>
       )}
     </div>
   )

@@ -152,7 +152,7 @@ function SendBack({
           description: t`Refunded: wrong amount`,
         })}
       >
-        <Icon name="back" /> <Trans>Send it back</Trans>
+        <Icon name="back" /> <Trans>Refund</Trans>
       </Link>
       {reminded && (
         <p className="basis-full text-sm text-muted">

@@ -78,7 +78,7 @@ export const checkWords: Readonly<Record<string, MessageDescriptor>> = {
   transfer_to: msg`Transaction payee`,
   spender: msg`Executed by`,
   valid_after: msg`Good from`,
-  valid_before: msg`Good until`,
+  valid_before: msg`Valid until`,
   nonce: msg`Proof number`,
   balance: msg`The payer’s balance`,
   allowance: msg`Payer’s allowance`,

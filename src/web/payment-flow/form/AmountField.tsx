@@ -28,8 +28,8 @@ export function AmountField({ asset, value, error, maxAtomic, register, onMax }:
       hint={
         error !== undefined ? undefined : parsed.ok ? (
           <Trans>
-            You pay exactly{' '}
-            <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} />
+            You pay <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} /> and
+            the network fee
           </Trans>
         ) : (
           t`Up to ${decimals} decimals.`

@@ -6,8 +6,8 @@ import type { Step } from '#chains/match.ts'
 import type { MatchFact } from '#contract/facts.ts'
 import { formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import { cx } from '../../ui/cx.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 /** The two fee steps are shown as one figure: chains price work, but people pay a sum. */
 type FeeStep = Step & { kind: 'fee_limit' | 'fee_price' }
@@ -87,23 +87,23 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
               )}
             </p>
             {feeSteps.length > 0 && (
-              <Unfold label={<Trans>Fee details</Trans>}>
+              <Disclosure className="mt-1" label={<Trans>Fee details</Trans>}>
                 <div className="mt-1 rounded-lg bg-sunken px-3 py-2">
                   {feeSteps.map(({ kind, facts }, index) => (
                     <FactList facts={facts} key={`${kind} ${index}`} />
                   ))}
                 </div>
-              </Unfold>
+              </Disclosure>
             )}
           </Item>
         )}
       </ol>
-      <Unfold label={<Trans>Raw bytes ({length})</Trans>} spaced>
+      <Disclosure className="mt-4" label={<Trans>Raw bytes ({length})</Trans>}>
         <div className="mt-2 flex items-start gap-2 rounded-lg bg-sunken p-3">
           <code className="min-w-0 flex-1 font-mono text-xs break-all">{text}</code>
           <CopyButton label={t`Copy raw transaction`} value={text} />
         </div>
-      </Unfold>
+      </Disclosure>
     </section>
   )
 }
@@ -133,26 +133,6 @@ function FactList({ facts }: Pick<Step, 'facts'>) {
         </div>
       ))}
     </dl>
-  )
-}
-
-function Unfold({
-  label,
-  spaced,
-  children,
-}: {
-  label: ReactNode
-  spaced?: boolean
-  children: ReactNode
-}) {
-  return (
-    <details className={cx('group', spaced ? 'mt-4' : 'mt-1')}>
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-        {label}
-      </summary>
-      {children}
-    </details>
   )
 }
 

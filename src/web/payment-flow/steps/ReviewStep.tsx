@@ -26,6 +26,7 @@ import { SimulationResult } from './SimulationResult.tsx'
 import { StepHeading } from './StepHeading.tsx'
 import { useSecondsLeft } from './use-run.ts'
 import { buttonAmountOf } from './words.ts'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type ReviewStepProps = {
   run: PaymentRun
@@ -95,20 +96,17 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
       )}
       <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
       {!blocked && <Verified closing={closing} seconds={seconds} simulation={review.simulation} />}
-      <details aria-label={t`Details`} className="group mt-3" open={caution || undefined}>
-        <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-          <Icon
-            className="transition-transform group-open:rotate-90"
-            name="chevronRight"
-            size={14}
-          />
-          <Trans>Details</Trans>
-        </summary>
+      <Disclosure
+        aria-label={t`Details`}
+        className="mt-3"
+        open={caution || undefined}
+        label={<Trans>Details</Trans>}
+      >
         <CallerDuties built={built} order={order} />
         <MatchTable match={review.match} />
         <SimulationResult order={order} simulation={review.simulation} />
         <Instructions bytes={built.bytes} fee={fee} steps={review.steps} />
-      </details>
+      </Disclosure>
 
       <SignBar
         account={account}
@@ -232,13 +230,15 @@ type VerifiedProps = { simulation: Simulation; seconds: number; closing: boolean
 
 /**
  * What was checked, where, and until when it can be signed, in one line; the details tell the rest. The countdown is announced
- * elsewhere, at 30 and 10 seconds. `closing` once it is too short for a wallet.
+ * elsewhere, at 30 and 10 seconds. Once it is too short for a wallet (`closing`), the buttons say so
+ * and this line is gone.
  */
 function Verified({ simulation, seconds, closing }: VerifiedProps) {
   const { t } = useLingui()
   const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
   const passed = simulation.state === 'passed'
   const near = seconds <= 25
+  if (closing) return null
   return (
     <div
       className={cx(
@@ -261,7 +261,7 @@ function Verified({ simulation, seconds, closing }: VerifiedProps) {
           <Trans>Decoded in this browser, not simulated,</Trans>
         )}{' '}
         <span className="figures" role="timer">
-          {closing ? t`Out of time` : t`expires in ${left}`}
+          {t`expires in ${left}`}
         </span>
       </p>
     </div>

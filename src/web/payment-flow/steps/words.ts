@@ -180,8 +180,8 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
     case 'other':
       return {
         ...base,
-        title: t`Something else landed`,
-        body: t`The chain shows another payment. ${detail} Check your wallet before you pay again.`,
+        title: t`Another payment was confirmed`,
+        body: t`The network confirmed another payment. ${detail} Check your wallet before you pay again.`,
       }
   }
 }

@@ -16,6 +16,7 @@ import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { useNow } from '../../../ui/use-now.ts'
 import { useAccounts, type ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
+import { Disclosure } from '../../../ui/Disclosure.tsx'
 
 export type HostedReviewProps = {
   intent: HostedIntent
@@ -83,7 +84,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
             <UntrustedLink href={intent.resource} />
           </Fact>
         )}
-        <Fact name={t`Good until`}>
+        <Fact name={t`Valid until`}>
           <Time at={intent.expiresAt * 1000} look="seconds" />
         </Fact>
       </Facts>
@@ -121,14 +122,10 @@ function Words({ intent }: { intent: HostedIntent }) {
       ? JSON.stringify(intentTypedData(intent).message, null, 2)
       : intentText(intent)
   return (
-    <details className="group mt-4">
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-        <Trans>What the wallet shows</Trans>
-      </summary>
+    <Disclosure className="mt-4" label={<Trans>What the wallet shows</Trans>}>
       <pre className="mt-2 overflow-auto rounded-lg bg-sunken p-3 font-mono text-xs whitespace-pre-wrap break-all">
         {text}
       </pre>
-    </details>
+    </Disclosure>
   )
 }

@@ -131,7 +131,7 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
   if (state.reason === 'other')
     return {
       ...failed,
-      title: t`Something else landed`,
+      title: t`Another payment was confirmed`,
       body: t`The chain shows another payment. Check your wallet before you pay again.`,
     }
   if (state.reason === 'reverted')

@@ -13,6 +13,7 @@ import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { JsonTree } from './JsonTree.tsx'
 import { headerOf } from './challenge.ts'
 import type { ResourceResponse } from './send-request.ts'
+import { Disclosure } from '../../../ui/Disclosure.tsx'
 
 /**
  * How a response's body is shown: as text, a tree, a picture, or the text of a page. Nothing in it
@@ -208,11 +209,7 @@ function SourceView({ text }: { text: string }) {
 export function HeaderList({ answer }: { answer: ResourceResponse }) {
   if (answer.headers.length === 0) return null
   return (
-    <details className="group mt-4">
-      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-        <Trans>Response headers</Trans>
-      </summary>
+    <Disclosure className="mt-4" label={<Trans>Response headers</Trans>}>
       <dl className="mt-2 max-h-80 space-y-1 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]">
         {answer.headers.map(([name, value], index) => (
           <div className="flex flex-wrap gap-x-2" key={`${name} ${index}`}>
@@ -225,7 +222,7 @@ export function HeaderList({ answer }: { answer: ResourceResponse }) {
           </div>
         ))}
       </dl>
-    </details>
+    </Disclosure>
   )
 }
 

@@ -63,7 +63,7 @@ function collectProgress(state: OutgoingState): Progress {
     case 'failed':
       return state.reason === 'other'
         ? {
-            title: t`Something else landed`,
+            title: t`Another payment was confirmed`,
             body: t`The chain shows another payment. Check your wallet.`,
             tone: 'bad',
             icon: 'cross',
