@@ -9,23 +9,6 @@ export function whereOf(filters: Filters): SQL | undefined {
 }
 
 /**
- * Everything they require, as conditions of which a row meets at most one: their counts add up, and
- * each is counted on a separate index.
- */
-export function partsOf(filters: Filters): SQL[] {
-  const own = whereOf(filters)
-  const branches = filters.text === undefined ? [sql`true`] : searchBranches(filters.text)
-  return branches.flatMap(
-    (branch, index) =>
-      and(
-        own,
-        branch,
-        ...branches.slice(0, index).map((earlier) => sql`(${earlier}) is not true`),
-      ) ?? [],
-  )
-}
-
-/**
  * Everything they require, as conditions of which a row meets one or more. Each is a range of one
  * index that is already in list order, so a page of each costs a page's work however many payments
  * there are. An `or` over them would be read whole and sorted.
@@ -82,10 +65,12 @@ export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
 const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMALS} - ${payment.decimals})`
 
 function narrowed(filters: Filters): SQL | undefined {
-  const { since, until, minAmount, maxAmount } = filters
+  const { since, until, minAmount, maxAmount, from, to } = filters
   return and(
     listed(filters),
     kindOf(filters, payment),
+    from === undefined ? undefined : eq(payment.sender, from),
+    to === undefined ? undefined : eq(payment.recipient, to),
     since && gte(payment.createdAt, since),
     until && lte(payment.createdAt, until),
     minAmount === undefined ? undefined : sql`${scaledAmount} >= ${minAmount}::numeric`,

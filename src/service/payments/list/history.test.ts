@@ -218,6 +218,15 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await found({ q: 'shop.example/100xyofg' })).toEqual([])
     expect(await found({ q: '%' })).toEqual([])
     expect(await found({ q: "\\' or 1=1 --" })).toEqual([])
+    expect(await found({ q: 'amount:>=2 status:finalized' })).toEqual([sol, large])
+    expect(await found({ q: 'amount:>2' })).toEqual([large])
+    expect(await found({ q: 'amount:<2 order "7"' })).toEqual([small])
+    expect(await found({ q: 'amount:>2 order "7"' })).toEqual([])
+    expect(await found({ q: 'amount:2..2' })).toEqual([sol])
+    expect(await found({ q: `from:${ALICE.toLowerCase()} asset:eth` })).toEqual([large, small])
+    expect(await found({ q: `to:${ALICE}` })).toEqual([])
+    expect(await found({ q: `network:${SOLANA_DEVNET} to:${SOL_PAYEE}` })).toEqual([sol])
+    expect(await found({ q: 'status:expired,created' })).toEqual([small])
     expect(() => queryOf({ q: 'a\0b' })).toThrow('Expected text without a NUL character.')
   })
 
@@ -228,6 +237,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       asset: '???',
       minAmount: '-1',
       maxAmount: 'x',
+      q: 'tea amout:>1',
       since: '2',
       until: '1',
     }
@@ -239,6 +249,7 @@ describe.each(ENGINES)('on %s', (engine) => {
           asset: expect.any(String),
           minAmount: expect.any(String),
           maxAmount: expect.any(String),
+          q: 'Expected one of amount, status, asset, network, from, to before the colon, received "amout:>1". Quotes make it text.',
           until: expect.any(String),
         },
       },

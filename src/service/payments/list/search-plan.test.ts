@@ -53,6 +53,9 @@ async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
     minAmount: undefined,
     maxAmount: undefined,
     text: undefined,
+    from: undefined,
+    to: undefined,
+    searched: false,
     ...filters,
   }
   const read: string[] = []
