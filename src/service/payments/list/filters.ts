@@ -11,13 +11,11 @@ import {
   type PaymentSearch,
 } from '#contract/payment-search.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
+import { AMOUNT_DECIMALS } from '../../db/schema/search-expressions.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from '../../context/network.ts'
 
 export type PaymentListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
-
-/** Amounts of all assets are compared on this many decimals, more than any asset has. */
-export const AMOUNT_DECIMALS = 36
 
 /** What a list is narrowed to, read and checked. */
 export type Filters = {

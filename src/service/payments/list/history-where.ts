@@ -1,6 +1,7 @@
 import { and, eq, gte, inArray, lte, not, or, sql, type SQL } from 'drizzle-orm'
 import { payment } from '../../db/schema/payment.ts'
-import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
+import { searchExpressions } from '../../db/schema/search-expressions.ts'
+import { kindOf, type Filters } from './filters.ts'
 import { searchBranches } from './filters-search.ts'
 
 /** Everything the filters require of a row, except the text. */
@@ -17,7 +18,7 @@ export function branchesOf(filters: Filters): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
   const [drivers, rest] =
     filters.text !== undefined
-      ? [searchBranches(filters.text), seen(filters)]
+      ? [searchBranches(filters.accountId, filters.text), seen(filters)]
       : filters.wallets
         ? [sidesOf(filters), undefined]
         : [statusesOf(filters), seen(filters)]
@@ -62,7 +63,7 @@ export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
   return drafts ? sql`${payment.draft}` : sql`not ${payment.draft}`
 }
 
-const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMALS} - ${payment.decimals})`
+const scaledAmount = sql.raw(searchExpressions.scaledAmount)
 
 function narrowed(filters: Filters): SQL | undefined {
   const { since, until, minAmount, maxAmount, from, to } = filters

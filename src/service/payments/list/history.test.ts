@@ -211,7 +211,17 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await found({ q: `0x${'AB'.repeat(32)}`.replace('0X', '0x') })).toEqual([large])
     expect(await found({ q: ALICE.toLowerCase() })).toEqual([large, small])
     expect(await found({ q: 'order "7"' })).toEqual([small])
-    expect(await found({ q: 'x' })).toEqual([])
+    expect(await found({ q: 'x' })).toEqual([small])
+    expect(await found({ q: 'ORDE 7 x' })).toEqual([small])
+    expect(await found({ q: 'order 8' })).toEqual([])
+    expect(await found({ q: 'rder' })).toEqual([])
+    expect(await found({ q: `0x${'ab'.repeat(5)}` })).toEqual([large])
+    expect(await found({ q: ALICE.slice(0, 8) })).toEqual([large, small])
+    expect(await found({ q: `${SOL_PAYER.slice(0, 6)} shop` })).toEqual([sol])
+    const other = await openAccount(context)
+    expect(
+      await readList(context, other, { ...queryOf({ q: 'order' }), wallets: undefined }),
+    ).toMatchObject({ total: 0 })
     expect(await found({ q: 'https://shop.example/' })).toEqual([sol, large])
     expect(await found({ q: 'https://shop.example/100%_' })).toEqual([large])
     expect(await found({ q: 'shop.example/100xyoff' })).toEqual([sol])
