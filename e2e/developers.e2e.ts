@@ -92,6 +92,24 @@ test('the quota and the usage are there, for eyes and for a keyboard', async ({ 
   await expectAccessible(page, 'developers: keys and usage')
 })
 
+test('the first server is ready to copy, with the network, the service and the wallet of the reader', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net, '/developers')
+  const example = page.getByRole('region', { name: text('Example') })
+  await expect(example).toContainText("network: 'eip155:31337'")
+  const network = page.getByLabel(text('Network'), { exact: true })
+  await network.selectOption({ label: 'Local Solana' })
+  await expect(example).toContainText("amount: '10000000'")
+  await page.getByText('.env', { exact: true }).click()
+  await expect(example).toHaveText(
+    `PAYDESK_URL=${net.urls.service.replace('127.0.0.1', 'localhost')} PAYDESK_KEY=pk_test_… PAY_TO=${net.wallets.seller.solana.address} PORT=3000 `,
+  )
+  await network.selectOption({ label: 'Local Ethereum' })
+  await expect(example).toContainText(net.wallets.seller.evm.address)
+})
+
 test('a wallet that is not an operator is told so', async ({ buyer }) => {
   const page = await signIn(await buyer({ ether: '1' }), '/developers')
   await expect(page.getByText(text('Only operators can manage API keys'))).toBeVisible()

@@ -7,7 +7,7 @@ import { readEnv as readProxyEnv, toConfig as toProxyConfig } from '#bff/config/
 import { PLANS } from '#contract/api-key.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
-import { Network } from '#contract/network.ts'
+import { NATIVE_ETH, NATIVE_SOL, Network, SOLANA_MAINNET } from '#contract/network.ts'
 import { RETRYABLE, type ProblemCode } from '#contract/problem-codes.ts'
 import { problems } from '#contract/problem.ts'
 import { readOptions } from '#devnet/options.ts'
@@ -16,6 +16,7 @@ import { findCommand } from '#service/admin/run.ts'
 import { readEnv as readServiceEnv, toConfig as toServiceConfig } from '#service/context/config.ts'
 import { readSignerConfig } from '#signer/config.ts'
 import { WebConfig } from '#web/app/config.ts'
+import { receiveServer } from '#web/pages/developers/receive-server.ts'
 
 /** What the documents say is compared with the code, so that neither changes alone. Their commands are run by documented-commands.test.ts. */
 
@@ -263,6 +264,17 @@ describe('snippets', () => {
       )
     },
   )
+
+  test('the server of the developers page is the example that a test runs', () => {
+    const local = { network: 'eip155:31337', assets: [NATIVE_ETH] }
+    expect(receiveServer(local)).toBe(read('src/devnet/examples/receive/main.ts'))
+    const lines = receiveServer({ network: SOLANA_MAINNET, assets: [NATIVE_SOL] }).split('\n')
+    expect(lines.filter((line) => !receiveServer(local).includes(line))).toEqual([
+      `const native = '${NATIVE_SOL.address}'`,
+      `  network: '${SOLANA_MAINNET}',`,
+      "  amount: '10000000',",
+    ])
+  })
 
   test.each(of('json'))('in JSON of $document can be read', ({ body }) => {
     const value: unknown = JSON.parse(body)

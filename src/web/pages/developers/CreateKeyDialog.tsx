@@ -207,15 +207,23 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
           </Select>
         </Field>
       </div>
-      <Segmented
-        label={t`Environment`}
-        onChange={(environment) => onChange({ ...terms, environment })}
-        options={[
-          { value: 'live', label: t({ message: 'Live', context: 'API key' }) },
-          { value: 'test', label: t`Test` },
-        ]}
-        value={terms.environment}
-      />
+      <div>
+        <p aria-hidden className="mb-1.5 text-sm font-medium">
+          {t`Environment`}
+        </p>
+        <Segmented
+          label={t`Environment`}
+          onChange={(environment) => onChange({ ...terms, environment })}
+          options={[
+            { value: 'live', label: t({ message: 'Live', context: 'API key' }) },
+            { value: 'test', label: t`Test` },
+          ]}
+          value={terms.environment}
+        />
+        <p className="mt-1.5 text-sm text-muted">
+          <Trans>Only the beginning of the key: pk_live_ or pk_test_.</Trans>
+        </p>
+      </div>
     </>
   )
 }

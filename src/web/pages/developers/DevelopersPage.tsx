@@ -1,22 +1,18 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, useEffect } from 'react'
-import { paymentEndpoints } from '#contract/payment-endpoints.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { remainingAt, useQuota } from '../../api/quota.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
-import { useConfig } from '../../api/use-config.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { SignedIn } from '../../shell/SignedIn.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { CopyButton } from '../../ui/CopyButton.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Segmented } from '../../ui/Segmented.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { cx } from '../../ui/cx.ts'
 import { KeysCard } from './KeysCard.tsx'
+import { TakePaymentCard } from './TakePaymentCard.tsx'
 import { UsageCard } from './UsageCard.tsx'
 
 /**
@@ -46,7 +42,7 @@ function Content({ viewer }: { viewer: Viewer }) {
             <Trans>Sign in with an operator wallet.</Trans>
           </EmptyState>
         </Card>
-        <SnippetsCard />
+        <TakePaymentCard viewer={viewer} />
       </div>
     )
   }
@@ -54,93 +50,14 @@ function Content({ viewer }: { viewer: Viewer }) {
     <div className="grid gap-4 xl:grid-cols-3">
       <div className="grid min-w-0 content-start gap-4 xl:col-span-2">
         <KeysCard />
+        <TakePaymentCard viewer={viewer} />
         <UsageCard />
       </div>
       <div className="grid min-w-0 content-start gap-4">
         <QuotaCard />
-        <SnippetsCard />
       </div>
     </div>
   )
-}
-
-/** The first call of a server, ready to copy. The key is a placeholder: this page never has one. */
-function SnippetsCard() {
-  const { t } = useLingui()
-  const { serviceUrl } = useConfig()
-  const [language, setLanguage] = useState<SnippetLanguage>('curl')
-  const text = snippetOf(language, serviceUrl)
-  return (
-    <Card
-      action={
-        serviceUrl && (
-          <a
-            className="touch-target inline-flex items-center gap-1.5 text-sm text-accent-ink underline underline-offset-4"
-            href={`${serviceUrl}/docs`}
-            rel="noopener noreferrer"
-            target="_blank"
-          >
-            <Trans>API reference</Trans> <Icon name="external" size={14} />
-          </a>
-        )
-      }
-      title={<Trans>First call</Trans>}
-    >
-      <Segmented
-        label={t`Language`}
-        onChange={setLanguage}
-        options={[
-          { value: 'curl', label: 'cURL' },
-          { value: 'node', label: 'Node' },
-        ]}
-        value={language}
-      />
-      <pre
-        className="mt-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs whitespace-pre"
-        role="region"
-        aria-label={t`Example`}
-        tabIndex={0}
-      >
-        <code>{text}</code>
-      </pre>
-      <div className="mt-3 flex items-center justify-between gap-3">
-        <CopyButton label={t`Copy`} text value={text} />
-        {!serviceUrl && (
-          <span className="text-xs text-muted">
-            <Trans>Reference: /docs of the service</Trans>
-          </span>
-        )}
-      </div>
-    </Card>
-  )
-}
-
-type SnippetLanguage = 'curl' | 'node'
-
-/**
- * A call that reads the newest payments. URL and key come from the environment in which it runs.
- */
-function snippetOf(language: SnippetLanguage, serviceUrl: string | null): string {
-  const path = `${paymentEndpoints.paymentList.path}?limit=10`
-  if (language === 'curl') {
-    return [
-      `export PAYDESK_URL=${serviceUrl ?? 'https://payments.example'}`,
-      'export PAYDESK_API_KEY=pk_live_…',
-      '',
-      `curl "$PAYDESK_URL${path}" \\`,
-      '  -H "Authorization: Bearer $PAYDESK_API_KEY"',
-    ].join('\n')
-  }
-  return [
-    `const url = process.env.PAYDESK_URL ?? '${serviceUrl ?? 'https://payments.example'}'`,
-    'const key = process.env.PAYDESK_API_KEY',
-    '',
-    `const response = await fetch(\`\${url}${path}\`, {`,
-    '  headers: { Authorization: `Bearer ${key}` },',
-    '})',
-    "if (response.status === 429) console.log('wait', response.headers.get('Retry-After'), 's')",
-    'const { payments, total } = await response.json()',
-  ].join('\n')
 }
 
 /** Below this share the gauge turns amber. */

@@ -32,7 +32,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
             <Trans>Name</Trans>
           </Th>
           <Th className="max-sm:hidden">
-            <Trans>May do</Trans>
+            <Trans>Permissions</Trans>
           </Th>
           <Th className="max-sm:hidden">
             <Trans>Last used</Trans>
@@ -41,7 +41,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
             <Trans>Requests, 24 h</Trans>
           </Th>
           <Th className="max-sm:hidden">
-            <Trans>Until</Trans>
+            <Trans>Expires</Trans>
           </Th>
           <Th end>
             <span className="sr-only">
@@ -122,7 +122,7 @@ function Ends({ apiKey: { status, expiresAt, rotation } }: { apiKey: ApiKeyRow }
   if (expiresAt === null) {
     return (
       <span className="text-muted">
-        <Trans>No end</Trans>
+        <Trans>No expiry</Trans>
       </span>
     )
   }

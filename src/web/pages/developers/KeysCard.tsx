@@ -64,7 +64,7 @@ export function KeysCard() {
         )
       }
       flush
-      subtitle={keys && <Plural one="# key works" other="# keys work" value={working.length} />}
+      subtitle={keys && <Plural one="# active key" other="# active keys" value={working.length} />}
       title={<Trans>API keys</Trans>}
     >
       <div className="px-5">

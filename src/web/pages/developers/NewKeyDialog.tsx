@@ -1,11 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
+import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { environmentOf, payoutWalletOn } from './receive-server.ts'
 
 /** A key in the one moment in which it can be seen. It is in no store and no address of this page. */
 export type ShownKey = { name: string; key: string }
@@ -16,9 +18,15 @@ export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () =>
   const [shown, setShown] = useState(false)
   const [stored, setStored] = useState(false)
   const { name, key } = made
+  const { serviceUrl, networks, sellerWallets } = useConfig()
 
   function save() {
-    const url = URL.createObjectURL(new Blob([`PAYDESK_API_KEY=${key}\n`], { type: 'text/plain' }))
+    const network = networks.find(({ testnet }) => testnet === key.startsWith('pk_test_'))
+    const payTo = network && payoutWalletOn(network, sellerWallets)
+    const text = network
+      ? environmentOf(network, { serviceUrl, payTo, key })
+      : `PAYDESK_KEY=${key}\n`
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
     const link = document.createElement('a')
     link.href = url
     link.download = 'paydesk.env'

@@ -101,7 +101,7 @@ function curlOf(paymentId: string): string {
   )
   return [
     `curl "$PAYDESK_URL${path}"`,
-    `  -H "Authorization: Bearer $PAYDESK_API_KEY"`,
+    `  -H "Authorization: Bearer $PAYDESK_KEY"`,
     `  -H "Accept: application/json"`,
   ].join(' \\\n')
 }

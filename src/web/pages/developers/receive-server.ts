@@ -1,0 +1,103 @@
+import { familyOf, type Asset, type Network } from '#contract/network.ts'
+
+/** 0.01 of the asset. */
+const PRICE_DECIMALS = 2
+
+type Environment = {
+  serviceUrl: string | null
+  /** The wallet that is paid; empty for one that the reader fills in. */
+  payTo: string | undefined
+  /** A key that was made a moment ago; a placeholder without one. */
+  key?: string
+}
+
+/** The variables of the server and the commands below, as an env file. */
+export function environmentOf(
+  { testnet }: Pick<Network, 'testnet'>,
+  { serviceUrl, payTo = '', key = `pk_${testnet ? 'test' : 'live'}_…` }: Environment,
+): string {
+  return [
+    `PAYDESK_URL=${serviceUrl ?? 'https://payments.example'}`,
+    `PAYDESK_KEY=${key}`,
+    `PAY_TO=${payTo}`,
+    'PORT=3000',
+    '',
+  ].join('\n')
+}
+
+/** The first of some wallets that can be paid on a network. */
+export function payoutWalletOn(
+  { network }: Pick<Network, 'network'>,
+  wallets: readonly string[],
+): string | undefined {
+  const isEvm = familyOf(network) === 'evm'
+  return wallets.find((wallet) => wallet.startsWith('0x') === isEvm)
+}
+
+/** How the server is started, and asked for the first time. */
+export const RUN_COMMANDS = `npm install hono @hono/node-server
+node --env-file=.env server.ts
+curl -i http://127.0.0.1:3000/article
+
+# The key alone: the newest payments.
+. ./.env
+curl "$PAYDESK_URL/payments?limit=10" -H "Authorization: Bearer $PAYDESK_KEY"
+`
+
+/**
+ * A whole server that is paid 0.01 of an asset for each article: the example of
+ * docs/INTEGRATION.md with the network and the asset of the reader. A test compares the two.
+ */
+export function receiveServer({ network, assets: [asset] }: Pick<Network, 'network' | 'assets'>) {
+  return `import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+
+const { PAYDESK_URL = '', PAYDESK_KEY = '', PAY_TO = '', PORT } = process.env
+const native = '${asset?.address}'
+const price = {
+  scheme: 'exact',
+  network: '${network}',
+  amount: '${priceOf(asset)}',
+  asset: native,
+  payTo: PAY_TO,
+  maxTimeoutSeconds: 300,
+}
+const accepts = [{ ...price, extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } }]
+const orders = new Set<string>()
+
+const app = new Hono().get('/article', async (c) => {
+  const paymentProof = c.req.header('PAYMENT-SIGNATURE')
+  const paid = paymentProof === undefined ? {} : JSON.parse(atob(paymentProof))
+  const order = paid.resource?.url
+  if (!orders.has(order)) {
+    const resource = { url: \`\${c.req.url}?order=\${crypto.randomUUID()}\` }
+    orders.add(resource.url)
+    c.header(
+      'PAYMENT-REQUIRED',
+      btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })),
+    )
+    return c.json({}, 402)
+  }
+  const headers = { authorization: \`Bearer \${PAYDESK_KEY}\`, 'content-type': 'application/json' }
+  const body = JSON.stringify({
+    walletAddress: PAY_TO,
+    paymentProof,
+    expectedAmount: 0.01,
+    resource: order,
+  })
+  const answer = await fetch(\`\${PAYDESK_URL}/payment/receive\`, { method: 'POST', headers, body })
+  const { verified, status, error } = await answer.json()
+  // 202: on its way, 502: nobody knows yet. Either way the buyer sends the same header again, and is never charged twice.
+  // Of all who present a payment, one is served: an order is removed when it is.
+  return verified && orders.delete(order)
+    ? c.text('The article.', 200, { 'cache-control': 'private, no-store' })
+    : new Response(JSON.stringify({ status, error }), { status: answer.status })
+})
+
+serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })
+`
+}
+
+function priceOf(asset: Asset | undefined): string {
+  return `1${'0'.repeat((asset?.decimals ?? 0) - PRICE_DECIMALS)}`
+}
