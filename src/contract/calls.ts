@@ -118,6 +118,15 @@ export const serviceCalls = {
   payoutChallenge: { method: 'POST', path: '/wallets/payout/challenge' },
   payoutRegister: { method: 'POST', path: '/wallets/payout' },
   payoutRelease: { method: 'DELETE', path: '/wallets/payout/:walletAddress' },
+  eventList: { method: 'GET', path: '/events' },
+  webhookList: { method: 'GET', path: '/webhooks' },
+  webhookCreate: { method: 'POST', path: '/webhooks' },
+  webhookUpdate: { method: 'POST', path: '/webhooks/:id' },
+  webhookDelete: { method: 'DELETE', path: '/webhooks/:id' },
+  webhookRotate: { method: 'POST', path: '/webhooks/:id/secret' },
+  webhookTest: { method: 'POST', path: '/webhooks/:id/test' },
+  webhookDeliveries: { method: 'GET', path: '/webhooks/:id/deliveries' },
+  webhookRedeliver: { method: 'POST', path: '/webhooks/:id/redeliver' },
 } as const satisfies Record<string, Call>
 
 /** The proxy's own. */

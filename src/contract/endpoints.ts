@@ -30,6 +30,7 @@ import {
   WalletBody,
   WalletList,
 } from './wallet.ts'
+import { webhookRows } from './webhook.ts'
 
 const paging = {
   limit: v.optional(wholeNumber(1, 500), '50'),
@@ -417,6 +418,7 @@ const rows = {
     response: v.object({ success: v.literal(true), released: v.array(OwnedWallet) }),
     problems: ['NOT_FOUND'],
   },
+  ...webhookRows,
 } as const satisfies Rows
 
 /**

@@ -37,6 +37,7 @@ export function startService({ folder, ports, keys, databaseUrl, say }: Setting)
     FACILITATOR_WALLETS: `${facilitator.evm.address},${facilitator.solana.address}`,
     PAYOUT_WALLETS: `${keys.accountId}:${seller.evm.address},${keys.accountId}:${seller.solana.address}`,
     PUBLIC_SERVICE_URL: serviceUrl(ports),
+    WEBHOOK_LOOPBACK: '1',
   }
   return Program.start({
     name: 'service',

@@ -23,6 +23,7 @@ import { eraseDraftTexts } from './db/payments.ts'
 import { removeEndedReservations } from './db/reservations.ts'
 import { removeAcceptedPayers } from './db/settlement-fees.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
+import { removeOldDeliveries } from './db/webhooks.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
 import { RETENTION_DAYS } from './idempotency/claim.ts'
 import { rememberCallers } from './keys/remember-callers.ts'
@@ -34,6 +35,7 @@ import { readPaymentBody } from './payments/status.ts'
 import { startReconciliation } from './reconciliation/schedule.ts'
 import { describeSlowness } from './settlement/settle-within.ts'
 import { startFlushing } from './usage/start-flushing.ts'
+import { startWebhooks } from './webhooks/worker.ts'
 import { registerConfiguredWallets } from './wallets/register-configured.ts'
 
 export type RunningService = {
@@ -107,6 +109,12 @@ export async function createService(
   stack.defer(() => watchers.stop())
   stack.defer(startReconciliation(context, metrics))
   stack.defer(startHousekeeping(context))
+  stack.defer(
+    await startWebhooks(context, {
+      listen: database.listen,
+      readPayment: (id) => readPaymentBody(context, id),
+    }),
+  )
   const events = await startEventStream(context, {
     listen: database.listen,
     metrics,
@@ -174,6 +182,7 @@ export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<v
   await removeEndedReservations(db)
   await removeOldIdentifiers(db)
   await removeAcceptedPayers(db)
+  await removeOldDeliveries(db)
   await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
   while ((await eraseDraftTexts(db)) > 0);
 }

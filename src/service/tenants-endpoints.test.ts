@@ -52,6 +52,7 @@ type Facts = {
   /** Money that waits, and the order it is likely to be for. */
   waiting: { transferId: string; paymentId: string }
   spare: string
+  webhook: string
   challenge: { challengeId: string; signature: string }
   proofs: { alone: Presented; received: Presented; settled: Presented }
 }
@@ -75,6 +76,16 @@ const plain = (path: string, about = 'a list'): Cell => ({
   request: () => ({ path }),
   own: 'ALLOWED',
   foreign: 'ALLOWED',
+})
+
+const ofWebhook = (path: string, body?: object): Cell => ({
+  about: 'a webhook',
+  request: ({ webhook }) => ({
+    path: `/webhooks/${webhook}${path}`,
+    ...(body === undefined ? {} : { body }),
+  }),
+  own: 'ALLOWED',
+  foreign: 'NOT_FOUND',
 })
 
 const MATRIX: Record<string, readonly Cell[]> = {
@@ -208,6 +219,22 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: 'NOT_FOUND',
     },
   ],
+  'GET /events': [plain('/events')],
+  'GET /webhooks': [plain('/webhooks')],
+  'POST /webhooks': [
+    {
+      about: 'a new webhook',
+      request: () => ({ path: '/webhooks', body: { url: 'https://shop.example/', events: [] } }),
+      own: 'ALLOWED',
+      foreign: 'ALLOWED',
+    },
+  ],
+  'POST /webhooks/:id': [ofWebhook('', { enabled: false })],
+  'POST /webhooks/:id/secret': [ofWebhook('/secret', { graceSeconds: 0 })],
+  'POST /webhooks/:id/test': [ofWebhook('/test', {})],
+  'GET /webhooks/:id/deliveries': [ofWebhook('/deliveries')],
+  'POST /webhooks/:id/redeliver': [ofWebhook('/redeliver', { from: '0', to: '1' })],
+  'DELETE /webhooks/:id': [ofWebhook('')],
   'GET /usage': [
     plain('/usage'),
     {
@@ -349,6 +376,7 @@ beforeAll(async () => {
           signature: await wallet.sign(textAt(asked.body, 'message')),
         }
       : { challengeId: 'none', signature: '0x' }
+  const hook = await t.a.api.post('/webhooks', { url: 'https://shop.example/webhooks' })
   const prove = (method: 'evm txid' | 'evm eip3009') => makeProof(t, { method, payTo: payout() })
   facts = {
     order: open.paymentId,
@@ -358,6 +386,7 @@ beforeAll(async () => {
     keys: [(await t.keyOf(t.a, ['payment:read'])).id, (await t.keyOf(t.a, ['payment:read'])).id],
     waiting: { transferId: 'none', paymentId: late.paymentId },
     spare: spare.address,
+    webhook: textAt(succeed(hook).body, 'id'),
     challenge,
     proofs: {
       alone: await prove('evm eip3009'),

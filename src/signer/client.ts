@@ -187,6 +187,14 @@ class SocketSigner implements Signer {
   check = async () => void (await this.#call('check', null))
   open = async (wallet: Parameters<Signer['open']>[0]) => void (await this.#call('open', wallet))
   sign = (request: Parameters<Signer['sign']>[0]) => this.#call('sign', request)
+  mac = (request: Parameters<Signer['mac']>[0]) => this.#call('mac', request)
+  async sealKey(request: Parameters<Signer['sealKey']>[0]) {
+    try {
+      return await this.#call('sealKey', request)
+    } finally {
+      request.secret.fill(0)
+    }
+  }
   async seal(request: Parameters<Signer['seal']>[0]) {
     try {
       return await this.#call('seal', request)

@@ -198,6 +198,10 @@ function call(
       return signer.open(parse(METHODS.open.params, params))
     case 'sign':
       return signer.sign(parse(METHODS.sign.params, params))
+    case 'sealKey':
+      return signer.sealKey(parse(METHODS.sealKey.params, params))
+    case 'mac':
+      return signer.mac(parse(METHODS.mac.params, params))
   }
 }
 

@@ -41,6 +41,18 @@ const SealedWallet = v.object({
 })
 export type SealedWallet = v.InferOutput<typeof SealedWallet>
 
+const owner = { id: text, accountId: text }
+
+/** A secret that signs messages to a merchant's server, as the database holds it. It is bound to its owner and is no wallet's. */
+const SealedKey = v.object({ ...owner, vaultKeyId: text, wrappedKey: text, sealedSecret: text })
+export type SealedKey = v.InferOutput<typeof SealedKey>
+
+const NewSigningKey = v.object({ ...owner, secret: bytes })
+export type NewSigningKey = v.InferOutput<typeof NewSigningKey>
+
+const MacRequest = v.object({ key: SealedKey, message: bytes })
+export type MacRequest = v.InferOutput<typeof MacRequest>
+
 const NewSecret = v.object({
   id: text,
   accountId: text,
@@ -95,6 +107,13 @@ export interface Signer extends AsyncDisposable {
    * signer, or when it is lost: no signature has left it.
    */
   sign(request: SignRequest): Promise<SignerSignature>
+  /** Seals a secret that signs messages. `secret` is overwritten. */
+  sealKey(request: NewSigningKey): Promise<SealedKey>
+  /**
+   * The HMAC-SHA256 of a message under such a secret.
+   * @throws Error when the sealed secret does not open; `SERVICE_UNAVAILABLE` without a signer
+   */
+  mac(request: MacRequest): Promise<Uint8Array>
 }
 
 const nothing = v.optional(v.null(), null)
@@ -103,12 +122,14 @@ export const METHODS = {
   seal: { params: NewSecret, result: SealedWallet },
   open: { params: SealedWallet, result: nothing },
   sign: { params: SignRequest, result: Signature },
+  sealKey: { params: NewSigningKey, result: SealedKey },
+  mac: { params: MacRequest, result: bytes },
 } as const
 export type Method = keyof typeof METHODS
 
 export const Request = v.object({
   id: v.number(),
-  method: v.picklist(['check', 'seal', 'open', 'sign']),
+  method: v.picklist(['check', 'seal', 'open', 'sign', 'sealKey', 'mac']),
   params: v.unknown(),
 })
 const ReplyLine = v.object({

@@ -18,11 +18,16 @@ export interface KeyVault {
   unwrap(wrapped: Uint8Array, context: string): Promise<Uint8Array>
 }
 
-/** Whose secret it is: sealed bytes cannot be moved to another wallet's row. */
-export type Owner = { id: string; accountId: string; family: Family; address: string }
+/** Whose secret it is: sealed bytes cannot be moved to another row. `webhook`: it signs messages, and is no wallet's. */
+export type Owner = {
+  id: string
+  accountId: string
+  family: Family | 'webhook'
+  address: string
+}
 export type Sealed = Omit<SealedWallet, keyof Owner>
 
-/** Encrypts a wallet's secret under a new data key, and the data key under the vault's. */
+/** Encrypts a secret under a new data key, and the data key under the vault's. */
 export async function seal(vault: KeyVault, owner: Owner, secret: Uint8Array): Promise<Sealed> {
   const dataKey = randomBytes(32)
   try {
@@ -44,7 +49,7 @@ export async function seal(vault: KeyVault, owner: Owner, secret: Uint8Array): P
 export async function unseal(vault: KeyVault, owner: Owner, sealed: Sealed): Promise<Uint8Array> {
   if (sealed.vaultKeyId !== vault.keyId) {
     throw new Error(
-      `The wallet ${owner.id} is sealed under the vault key ${sealed.vaultKeyId}, and this process has ${vault.keyId}. Point VAULT_KEY_FILE or VAULT_KMS_KEY to the right one.`,
+      `The secret of ${owner.id} is sealed under the vault key ${sealed.vaultKeyId}, and this process has ${vault.keyId}. Point VAULT_KEY_FILE or VAULT_KMS_KEY to the right one.`,
     )
   }
   const context = contextOf(owner)

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import {
   appendFileSync,
   mkdirSync,
@@ -647,5 +647,35 @@ describe('what was spent', () => {
       reasonOf(again.sign({ wallet: evm, transaction: evmBytes(fields) }))
     expect(await sign({ nonce: 1 })).toBe('over_day')
     expect(await sign({ nonce: 1, value: ETH / 10n })).toBe('signed')
+  })
+})
+
+describe('secrets that sign messages', () => {
+  const message = Buffer.from('message')
+  const secret = () => Buffer.alloc(32, 7)
+
+  test('a message gets the HMAC of its secret, and what is sealed does not contain it', async () => {
+    const given = secret()
+    const key = await signer.sealKey({ id: 'whs_1', accountId: 'acc_1', secret: given })
+    expect(given.every((byte) => byte === 0)).toBe(true)
+    expect(JSON.stringify(key)).not.toContain(secret().toString('base64'))
+    const right = createHmac('sha256', secret()).update(message).digest()
+    // The second one with the secret that is at hand.
+    const macs = [await signer.mac({ key, message }), await signer.mac({ key, message })]
+    expect(macs.map((mac) => Buffer.from(mac))).toEqual([right, right])
+  })
+
+  test('one that was moved to another row or account does not open', async () => {
+    const key = await signer.sealKey({ id: 'whs_1', accountId: 'acc_1', secret: secret() })
+    for (const moved of [{ id: 'whs_2' }, { accountId: 'acc_2' }])
+      await expect(signer.mac({ key: { ...key, ...moved }, message })).rejects.toThrow(
+        'unable to authenticate data',
+      )
+  })
+
+  test('a wallet signs no messages with its key, and such a secret signs no payments', async () => {
+    await expect(signer.mac({ key: evm, message })).rejects.toThrow('unable to authenticate data')
+    const key = await signer.sealKey({ id: evm.id, accountId: evm.accountId, secret: secret() })
+    await expect(signer.open({ ...evm, ...key })).rejects.toThrow('unable to authenticate data')
   })
 })

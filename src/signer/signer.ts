@@ -1,5 +1,5 @@
 import { bytesToHex } from 'viem'
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { EVM_NATIVE } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
@@ -9,13 +9,14 @@ import { proofTypedData } from '#x402/txid.ts'
 import { createPolicyReader, requireNotFrozen, requireWithin } from './policy.ts'
 import {
   PROOF_TIMEOUT_S,
+  type SealedKey,
   type SealedWallet,
   type SignerSignature,
   type Signer,
   type SignRequest,
 } from './protocol.ts'
 import { readTransaction, type Spending } from './read-transaction.ts'
-import { seal, unseal, type KeyVault } from './seal.ts'
+import { seal, unseal, type KeyVault, type Owner, type Sealed } from './seal.ts'
 import { addressOf, createSecret, signEvm, signSolana, signTypedData } from './signatures.ts'
 import { SpendLog, type SignerClock } from './spend-log.ts'
 
@@ -53,6 +54,17 @@ export function createSigner({
     atHand.delete(key)
   }
 
+  async function openFor(row: Owner & Sealed): Promise<Uint8Array> {
+    const key = nameOf(row)
+    const opened = atHand.get(key)
+    if (opened) return opened
+    const secret = await unseal(vault, row, row)
+    drop(key)
+    atHand.set(key, secret)
+    setTimeout(() => drop(key), AT_HAND_MS).unref()
+    return secret
+  }
+
   async function withSecret<T>(wallet: SealedWallet, work: (secret: Uint8Array) => Promise<T>) {
     const opened = atHand.get(nameOf(wallet))
     // A copy: `slice` of a Buffer would share the memory that is overwritten below.
@@ -79,12 +91,7 @@ export function createSigner({
     },
     async open(wallet) {
       requireNotFrozen(readPolicy().frozen, wallet.address)
-      const key = nameOf(wallet)
-      if (atHand.has(key)) return
-      const secret = await unseal(vault, wallet, wallet)
-      drop(key)
-      atHand.set(key, secret)
-      setTimeout(() => drop(key), AT_HAND_MS).unref()
+      await openFor(wallet)
     },
     async sign({ wallet, transaction, proof }) {
       const spending = readTransaction(wallet, transaction)
@@ -102,6 +109,17 @@ export function createSigner({
         await log.append(wallet.address, spending).catch(refuseUnwritten)
         return signTransaction({ wallet, transaction, proof }, { spending, secret })
       })
+    },
+    async sealKey({ id, accountId, secret }) {
+      try {
+        return { id, accountId, ...(await seal(vault, ownerOf({ id, accountId }), secret)) }
+      } finally {
+        secret.fill(0)
+      }
+    },
+    async mac({ key, message }) {
+      const secret = await openFor({ ...key, ...ownerOf(key) })
+      return createHmac('sha256', secret).update(message).digest()
     },
     async [Symbol.asyncDispose]() {
       for (const key of atHand.keys()) drop(key)
@@ -190,8 +208,13 @@ function signProof({ wallet, spending, proof, signature }: Proving, secret: Uint
   return signTypedData(proofTypedData(terms, signature), secret)
 }
 
+/** A secret of this kind never opens as a wallet's, and no wallet's as one of these. */
+function ownerOf({ id, accountId }: Pick<SealedKey, 'id' | 'accountId'>): Owner {
+  return { id, accountId, family: 'webhook', address: '' }
+}
+
 /** Of the whole row: another sealed secret under the same id is another one. */
-function nameOf(wallet: SealedWallet): string {
+function nameOf(wallet: Owner & Sealed): string {
   const { id, accountId, family, address, vaultKeyId, wrappedKey, sealedSecret } = wallet
   const row = [id, accountId, family, address, vaultKeyId, wrappedKey, sealedSecret]
   return bytesToHex(createHash('sha256').update(JSON.stringify(row)).digest())

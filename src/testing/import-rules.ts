@@ -41,6 +41,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'settlement',
       'settlement/self',
       'monitor',
+      'events',
+      'webhooks',
       'openapi',
       'api',
       'api/events',

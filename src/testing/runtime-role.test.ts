@@ -72,6 +72,9 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.wallet_challenge': 'SID',
   'service.wallet_ledger': 'SUI',
   'service.wallet_owner': 'SI released_at',
+  'service.webhook_delivery':
+    'SID attempts body duration_ms failure last_attempt_at next_attempt_at response_body response_status retry_until state',
+  'service.webhook_endpoint': 'SID cursor enabled events holder lease_until secrets url',
 }
 
 /** Every table outside of Postgres' own, with what the current role may do. */

@@ -10,7 +10,7 @@ import type { NewPayment } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startNumbering } from '#service/api/events/numbering.ts'
 import { EVENTS_PATH, startEventStream } from '#service/api/events/stream.ts'
-import type { ReadPayment } from '#service/api/events/to-message.ts'
+import type { ReadPayment } from '#service/events/to-message.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { createKey } from '#service/keys/create-key.ts'
 import { rememberCallers } from '#service/keys/remember-callers.ts'
@@ -59,6 +59,15 @@ export const exampleRoutes: Routes = {
   apiKeyRotate: async () => examples.apiKeyRotate.reply,
   apiKeyDelete: async () => examples.apiKeyDelete.reply,
   usage: async () => examples.usage.reply,
+  eventList: async () => examples.eventList.reply,
+  webhookList: async () => examples.webhookList.reply,
+  webhookCreate: async () => examples.webhookCreate.reply,
+  webhookUpdate: async () => examples.webhookUpdate.reply,
+  webhookDelete: async () => examples.webhookDelete.reply,
+  webhookRotate: async () => examples.webhookRotate.reply,
+  webhookTest: async () => examples.webhookTest.reply,
+  webhookDeliveries: async () => examples.webhookDeliveries.reply,
+  webhookRedeliver: async () => examples.webhookRedeliver.reply,
 }
 
 export type TestApp = {

@@ -155,6 +155,43 @@ test(
   },
 )
 
+test(
+  'a receiver of webhooks verifies each one and processes none twice',
+  { timeout: 120_000 },
+  async () => {
+    const port = await freePort()
+    const call = async (path: string, body: object) => {
+      const answer = await fetch(`${net.urls.service}${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${net.apiKeys.operator}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      })
+      return await answer.json()
+    }
+    const { id, secret } = await call('/webhooks', { url: `http://127.0.0.1:${port}/` })
+    const lines = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
+    const untilPrinted = (line: RegExp) =>
+      eventually(
+        () => Promise.resolve(lines.filter((printed) => line.test(printed))),
+        ([printed]) => printed !== undefined,
+      )
+    await untilPrinted(/^listening$/)
+    await buyer()(await run('receive'))
+    const paid = await untilPrinted(/^payment\.confirmed pay_\w+ 10000000000000000$/)
+    // All of them again, and behind them a test.
+    await call(`/webhooks/${id}/redeliver`, { from: '0', to: '999999' })
+    await call(`/webhooks/${id}/test`, {})
+    await untilPrinted(/^test/)
+    expect(new Set(lines).size).toBe(lines.length)
+    expect(paid).toHaveLength(1)
+    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
+    expect(forged.status).toBe(401)
+  },
+)
+
 /** Runs a command of a document, and reads the JSON that it prints. */
 async function runShell(command: string, env: Record<string, string>): Promise<unknown> {
   const shell = spawn('sh', ['-euc', command], { env, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -14,6 +14,7 @@ import { buildRefund, refundPayment } from '../refunds/refund.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { buildSettlement } from '../settlement/self/build.ts'
+import { listEvents } from '../events/list.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { createOwnWallet, listOwnWallets } from '../wallets/own-wallets.ts'
 import {
@@ -22,6 +23,14 @@ import {
   registerPayoutWallet,
   releasePayoutWallet,
 } from '../wallets/payout-wallets.ts'
+import { listDeliveries, redeliver, testWebhook } from '../webhooks/deliveries.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  rotateSecret,
+  updateWebhook,
+} from '../webhooks/endpoints.ts'
 import type { Routes } from './handler.ts'
 
 /** What answers each endpoint of the contract: all that can be refused without knowing the endpoint has been refused before. */
@@ -77,4 +86,13 @@ export const routes: Routes = {
   payoutRegister: ({ context, actor, input }) => registerPayoutWallet(context, actor, input.body),
   payoutRelease: ({ context, actor, input }) =>
     releasePayoutWallet(context, actor, input.params.walletAddress),
+  eventList: ({ context, actor, input }) => listEvents(context, actor, input.query),
+  webhookList: ({ context, actor }) => listWebhooks(context, actor),
+  webhookCreate: ({ context, actor, input }) => createWebhook(context, actor, input.body),
+  webhookUpdate: ({ context, actor, input }) => updateWebhook(context, actor, input),
+  webhookDelete: ({ context, actor, input }) => deleteWebhook(context, actor, input.params.id),
+  webhookRotate: ({ context, actor, input }) => rotateSecret(context, actor, input),
+  webhookTest: ({ context, actor, input }) => testWebhook(context, actor, input.params.id),
+  webhookDeliveries: ({ context, actor, input }) => listDeliveries(context, actor, input),
+  webhookRedeliver: ({ context, actor, input }) => redeliver(context, actor, input),
 }

@@ -32,6 +32,8 @@ export type ServiceConfig = {
   facilitators?: FacilitatorPolicy
   /** Where callers reach this service, as shown to wallets. Its own address when unset. */
   publicUrl?: string
+  /** Whether webhooks may go to `http://127.0.0.1`. */
+  webhookLoopback?: boolean
   /** Wallets that the operator registers at startup, and their accounts; none when unset. */
   payoutWallets?: readonly PayoutWallet[]
 }
@@ -218,6 +220,11 @@ const variables = {
       'an amount of native currency: the most network fees for all callers without a key in 24 hours',
     example: DAILY_FEES.keyless,
   },
+  WEBHOOK_LOOPBACK: {
+    schema: v.optional(v.literal('1')),
+    expected: '1 to allow webhooks to http://127.0.0.1',
+    example: '1',
+  },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
     expected: 'how many proxies of your own stand in front, 0 to 9',
@@ -275,6 +282,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     'FACILITATOR_WALLET_DAILY_FEES',
     'FACILITATOR_ACCOUNT_DAILY_FEES',
     'FACILITATOR_KEYLESS_DAILY_FEES',
+    'WEBHOOK_LOOPBACK',
     'TRUSTED_PROXY_HOPS',
     'MAX_CONNECTIONS',
     'MAX_CONNECTIONS_PER_ADDRESS',
@@ -293,6 +301,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     signer,
     facilitators: toFacilitators(values),
     publicUrl: values.PUBLIC_SERVICE_URL,
+    webhookLoopback: values.WEBHOOK_LOOPBACK === '1',
     payoutWallets: values.PAYOUT_WALLETS,
   }
 }

@@ -97,6 +97,27 @@ const RIGHTS: RuntimeRights = {
   wallet_challenge: { insert: true, delete: true },
   wallet_ledger: { insert: true, update: 'all' },
   wallet_owner: { insert: true, update: ['released_at'] },
+  webhook_delivery: {
+    insert: true,
+    update: [
+      'state',
+      'attempts',
+      'next_attempt_at',
+      'retry_until',
+      'body',
+      'last_attempt_at',
+      'duration_ms',
+      'response_status',
+      'response_body',
+      'failure',
+    ],
+    delete: true,
+  },
+  webhook_endpoint: {
+    insert: true,
+    update: ['url', 'events', 'enabled', 'secrets', 'cursor', 'holder', 'lease_until'],
+    delete: true,
+  },
 }
 
 /** What a program that opens the service's database hands to `openDatabase`. */

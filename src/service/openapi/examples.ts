@@ -3,6 +3,7 @@ import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/end
 import { amountFact } from '#contract/facts.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
 import { ledgerExamples } from './ledger-examples.ts'
+import { webhookExamples } from './webhook-examples.ts'
 import { exampleCheck, settlementExample } from './settlement-example.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -379,6 +380,7 @@ export const examples: {
     },
   },
   ...ledgerExamples({ status, built: transactionSendReply }),
+  ...webhookExamples(status),
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
   walletCreate: {
     request: { body: { family: 'evm', name: 'Payouts' } },

@@ -75,6 +75,14 @@ export const queryParameters: Readonly<
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
     description: 'Rows of a page. Out of bounds is refused, never clamped.',
   },
+  after: {
+    schema: { type: 'string', pattern: '^[0-9]{1,18}$' },
+    description: 'The `id` of an event: those after it are listed.',
+  },
+  state: {
+    schema: { type: 'string', enum: ['pending', 'delivered', 'dead'] },
+    description: 'Only deliveries in this state.',
+  },
   offset: {
     schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 0 },
     description: 'Rows to skip.',

@@ -12,7 +12,7 @@ import {
 } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
 import { findPayment } from '../db/payments.ts'
-import { lastEventId, readEvents } from '../api/events/read.ts'
+import { lastEventId, readEvents } from '../events/read.ts'
 import { sweep } from '../service.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'

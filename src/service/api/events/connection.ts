@@ -14,7 +14,7 @@ import { takeSocket } from '../../limits/socket-lease.ts'
 import { createMeter } from '../../limits/meter.ts'
 import { CLOSE, createSender } from './sender.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
-import { toMessage, type ReadPayment } from './to-message.ts'
+import { toMessage, type ReadPayment } from '../../events/to-message.ts'
 
 export type StreamOptions = {
   readPayment: ReadPayment

@@ -17,7 +17,7 @@ import { event, payment } from '../../db/schema/payment.ts'
 import { revokeKey } from '../../keys/manage-keys.ts'
 import { examples } from '../../openapi/examples.ts'
 import { recordEvent } from '../../db/record-event.ts'
-import { lastEventId } from './read.ts'
+import { lastEventId } from '../../events/read.ts'
 
 describe.each(ENGINES)('the event stream on %s', (engine) => {
   let database: TestDatabase

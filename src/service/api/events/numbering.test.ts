@@ -11,7 +11,7 @@ import { NUMBERING_LEASE_MS, numberEvents, takeNumbering } from '../../db/number
 import { recordEvent } from '../../db/record-event.ts'
 import { event, eventNumbering, payment } from '../../db/schema/payment.ts'
 import { startNumbering } from './numbering.ts'
-import { readEvents } from './read.ts'
+import { readEvents } from '../../events/read.ts'
 
 const log = createLog('silent')
 const SLOWLY = { timeout: 20_000 }

@@ -9,13 +9,9 @@ import {
   releaseNumbering,
   takeNumbering,
 } from '../../db/number-events.ts'
+import { EVENT_CHANNEL } from '../../events/read.ts'
 import { onRecorded } from '../../db/record-event.ts'
 
-/**
- * NOTIFY on this channel means: these accounts have new events; without names, any may have. It
- * carries no event, rows are the truth.
- */
-export const EVENT_CHANNEL = 'service_event'
 /** NOTIFY on this channel means: there are events without a number, or nobody who numbers them. */
 const RECORDED_CHANNEL = 'service_event_recorded'
 const RELEASED = 'released'

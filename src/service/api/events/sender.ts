@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws'
 import type { EventKind, SocketMessage } from '#contract/event.ts'
 import { stringifyJson } from '#contract/json.ts'
-import type { EventMessage } from './to-message.ts'
+import type { EventMessage } from '../../events/to-message.ts'
 
 /** Why a connection of ours ends; 4xxx is ours to define (RFC 6455, 7.4.2). */
 export const CLOSE = {

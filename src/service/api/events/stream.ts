@@ -15,9 +15,9 @@ import {
 } from '../../limits/socket-lease.ts'
 import type { Metrics } from '../../context/metrics.ts'
 import { openConnection, type EventConnection, type StreamOptions } from './connection.ts'
-import { EVENT_CHANNEL } from './numbering.ts'
+import { EVENT_CHANNEL } from '../../events/read.ts'
 import { CLOSE } from './sender.ts'
-import type { ReadPayment } from './to-message.ts'
+import type { ReadPayment } from '../../events/to-message.ts'
 
 export type EventStream = {
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void

@@ -2,7 +2,7 @@ import { EVENT_KEYS } from '#contract/event.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { parseAddress } from '#contract/address.ts'
 import type { Database } from '#postgres/open.ts'
-import { lastEventId, readEvents, type EventRow, type Filter } from './read.ts'
+import { lastEventId, readEvents, type EventRow, type Filter } from '../../events/read.ts'
 
 const MOST_KEYS = 200
 

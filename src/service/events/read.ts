@@ -1,7 +1,13 @@
 import { and, asc, eq, gt, inArray, lte, max, or, sql } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { Database } from '#postgres/open.ts'
-import { event, payment } from '../../db/schema/payment.ts'
+import { event, payment } from '../db/schema/payment.ts'
+
+/**
+ * NOTIFY on this channel means: these accounts have new events; without names, any may have. It
+ * carries no event, rows are the truth.
+ */
+export const EVENT_CHANNEL = 'service_event'
 
 /** What a subscriber follows: these kinds of event of its whole account, and every kind of what some wallets sent or received. */
 export type Filter = { accountId: string; kinds: readonly EventKind[]; wallets: readonly string[] }
@@ -30,6 +36,13 @@ export async function readEvents(db: Database, filter: Filter, after: bigint): P
   return rows.flatMap(({ event: { number, ...row } }) =>
     number === null ? [] : { ...row, number },
   )
+}
+
+/** The event of a number. @throws Error when there is none */
+export async function readEvent(db: Database, number: bigint): Promise<EventRow> {
+  const [row] = await db.select().from(event).where(eq(event.number, number))
+  if (!row) throw new Error(`There is no event ${number}.`)
+  return { ...row, number }
 }
 
 /** The number of the newest event that an account's feed has; 0 without one. */

@@ -1,0 +1,184 @@
+import { stringifyJson } from '#contract/json.ts'
+import type { WebhookMessage } from '#contract/webhook.ts'
+import {
+  EgressRefusedError,
+  exchange,
+  EgressError,
+  type ExternalResponse,
+} from '#egress/exchange.ts'
+import type { Database } from '#postgres/open.ts'
+import type * as v from 'valibot'
+import type { Context } from '../context/context.ts'
+import { LEASE_S, whileBeating } from '../db/lease.ts'
+import {
+  extendWebhook,
+  readDue,
+  releaseWebhook,
+  writeAttempt,
+  writeDeliveries,
+  type WebhookAttempt,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+} from '../db/webhooks.ts'
+import { readEvent } from '../events/read.ts'
+import { toMessage, type ReadPayment } from '../events/to-message.ts'
+import { signMessage } from './sign.ts'
+
+export type WebhookSender = Pick<Context, 'db' | 'signer' | 'log' | 'now' | 'config'> & {
+  readPayment: ReadPayment
+  /** Names this process in leases. */
+  holder: string
+  signal: AbortSignal
+  /** How long a receiver may take; `ATTEMPT_MS` where nothing is said. */
+  attemptMs?: number
+}
+
+const ATTEMPT_MS = 15_000
+const MAX_ANSWER_BYTES = 64 * 1024
+const MAX_LOGGED = 2_048
+/** Payments of one endpoint that are sent at the same time. */
+const AT_ONCE = 16
+
+const MINUTE_MS = 60_000
+/** The pauses after the first attempts; the last one repeats. */
+const PAUSES_MS = [
+  5_000,
+  30_000,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  60 * MINUTE_MS,
+  120 * MINUTE_MS,
+  240 * MINUTE_MS,
+]
+
+/** Up to a quarter is added or taken, so that many deliveries do not come back together. */
+export function pauseAfter(attempts: number, random = Math.random()): number {
+  const pause = PAUSES_MS[Math.min(attempts, PAUSES_MS.length) - 1] ?? 0
+  return Math.round(pause * (0.75 + random / 2))
+}
+
+/**
+ * Sends all that is due to an endpoint whose lease this process holds, and gives the lease back.
+ * @returns when something is due again, as far as was seen here
+ */
+export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint): Promise<number> {
+  const { db, holder, now, signal } = sender
+  const { id } = endpoint
+  let dueAt = Infinity
+  // Without the lease another process sends; this one stops before the next request.
+  let heldUntil = performance.now() + LEASE_S * 1_000
+  const extend = async () => {
+    const askedAt = performance.now()
+    heldUntil = (await extendWebhook(db, id, holder)) ? askedAt + LEASE_S * 1_000 : 0
+  }
+  const held = () => !signal.aborted && performance.now() < heldUntil
+  await whileBeating(extend, async () => {
+    for (let more = true; more && held();) {
+      more = await writeDeliveries(db, { id, holder, now: now() })
+      const due = await readDue(db, { id, now: now(), limit: AT_ONCE })
+      const attempts = await Promise.allSettled(
+        due.map(async (delivery) =>
+          held() ? await deliver(sender, endpoint, delivery) : undefined,
+        ),
+      )
+      for (const attempt of attempts) {
+        // The lease is not given back: what failed here is tried again when it ends.
+        if (attempt.status === 'rejected') throw attempt.reason
+        const { value } = attempt
+        if (value === undefined) heldUntil = 0
+        else if (value.state === 'pending') dueAt = Math.min(dueAt, value.nextAttemptAt.getTime())
+      }
+      more ||= due.length > 0
+    }
+  })
+  await releaseWebhook(db, id, holder)
+  return dueAt
+}
+
+/** One attempt. @returns undefined when the lease was lost meanwhile */
+async function deliver(
+  sender: WebhookSender,
+  endpoint: WebhookEndpoint,
+  delivery: WebhookDelivery,
+): Promise<WebhookAttempt | undefined> {
+  const { db, holder, now } = sender
+  const startedAt = performance.now()
+  // What was sent once is sent again as it was.
+  const body = delivery.body ?? (await writeBody(sender, delivery))
+  const answer = await post(sender, endpoint, { id: delivery.id, body })
+  const at = now()
+  const ok =
+    answer.responseStatus !== null && answer.responseStatus >= 200 && answer.responseStatus < 300
+  const nextAttemptAt = new Date(at.getTime() + pauseAfter(delivery.attempts + 1))
+  const attempt: WebhookAttempt = {
+    ...answer,
+    failure: ok ? null : (answer.failure ?? 'status'),
+    state: ok ? 'delivered' : nextAttemptAt > delivery.retryUntil ? 'dead' : 'pending',
+    nextAttemptAt,
+    body,
+    lastAttemptAt: at,
+    durationMs: Math.round(performance.now() - startedAt),
+  }
+  return (await writeAttempt(db, delivery, { holder, attempt })) ? attempt : undefined
+}
+
+async function writeBody(
+  { db, readPayment }: WebhookSender,
+  delivery: WebhookDelivery,
+): Promise<string> {
+  const { type, number, previous, createdAt } = delivery
+  const message: v.InferInput<typeof WebhookMessage> = {
+    type,
+    timestamp: createdAt.toISOString(),
+    cursor: number === null ? null : String(number),
+    previous: previous === null ? null : String(previous),
+    data: number === null ? null : await readData(db, number, readPayment),
+  }
+  return stringifyJson(message)
+}
+
+async function readData(db: Database, number: bigint, readPayment: ReadPayment) {
+  return await toMessage(db, await readEvent(db, number), readPayment)
+}
+
+type Answered = Pick<WebhookAttempt, 'responseStatus' | 'responseBody' | 'failure'>
+
+async function post(
+  { signer, config, log, now, attemptMs = ATTEMPT_MS }: WebhookSender,
+  { id, url, accountId, secrets }: WebhookEndpoint,
+  message: { id: string; body: string },
+): Promise<Answered> {
+  const at = now()
+  const valid = secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > at.getTime())
+  const keys = valid.map((secret) => ({ ...secret, accountId }))
+  const headers = {
+    'content-type': 'application/json',
+    ...(await signMessage(signer, keys, { ...message, at })),
+  }
+  try {
+    const answer = await exchange(
+      { method: 'POST', url: new URL(url), headers, body: new TextEncoder().encode(message.body) },
+      {
+        timeoutMs: attemptMs,
+        maxBytes: MAX_ANSWER_BYTES,
+        loopback: config.webhookLoopback ?? false,
+      },
+    )
+    return { responseStatus: answer.status, responseBody: readText(answer), failure: null }
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error
+    log.debug({ err: error, webhook: id }, 'a webhook was not delivered')
+    const refused = error instanceof EgressRefusedError
+    return {
+      responseStatus: null,
+      responseBody: null,
+      failure: refused ? 'address_refused' : 'no_answer',
+    }
+  }
+}
+
+/** The start of an answer; Postgres text holds no null character. */
+function readText({ body }: ExternalResponse): string {
+  return new TextDecoder().decode(body.subarray(0, MAX_LOGGED)).replaceAll('\0', '\ufffd')
+}

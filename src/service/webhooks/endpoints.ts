@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { createId } from '#contract/id.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { MOST_WEBHOOKS } from '#contract/webhook.ts'
+import { refuseUrl } from '#egress/refuse-url.ts'
+import type { Actor, Context } from '../context/context.ts'
+import { lockAccount } from '../db/lock-account.ts'
+import { webhookDelivery, webhookEndpoint, type WebhookSecret } from '../db/schema/webhook.ts'
+import type { WebhookEndpoint } from '../db/webhooks.ts'
+import { lastEventId } from '../events/read.ts'
+import { requireGrant } from '../keys/scopes.ts'
+import { announceWebhooks } from './announce.ts'
+
+const SECRET_BYTES = 32
+
+/** The account's webhooks, oldest first; of their secrets only when they end. */
+export async function listWebhooks(
+  context: Context,
+  actor: Actor,
+): Promise<EndpointReply<'webhookList'>> {
+  requireGrant(actor, ['payment:read'])
+  const rows = await context.db
+    .select()
+    .from(webhookEndpoint)
+    .where(eq(webhookEndpoint.accountId, actor.accountId))
+    .orderBy(asc(webhookEndpoint.createdAt), asc(webhookEndpoint.id))
+  return { success: true, webhooks: await Promise.all(rows.map((row) => describe(context, row))) }
+}
+
+/** @throws `FORBIDDEN` beyond the most that an account has, `INVALID_PARAMETERS` for a URL that is never asked */
+export async function createWebhook(
+  context: Context,
+  actor: Actor,
+  { url, events }: EndpointInput<'webhookCreate'>['body'],
+): Promise<EndpointReply<'webhookCreate'>> {
+  requireGrant(actor, ['payment:read'])
+  requireUrl(context, url)
+  const { accountId } = actor
+  const { secret, sealed } = await makeSecret(context, accountId)
+  const row = await context.db.transaction(async (tx) => {
+    await lockAccount(tx, accountId)
+    if (
+      (await tx.$count(webhookEndpoint, eq(webhookEndpoint.accountId, accountId))) >= MOST_WEBHOOKS
+    )
+      throw new ProblemError('FORBIDDEN', {
+        message: `An account has at most ${MOST_WEBHOOKS} webhooks. Delete one first.`,
+      })
+    const [inserted] = await tx
+      .insert(webhookEndpoint)
+      .values({
+        id: createId('whk'),
+        accountId,
+        url,
+        events,
+        secrets: [sealed],
+        cursor: await lastEventId(tx, accountId),
+      })
+      .returning()
+    return inserted
+  })
+  if (!row) throw new Error('A webhook was not inserted.')
+  await announceWebhooks(context.db)
+  return { success: true, secret, ...(await describe(context, row)) }
+}
+
+/** @throws `NOT_FOUND`, `INVALID_PARAMETERS` for a URL that is never asked */
+export async function updateWebhook(
+  context: Context,
+  actor: Actor,
+  { params: { id }, body }: EndpointInput<'webhookUpdate'>,
+): Promise<EndpointReply<'webhookUpdate'>> {
+  if (body.url !== undefined) requireUrl(context, body.url)
+  const row = await readOwnWebhook(context, actor, id)
+  // Drizzle refuses an update without a column.
+  const [changed = row] =
+    Object.keys(body).length === 0
+      ? []
+      : await context.db
+          .update(webhookEndpoint)
+          .set(body)
+          .where(eq(webhookEndpoint.id, id))
+          .returning()
+  await announceWebhooks(context.db)
+  return { success: true, ...(await describe(context, changed)) }
+}
+
+/** @throws `NOT_FOUND` */
+export async function deleteWebhook(
+  context: Context,
+  actor: Actor,
+  id: string,
+): Promise<EndpointReply<'webhookDelete'>> {
+  await readOwnWebhook(context, actor, id)
+  await context.db.delete(webhookEndpoint).where(eq(webhookEndpoint.id, id))
+  await announceWebhooks(context.db)
+  return { success: true, id }
+}
+
+/** The newest secret signs beside the new one until the grace ends; older ones end at once. @throws `NOT_FOUND` */
+export async function rotateSecret(
+  context: Context,
+  actor: Actor,
+  { params: { id }, body: { graceSeconds } }: EndpointInput<'webhookRotate'>,
+): Promise<EndpointReply<'webhookRotate'>> {
+  await readOwnWebhook(context, actor, id)
+  const { secret, sealed } = await makeSecret(context, actor.accountId)
+  const expiresAt = context.now().getTime() + graceSeconds * 1_000
+  const row = await context.db.transaction(async (tx) => {
+    const [old] = await tx
+      .select()
+      .from(webhookEndpoint)
+      .where(eq(webhookEndpoint.id, id))
+      .for('update')
+    const former = old?.secrets.find((one) => one.expiresAt === null)
+    const secrets = [sealed, ...(former && graceSeconds > 0 ? [{ ...former, expiresAt }] : [])]
+    const [changed] = await tx
+      .update(webhookEndpoint)
+      .set({ secrets })
+      .where(eq(webhookEndpoint.id, id))
+      .returning()
+    return changed
+  })
+  if (!row) throw notFound(id)
+  return { success: true, secret, ...(await describe(context, row)) }
+}
+
+/** @throws `NOT_FOUND` for an unknown webhook and for another account's alike */
+export async function readOwnWebhook(
+  { db }: Context,
+  actor: Actor,
+  id: string,
+): Promise<WebhookEndpoint> {
+  requireGrant(actor, ['payment:read'])
+  const [row] = await db
+    .select()
+    .from(webhookEndpoint)
+    .where(and(eq(webhookEndpoint.id, id), eq(webhookEndpoint.accountId, actor.accountId)))
+  if (!row) throw notFound(id)
+  return row
+}
+
+function notFound(id: string): ProblemError {
+  return new ProblemError('NOT_FOUND', { message: `There is no webhook ${id}.` })
+}
+
+function requireUrl({ config }: Context, url: string): void {
+  const refused = refuseUrl(new URL(url), config.webhookLoopback ?? false)
+  if (refused !== undefined)
+    throw new ProblemError('INVALID_PARAMETERS', { details: { url: refused } })
+}
+
+/** The secret as the merchant is shown it once, and as the database keeps it. */
+async function makeSecret(
+  { signer }: Context,
+  accountId: string,
+): Promise<{ secret: string; sealed: WebhookSecret }> {
+  const bytes = randomBytes(SECRET_BYTES)
+  const secret = `whsec_${bytes.toString('base64')}`
+  const { accountId: _owner, ...sealed } = await signer.sealKey({
+    id: createId('whs'),
+    accountId,
+    secret: bytes,
+  })
+  return { secret, sealed: { ...sealed, expiresAt: null } }
+}
+
+async function describe(
+  { db, now }: Context,
+  { id, url, events, enabled, createdAt, secrets }: WebhookEndpoint,
+) {
+  const [counts] = await db
+    .select({
+      pending: sql<number>`(count(*) filter (where ${webhookDelivery.state} = 'pending'))::int`,
+      dead: sql<number>`(count(*) filter (where ${webhookDelivery.state} = 'dead'))::int`,
+    })
+    .from(webhookDelivery)
+    .where(and(eq(webhookDelivery.endpointId, id), sql`${webhookDelivery.state} <> 'delivered'`))
+  return {
+    id,
+    url,
+    events,
+    enabled,
+    createdAt: createdAt.getTime(),
+    secrets: secrets.flatMap(({ expiresAt }) =>
+      expiresAt === null || expiresAt > now().getTime() ? [{ expiresAt }] : [],
+    ),
+    pending: counts?.pending ?? 0,
+    dead: counts?.dead ?? 0,
+  }
+}
