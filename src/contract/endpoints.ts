@@ -69,7 +69,7 @@ const listFields = {
   until: v.optional(wholeNumber(0, 999_999_999_999_999)),
   minAmount: v.optional(boundedText(100)),
   maxAmount: v.optional(boundedText(100)),
-  /** Payment id, signature, address, `metadata.referenceId`, or the start of the resource. */
+  /** A search: text and operators, as `parseSearch` reads them. */
   q: v.optional(v.pipe(boundedText(300), v.minLength(1, 'Expected some text.'))),
 }
 

@@ -118,7 +118,7 @@ export const queryParameters: Readonly<
   q: {
     schema: { type: 'string', minLength: 1, maxLength: 300 },
     description:
-      'Payment id, signature, address, `metadata.referenceId`, or the start of the resource.',
+      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,expired`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000.',
   },
   wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
   period: {

@@ -159,6 +159,12 @@ export const payment = service.table(
       t.accountId,
       sql.raw(`${searchExpressions.resourceStart} text_pattern_ops`),
     ),
+    /**
+     * One account's words: its mark is one of them. The function says that it is expensive, so that
+     * no rare word is looked for in all payments.
+     */
+    index('payment_words').using('gin', sql.raw(searchExpressions.words)),
+    index('payment_amount').on(t.accountId, sql.raw(searchExpressions.scaledAmount)),
     index('payment_reference').on(t.accountId, sql.raw(searchExpressions.referenceStart)),
     /** What the watchers still follow. */
     index('payment_open')

@@ -7,10 +7,10 @@ import { SEARCHED, searchExpressions } from '../../db/schema/search-expressions.
 
 /**
  * The conditions a text can be found by, each with a separate index: payment id, address, the start
- * of the resource with or without its scheme, signature, `metadata.referenceId`. Those that many
+ * of the resource with or without its scheme, signature, `metadata.referenceId`, and words. Those that many
  * payments may meet come first.
  */
-export function searchBranches(text: string): SQL[] {
+export function searchBranches(accountId: string, text: string): SQL[] {
   // Postgres text cannot hold this character, so nothing can match it.
   if (text.includes('\0')) return [sql`false`]
   if (isPaymentId(text)) return [eq(payment.id, text)]
@@ -19,6 +19,7 @@ export function searchBranches(text: string): SQL[] {
     ...(parsed.ok
       ? [eq(payment.sender, parsed.address), eq(payment.recipient, parsed.address)]
       : []),
+    parsed.ok ? undefined : hasWords(accountId, text),
     startsWith(text),
     and(
       isNotNull(payment.signature),
@@ -32,6 +33,25 @@ export function searchBranches(text: string): SQL[] {
     ),
   ]
   return branches.flatMap((branch) => (branch ? [branch] : []))
+}
+
+/** From so many characters on, the beginning of a word finds it. */
+const PREFIX = 3
+const LONGEST_WORD = 100
+
+/**
+ * Every word of the text, or a word that begins so: of the metadata, an address or the hash. Words
+ * are divided as `payment_words` does.
+ */
+function hasWords(accountId: string, text: string): SQL | undefined {
+  const words = text.split(/[ \t\n\r!-/:-@[-`{-~]+/).filter((word) => word !== '')
+  if (words.length === 0) return undefined
+  const lexemes = words.map((word) => {
+    const characters = [...word].slice(0, LONGEST_WORD)
+    return `'${characters.join('')}'${characters.length < PREFIX ? '' : ':*'}`
+  })
+  const query = [`'@${accountId}'`, ...lexemes].join(' & ')
+  return sql`${sql.raw(searchExpressions.words)} @@ lower(${query})::tsquery`
 }
 
 /**

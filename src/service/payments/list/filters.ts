@@ -4,14 +4,18 @@ import { parseAmount } from '#contract/amount.ts'
 import type { EndpointInput } from '#contract/endpoints.ts'
 import { describe } from '#contract/fields.ts'
 import { findAsset, type Network } from '#contract/network.ts'
+import {
+  describeSearchProblem,
+  parseSearch,
+  type AmountBound,
+  type PaymentSearch,
+} from '#contract/payment-search.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
+import { AMOUNT_DECIMALS } from '../../db/schema/search-expressions.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from '../../context/network.ts'
 
 export type PaymentListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
-
-/** Amounts of all assets are compared on this many decimals, more than any asset has. */
-export const AMOUNT_DECIMALS = 36
 
 /** What a list is narrowed to, read and checked. */
 export type Filters = {
@@ -31,6 +35,11 @@ export type Filters = {
   minAmount: string | undefined
   maxAmount: string | undefined
   text: string | undefined
+  /** Of a search: one payer, one payee. */
+  from: string | undefined
+  to: string | undefined
+  /** Whether it is a search, whose payments are counted up to a limit. */
+  searched: boolean
 }
 
 /** @throws `INVALID_PARAMETERS` with every problem in one answer */
@@ -40,23 +49,32 @@ export function readFilters(
   scope: { wallets: readonly string[] | undefined; networks: readonly Network[] },
 ): Filters {
   const details: Record<string, string> = {}
+  const search = readSearch(query, details)
+  const network = query.network ?? search.network
+  const asset = query.asset ?? search.asset
+  const status = query.status ?? search.status
   const filters: Filters = {
     accountId,
     wallets: scope.wallets && [...new Set(scope.wallets)],
     type: query.type,
-    statuses: query.status === 'incomplete' ? undefined : query.status,
-    drafts: query.status === 'incomplete',
-    network:
-      query.network === undefined ? undefined : readNetwork(query.network, scope.networks, details),
-    assets:
-      query.asset === undefined ? undefined : readAssets(query.asset, scope.networks, details),
+    statuses: status === 'incomplete' ? undefined : status,
+    drafts: status === 'incomplete',
+    network: network === undefined ? undefined : readNetwork(network, scope.networks, details),
+    assets: asset === undefined ? undefined : readAssets(asset, scope.networks, details),
     since: moment(query.since),
     until: moment(query.until),
     minAmount:
-      query.minAmount === undefined ? undefined : readAmount('minAmount', query.minAmount, details),
+      query.minAmount === undefined
+        ? bound(search.minAmount, 1n)
+        : readAmount('minAmount', query.minAmount, details),
     maxAmount:
-      query.maxAmount === undefined ? undefined : readAmount('maxAmount', query.maxAmount, details),
-    text: query.q,
+      query.maxAmount === undefined
+        ? bound(search.maxAmount, -1n)
+        : readAmount('maxAmount', query.maxAmount, details),
+    text: search.text,
+    from: search.from,
+    to: search.to,
+    searched: query.q !== undefined,
   }
   if (query.since !== undefined && query.until !== undefined && query.since > query.until)
     details.until = 'Expected a time that is not before since.'
@@ -84,6 +102,29 @@ export function kindOf(
         ),
       ),
   )
+}
+
+/** An operator and the filter of the same name would be two answers to one question. */
+function readSearch(query: PaymentListQuery, details: Record<string, string>): PaymentSearch {
+  const parsed = parseSearch(query.q ?? '')
+  if (!parsed.ok) {
+    details.q = describeSearchProblem(parsed.problem)
+    return {}
+  }
+  const { search } = parsed
+  const both = (['status', 'network', 'asset', 'minAmount', 'maxAmount'] as const).find(
+    (name) => query[name] !== undefined && search[name] !== undefined,
+  )
+  if (both) details.q = `Expected either ${both} or its operator in q, received both.`
+  return search
+}
+
+/** In units of 10^-36; one unit further where the bound itself is not meant. */
+function bound(amount: AmountBound | undefined, further: bigint): string | undefined {
+  if (!amount) return undefined
+  const parsed = parseAmount(amount.value, AMOUNT_DECIMALS)
+  const atomic = parsed.ok ? parsed.atomic : 0n
+  return String(amount.inclusive ? atomic : atomic + further)
 }
 
 function readNetwork(

@@ -1,16 +1,17 @@
 import { and, count, eq, gte, inArray, lt, lte, or, sql, type SQL } from 'drizzle-orm'
 import { parseAddress } from '#contract/address.ts'
+import { SEARCH_COUNTED } from '#contract/payment-search.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { kindOf, type Filters } from './filters.ts'
-import { listed, partsOf, whereOf } from './history-where.ts'
+import { branchesOf, listed, whereOf } from './history-where.ts'
 
 const DAY_MS = 86_400_000
 
 /**
- * How many payments the filters leave, exactly. Counts are kept per wallet, direction, day, network, asset and status;
+ * How many payments the filters leave, exactly; of a search at most `SEARCH_COUNTED`. Counts are kept per wallet, direction, day, network, asset and status;
  * only what none of these can tell (amounts, a text, the hours at both ends of a time range) is counted row by row. One statement, so one snapshot.
  */
 export async function readTotal(db: Database, filters: Filters): Promise<number> {
@@ -20,7 +21,8 @@ export async function readTotal(db: Database, filters: Filters): Promise<number>
 }
 
 function totalOf(filters: Filters): SQL {
-  if (!isTallied(filters)) return sql.join(partsOf(filters).map(counted), sql` + `)
+  if (filters.searched) return countedToLimit(filters)
+  if (!isTallied(filters)) return counted(whereOf(filters))
   if (!filters.since && !filters.until)
     return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
   const { whole, ends, between } = daysOf(filters)
@@ -79,12 +81,10 @@ function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS)
 }
 
-function isTallied({ text, minAmount, maxAmount, drafts, wallets, type }: Filters): boolean {
+function isTallied({ searched, minAmount, maxAmount, drafts, wallets, type }: Filters): boolean {
   // By party there are only tallies of what it sent and received.
   const perParty = wallets === undefined || type === 'all' || type === 'sent' || type === 'received'
-  return (
-    text === undefined && minAmount === undefined && maxAmount === undefined && !drafts && perParty
-  )
+  return !searched && minAmount === undefined && maxAmount === undefined && !drafts && perParty
 }
 
 type Days = { from: number; to?: number }
@@ -156,6 +156,18 @@ function couldMeet({ wallets = [] }: Filters): boolean {
     return parsed.ok ? parsed.family : undefined
   })
   return new Set(families).size < families.length
+}
+
+/**
+ * The newest of each branch, read in list order: a text that half of all payments have costs no
+ * more than a rare one.
+ */
+function countedToLimit(filters: Filters): SQL {
+  const branches = branchesOf(filters).map(
+    (where) =>
+      sql`(select ${payment.id} from ${payment} where ${where} order by ${payment.createdAt} desc, ${payment.id} desc limit ${SEARCH_COUNTED})`,
+  )
+  return sql`(select least(count(*), ${SEARCH_COUNTED}::int) from (${sql.join(branches, sql` union `)}) as found)`
 }
 
 function counted(where: SQL | undefined): SQL {

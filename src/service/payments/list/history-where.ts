@@ -1,28 +1,12 @@
 import { and, eq, gte, inArray, lte, not, or, sql, type SQL } from 'drizzle-orm'
 import { payment } from '../../db/schema/payment.ts'
-import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
+import { searchExpressions } from '../../db/schema/search-expressions.ts'
+import { kindOf, type Filters } from './filters.ts'
 import { searchBranches } from './filters-search.ts'
 
 /** Everything the filters require of a row, except the text. */
 export function whereOf(filters: Filters): SQL | undefined {
   return and(eq(payment.accountId, filters.accountId), seen(filters), narrowed(filters))
-}
-
-/**
- * Everything they require, as conditions of which a row meets at most one: their counts add up, and
- * each is counted on a separate index.
- */
-export function partsOf(filters: Filters): SQL[] {
-  const own = whereOf(filters)
-  const branches = filters.text === undefined ? [sql`true`] : searchBranches(filters.text)
-  return branches.flatMap(
-    (branch, index) =>
-      and(
-        own,
-        branch,
-        ...branches.slice(0, index).map((earlier) => sql`(${earlier}) is not true`),
-      ) ?? [],
-  )
 }
 
 /**
@@ -34,7 +18,7 @@ export function branchesOf(filters: Filters): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
   const [drivers, rest] =
     filters.text !== undefined
-      ? [searchBranches(filters.text), seen(filters)]
+      ? [searchBranches(filters.accountId, filters.text), seen(filters)]
       : filters.wallets
         ? [sidesOf(filters), undefined]
         : [statusesOf(filters), seen(filters)]
@@ -79,13 +63,15 @@ export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
   return drafts ? sql`${payment.draft}` : sql`not ${payment.draft}`
 }
 
-const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMALS} - ${payment.decimals})`
+const scaledAmount = sql.raw(searchExpressions.scaledAmount)
 
 function narrowed(filters: Filters): SQL | undefined {
-  const { since, until, minAmount, maxAmount } = filters
+  const { since, until, minAmount, maxAmount, from, to } = filters
   return and(
     listed(filters),
     kindOf(filters, payment),
+    from === undefined ? undefined : eq(payment.sender, from),
+    to === undefined ? undefined : eq(payment.recipient, to),
     since && gte(payment.createdAt, since),
     until && lte(payment.createdAt, until),
     minAmount === undefined ? undefined : sql`${scaledAmount} >= ${minAmount}::numeric`,

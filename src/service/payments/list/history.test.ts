@@ -211,13 +211,32 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await found({ q: `0x${'AB'.repeat(32)}`.replace('0X', '0x') })).toEqual([large])
     expect(await found({ q: ALICE.toLowerCase() })).toEqual([large, small])
     expect(await found({ q: 'order "7"' })).toEqual([small])
-    expect(await found({ q: 'x' })).toEqual([])
+    expect(await found({ q: 'x' })).toEqual([small])
+    expect(await found({ q: 'ORDE 7 x' })).toEqual([small])
+    expect(await found({ q: 'order 8' })).toEqual([])
+    expect(await found({ q: 'rder' })).toEqual([])
+    expect(await found({ q: `0x${'ab'.repeat(5)}` })).toEqual([large])
+    expect(await found({ q: ALICE.slice(0, 8) })).toEqual([large, small])
+    expect(await found({ q: `${SOL_PAYER.slice(0, 6)} shop` })).toEqual([sol])
+    const other = await openAccount(context)
+    expect(
+      await readList(context, other, { ...queryOf({ q: 'order' }), wallets: undefined }),
+    ).toMatchObject({ total: 0 })
     expect(await found({ q: 'https://shop.example/' })).toEqual([sol, large])
     expect(await found({ q: 'https://shop.example/100%_' })).toEqual([large])
     expect(await found({ q: 'shop.example/100xyoff' })).toEqual([sol])
     expect(await found({ q: 'shop.example/100xyofg' })).toEqual([])
     expect(await found({ q: '%' })).toEqual([])
     expect(await found({ q: "\\' or 1=1 --" })).toEqual([])
+    expect(await found({ q: 'amount:>=2 status:finalized' })).toEqual([sol, large])
+    expect(await found({ q: 'amount:>2' })).toEqual([large])
+    expect(await found({ q: 'amount:<2 order "7"' })).toEqual([small])
+    expect(await found({ q: 'amount:>2 order "7"' })).toEqual([])
+    expect(await found({ q: 'amount:2..2' })).toEqual([sol])
+    expect(await found({ q: `from:${ALICE.toLowerCase()} asset:eth` })).toEqual([large, small])
+    expect(await found({ q: `to:${ALICE}` })).toEqual([])
+    expect(await found({ q: `network:${SOLANA_DEVNET} to:${SOL_PAYEE}` })).toEqual([sol])
+    expect(await found({ q: 'status:expired,created' })).toEqual([small])
     expect(() => queryOf({ q: 'a\0b' })).toThrow('Expected text without a NUL character.')
   })
 
@@ -228,6 +247,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       asset: '???',
       minAmount: '-1',
       maxAmount: 'x',
+      q: 'tea amout:>1',
       since: '2',
       until: '1',
     }
@@ -239,6 +259,7 @@ describe.each(ENGINES)('on %s', (engine) => {
           asset: expect.any(String),
           minAmount: expect.any(String),
           maxAmount: expect.any(String),
+          q: 'Expected one of amount, status, asset, network, from, to before the colon, received "amout:>1". Quotes make it text.',
           until: expect.any(String),
         },
       },

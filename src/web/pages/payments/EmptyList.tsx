@@ -18,7 +18,7 @@ export function NothingFound({ searched }: { searched: boolean }) {
       title={<Trans>No payments match</Trans>}
     >
       {searched ? (
-        <Trans>Search whole IDs, addresses, hashes and references, or URL beginnings.</Trans>
+        <Trans>Try a reference, an address, amount:&gt;1 or status:failed.</Trans>
       ) : (
         <Trans>Change or clear the filters.</Trans>
       )}

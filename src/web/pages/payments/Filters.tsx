@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState, useEffect, useRef } from 'react'
+import { useState, useEffect, useId, useRef } from 'react'
+import { parseSearch, type SearchProblem } from '#contract/payment-search.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { labelsQuery } from '../../api/notes.ts'
 import {
@@ -161,11 +162,23 @@ function Chips({
 
 const PAUSE_MS = 350
 
+const examples = {
+  amount: 'amount:>1',
+  status: 'status:failed',
+  asset: 'asset:ETH',
+  network: 'network:eip155:1',
+  from: 'from:0x…',
+  to: 'to:0x…',
+  operator: 'amount:>1',
+  once: 'amount:1..5',
+} satisfies Record<SearchProblem['expected'], string>
+
 /** Searches once the typing pauses; a whole payment id and Enter go straight to the payment. */
 function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const { t } = useLingui()
   const [typed, setTyped] = useState(text)
   const asked = useRef(text)
+  const problem = useId()
 
   // The address changed without us: Back, or "Clear filters".
   useEffect(() => {
@@ -181,7 +194,13 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
     return () => clearTimeout(timer)
   })
 
+  const parsed = parseSearch(typed)
+  const wrong = parsed.ok ? undefined : parsed.problem.word
+  const example = parsed.ok ? undefined : examples[parsed.problem.expected]
+
+  /** What cannot be read is not asked: the list stays as it is. */
   function search(wanted: string) {
+    if (!parseSearch(wanted).ok) return
     asked.current = wanted
     onSearch(wanted)
   }
@@ -197,6 +216,8 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
       }}
     >
       <Input
+        aria-describedby={wrong === undefined ? undefined : problem}
+        aria-invalid={wrong === undefined ? undefined : true}
         aria-label={t`Search payments`}
         maxLength={300}
         onChange={(event) => setTyped(event.target.value)}
@@ -205,6 +226,17 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
         type="search"
         value={typed}
       />
+      <p
+        aria-live="polite"
+        className={cx('text-sm text-bad-ink', wrong !== undefined && 'mt-1')}
+        id={problem}
+      >
+        {wrong !== undefined && (
+          <Trans>
+            Not understood: {wrong}. Example: {example}
+          </Trans>
+        )}
+      </p>
     </form>
   )
 }

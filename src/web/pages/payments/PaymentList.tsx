@@ -1,6 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useCallback, useMemo, useState, useEffect } from 'react'
+import { SEARCH_COUNTED } from '#contract/payment-search.ts'
 import { serverNow } from '../../api/clock.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
 import { useNewPayments } from '../../api/new-payments.ts'
@@ -141,6 +142,7 @@ function ListView({
       ) : (
         <>
           <Toolbar
+            capped={filter.q !== undefined && total === SEARCH_COUNTED}
             onExport={looking ? undefined : () => setExporting(true)}
             onPick={() => setPicking(!picking)}
             picking={picking}
@@ -204,17 +206,20 @@ function LookingNote({ looking }: { looking: PageReading }) {
 
 type ToolbarProps = {
   total: number
+  /** There may be more: a search is not counted further. */
+  capped: boolean
   picking: boolean
   onPick: () => void
   /** Not before it is known what there is. */ onExport: (() => void) | undefined
 }
 
 /** How many there are, and what can be done with all of them. */
-function Toolbar({ total, picking, onPick, onExport }: ToolbarProps) {
+function Toolbar({ total, capped, picking, onPick, onExport }: ToolbarProps) {
   return (
     <div className="mb-2 flex min-h-8 flex-wrap items-center justify-between gap-2">
       <span aria-live="polite" className="figures text-sm text-muted">
         <Plural one="# payment" other="# payments" value={total} />
+        {capped && '+'}
       </span>
       <span className="flex items-center gap-2">
         <span aria-hidden className="hidden text-xs text-muted xl:inline">
