@@ -33,6 +33,8 @@ export type ExportDialogProps = {
    * file either.
    */
   total: number
+  /** A search finds so many or more; all of them are exported. */
+  capped: boolean
   until: number | undefined
   selected: readonly PaymentRow[]
 }
@@ -59,6 +61,7 @@ export function ExportDialog({
   query,
   noted,
   total,
+  capped,
   until,
   selected,
 }: ExportDialogProps) {
@@ -135,7 +138,11 @@ export function ExportDialog({
             onClick={() => void start()}
             variant="primary"
           >
-            <Plural one="Export # payment" other="Export # payments" value={count} />
+            {capped && chosen === 'filter' ? (
+              <Trans>Export all payments found</Trans>
+            ) : (
+              <Plural one="Export # payment" other="Export # payments" value={count} />
+            )}
           </Button>
         </>
       }
@@ -148,7 +155,13 @@ export function ExportDialog({
       ) : (
         <div className="grid gap-4">
           {selected.length > 0 && (
-            <Scope onChange={setScope} scope={scope} selected={selected.length} total={total} />
+            <Scope
+              capped={capped}
+              onChange={setScope}
+              scope={scope}
+              selected={selected.length}
+              total={total}
+            />
           )}
           <Shape onChange={setShape} shape={shape} />
           <p className="text-sm text-muted">{t(descriptions[shape.format])}</p>
@@ -162,11 +175,12 @@ export function ExportDialog({
 type ScopeProps = {
   scope: 'filter' | 'rows'
   total: number
+  capped: boolean
   selected: number
   onChange: (scope: 'filter' | 'rows') => void
 }
 
-function Scope({ scope, total, selected, onChange }: ScopeProps) {
+function Scope({ scope, total, capped, selected, onChange }: ScopeProps) {
   const { t } = useLingui()
   const [all, some] = [formatNumber(total), formatNumber(selected)]
   return (
@@ -174,7 +188,7 @@ function Scope({ scope, total, selected, onChange }: ScopeProps) {
       label={t`What`}
       onChange={onChange}
       options={[
-        { value: 'filter', label: t`All ${all} filtered` },
+        { value: 'filter', label: capped ? t`All payments found` : t`All ${all} filtered` },
         { value: 'rows', label: t`${some} selected` },
       ]}
       value={scope}

@@ -123,6 +123,7 @@ function ListView({
     )
   }
   const { total } = pages
+  const capped = filter.q !== undefined && total === SEARCH_COUNTED
   const fresh = Math.max(arrivals.length, pages.more)
 
   function showNew() {
@@ -142,7 +143,7 @@ function ListView({
       ) : (
         <>
           <Toolbar
-            capped={filter.q !== undefined && total === SEARCH_COUNTED}
+            capped={capped}
             onExport={looking ? undefined : () => setExporting(true)}
             onPick={() => setPicking(!picking)}
             picking={picking}
@@ -155,9 +156,9 @@ function ListView({
             selection={selection}
             total={total}
           />
-          {total > MOST_ROWS_SHOWN && (
+          {(capped || total > MOST_ROWS_SHOWN) && (
             <p className="mt-3 text-sm text-muted">
-              {t`${plural(MOST_ROWS_SHOWN, { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
+              {t`${plural(Math.min(total, MOST_ROWS_SHOWN), { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
               <Trans>Narrow the filters, or export all.</Trans>
             </p>
           )}
@@ -167,6 +168,7 @@ function ListView({
       {exporting !== undefined && (
         <Suspense>
           <ExportDialog
+            capped={capped}
             onClose={() => setExporting(false)}
             open={exporting}
             noted={noted}
@@ -215,11 +217,15 @@ type ToolbarProps = {
 
 /** How many there are, and what can be done with all of them. */
 function Toolbar({ total, capped, picking, onPick, onExport }: ToolbarProps) {
+  const shown = formatNumber(total)
   return (
     <div className="mb-2 flex min-h-8 flex-wrap items-center justify-between gap-2">
       <span aria-live="polite" className="figures text-sm text-muted">
-        <Plural one="# payment" other="# payments" value={total} />
-        {capped && '+'}
+        {capped ? (
+          <Trans>At least {shown} payments</Trans>
+        ) : (
+          <Plural one="# payment" other="# payments" value={total} />
+        )}
       </span>
       <span className="flex items-center gap-2">
         <span aria-hidden className="hidden text-xs text-muted xl:inline">
