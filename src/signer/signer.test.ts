@@ -665,6 +665,13 @@ describe('secrets that sign messages', () => {
     expect(macs.map((mac) => Buffer.from(mac))).toEqual([right, right])
   })
 
+  test('32 messages at once get the HMAC of the secret, though each may be the one that opens it', async () => {
+    const key = await signer.sealKey({ id: 'whs_1', accountId: 'acc_1', secret: secret() })
+    const right = createHmac('sha256', secret()).update(message).digest()
+    const macs = await Promise.all(Array.from({ length: 32 }, () => signer.mac({ key, message })))
+    expect(macs.map((mac) => Buffer.from(mac))).toEqual(macs.map(() => right))
+  })
+
   test('one that was moved to another row or account does not open', async () => {
     const key = await signer.sealKey({ id: 'whs_1', accountId: 'acc_1', secret: secret() })
     for (const moved of [{ id: 'whs_2' }, { accountId: 'acc_2' }])

@@ -54,21 +54,20 @@ export function createSigner({
     atHand.delete(key)
   }
 
-  async function openFor(row: Owner & Sealed): Promise<Uint8Array> {
+  async function open(row: Owner & Sealed): Promise<void> {
     const key = nameOf(row)
-    const opened = atHand.get(key)
-    if (opened) return opened
+    if (atHand.has(key)) return
     const secret = await unseal(vault, row, row)
-    drop(key)
+    // Another call may have opened it meanwhile, and be about to read what a drop would overwrite.
+    if (atHand.has(key)) return void secret.fill(0)
     atHand.set(key, secret)
     setTimeout(() => drop(key), AT_HAND_MS).unref()
-    return secret
   }
 
-  async function withSecret<T>(wallet: SealedWallet, work: (secret: Uint8Array) => Promise<T>) {
-    const opened = atHand.get(nameOf(wallet))
+  async function withSecret<T>(row: Owner & Sealed, work: (secret: Uint8Array) => Promise<T>) {
+    const opened = atHand.get(nameOf(row))
     // A copy: `slice` of a Buffer would share the memory that is overwritten below.
-    const secret = opened ? Uint8Array.from(opened) : await unseal(vault, wallet, wallet)
+    const secret = opened ? Uint8Array.from(opened) : await unseal(vault, row, row)
     try {
       return await work(secret)
     } finally {
@@ -91,7 +90,7 @@ export function createSigner({
     },
     async open(wallet) {
       requireNotFrozen(readPolicy().frozen, wallet.address)
-      await openFor(wallet)
+      await open(wallet)
     },
     async sign({ wallet, transaction, proof }) {
       const spending = readTransaction(wallet, transaction)
@@ -118,8 +117,11 @@ export function createSigner({
       }
     },
     async mac({ key, message }) {
-      const secret = await openFor({ ...key, ...ownerOf(key) })
-      return createHmac('sha256', secret).update(message).digest()
+      const row = { ...key, ...ownerOf(key) }
+      await open(row)
+      return withSecret(row, async (secret) =>
+        createHmac('sha256', secret).update(message).digest(),
+      )
     },
     async [Symbol.asyncDispose]() {
       for (const key of atHand.keys()) drop(key)
