@@ -116,9 +116,9 @@ test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', asyn
   // A thousand times more or less: it is not guessed.
   await amount.fill('1.234')
   await expect(page.getByText('Hasta 18 decimales.')).toBeVisible()
-  await expect(page.getByText(/^Pagas exactamente/)).toBeHidden()
+  await expect(page.getByText(/^Pagas /)).toBeHidden()
   await amount.fill('0,01')
-  await expect(page.getByText(/^Pagas exactamente 0,01/)).toBeVisible()
+  await expect(page.getByText(/^Pagas 0,01/)).toBeVisible()
   await context.close()
 })
 
