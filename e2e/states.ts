@@ -124,6 +124,9 @@ export const STATES = [
   'developers: key shown once',
   'developers: key to rotate',
   'developers: key to delete',
+  'developers: webhook to add',
+  'developers: webhook secret',
+  'developers: webhook log',
 
   'settings: all',
   'settings: node that answers',

@@ -46,6 +46,7 @@ type Facts = {
   linkId: string
   code: string
   key: string
+  webhook: string
   transferId: string
   signIn: object
   proof: Presented
@@ -91,6 +92,13 @@ const buyerAccount = privateKeyToAccount(generatePrivateKey())
 
 const seller = () => t.a.payout.evm.address
 const plain = (path: string) => ({ request: () => ({ path }) })
+const ofWebhook = (path: string, body?: object): Cell => ({
+  ...OPERATOR,
+  request: ({ webhook }) => ({
+    path: `/webhooks/${webhook}${path}`,
+    ...(body === undefined ? {} : { body }),
+  }),
+})
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
 const MATRIX: Record<string, readonly Cell[]> = {
@@ -207,6 +215,19 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /usage': [{ ...OPERATOR, ...plain('/usage') }],
+  'GET /webhooks': [{ ...OPERATOR, ...plain('/webhooks') }],
+  'POST /webhooks': [
+    {
+      ...OPERATOR,
+      request: () => ({ path: '/webhooks', body: { url: 'https://shop.example/' } }),
+    },
+  ],
+  'POST /webhooks/:id': [ofWebhook('', { enabled: false })],
+  'POST /webhooks/:id/secret': [ofWebhook('/secret', { graceSeconds: 0 })],
+  'POST /webhooks/:id/test': [ofWebhook('/test', {})],
+  'GET /webhooks/:id/deliveries': [ofWebhook('/deliveries')],
+  'POST /webhooks/:id/redeliver': [ofWebhook('/redeliver', { from: '0', to: '1' })],
+  'DELETE /webhooks/:id': [ofWebhook('')],
   // Offered, if at all, to the operator alone.
   'GET /unmatched': [{ ...OPERATOR, ...plain('/unmatched') }],
   'POST /unmatched/:transferId/assign': [
@@ -425,6 +446,9 @@ beforeAll(async () => {
       await operator.post('/api/links/short', { price: { currency: 'ETH', amount: '0.01' } }),
     ),
   )
+  const webhook = succeed(
+    asReply(await operator.post('/api/webhooks', { url: 'https://shop.example/events' })),
+  )
   const challenge = await buyer.challenge(evmSigner(buyerAccount))
   const prove = () => makeProof(t, { method: 'evm eip3009', payTo: seller() })
   facts = {
@@ -435,6 +459,7 @@ beforeAll(async () => {
     linkId: textAt(link.body, 'link.terms.id'),
     code: textAt(short.body, 'link.link'),
     key: (await t.keyOf(t.a, ['payment:read'])).id,
+    webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
     signIn: {
       id: challenge.id,

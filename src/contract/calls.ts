@@ -15,6 +15,7 @@ import { transactionEndpoints } from './transaction-endpoints.ts'
 import { undeliveredEndpoints } from './undelivered-endpoints.ts'
 import { unmatchedEndpoints } from './unmatched-endpoints.ts'
 import { UsageBody } from './usage.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
 
 /**
  * A browser where a wallet is signed in. The proxy does not know which machine it is, and does not
@@ -119,14 +120,7 @@ export const serviceCalls = {
   payoutRegister: { method: 'POST', path: '/wallets/payout' },
   payoutRelease: { method: 'DELETE', path: '/wallets/payout/:walletAddress' },
   eventList: { method: 'GET', path: '/events' },
-  webhookList: { method: 'GET', path: '/webhooks' },
-  webhookCreate: { method: 'POST', path: '/webhooks' },
-  webhookUpdate: { method: 'POST', path: '/webhooks/:id' },
-  webhookDelete: { method: 'DELETE', path: '/webhooks/:id' },
-  webhookRotate: { method: 'POST', path: '/webhooks/:id/secret' },
-  webhookTest: { method: 'POST', path: '/webhooks/:id/test' },
-  webhookDeliveries: { method: 'GET', path: '/webhooks/:id/deliveries' },
-  webhookRedeliver: { method: 'POST', path: '/webhooks/:id/redeliver' },
+  ...webhookEndpoints,
 } as const satisfies Record<string, Call>
 
 /** The proxy's own. */

@@ -2,15 +2,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { fieldsOf } from './own-fields.ts'
 import { onward, requireOperator, spender, type ProxyCall, type Rule } from '../session/rule.ts'
 
-/** Money that arrived and that no order has evidence for: the operator's to see and to assign. */
-export const unmatchedList: Rule<'unmatchedList'> = async (call) => {
-  const { context, visitor } = call
-  requireOperator(visitor)
-  return context.upstream.read('unmatchedList', onward(call), () =>
-    context.budgets.spend(spender(visitor), 'sync'),
-  )
-}
-
+/** Money that no order has evidence for: the operator's to assign. */
 export const unmatchedAssign: Rule<'unmatchedAssign'> = async (call) => {
   const { context, visitor } = call
   const body = decisionOf(call)
@@ -27,15 +19,7 @@ export const unmatchedUnassign: Rule<'unmatchedUnassign'> = async (call) => {
   )
 }
 
-/** Payments that are paid and that no caller was told of: the operator's to deliver, to close or to refund. */
-export const undeliveredList: Rule<'undeliveredList'> = async (call) => {
-  const { context, visitor } = call
-  requireOperator(visitor)
-  return context.upstream.read('undeliveredList', onward(call), () =>
-    context.budgets.spend(spender(visitor), 'sync'),
-  )
-}
-
+/** Payments that no caller was told of: the operator's to deliver, to close or to refund. */
 export const undeliveredClose: Rule<'undeliveredClose'> = async (call) => {
   const { context, visitor } = call
   const body = decisionOf(call)

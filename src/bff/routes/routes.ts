@@ -17,15 +17,9 @@ import {
   requireSession,
   type ProxyCall,
 } from '../session/rule.ts'
+import { readAsOperator, writeAsOperator } from './as-operator.ts'
 import { verifiedScope } from './build-payment.ts'
-import {
-  undeliveredClose,
-  undeliveredList,
-  undeliveredReopen,
-  unmatchedAssign,
-  unmatchedList,
-  unmatchedUnassign,
-} from './inbox.ts'
+import { undeliveredClose, undeliveredReopen, unmatchedAssign, unmatchedUnassign } from './inbox.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { readPayment } from './read-payment.ts'
 import { transactionSend } from './transaction-send.ts'
@@ -157,24 +151,6 @@ const facilitatorVerify: Rule<'facilitatorVerify'> = async (call) => {
   )
 }
 
-/** How the account's keys are used: the operator's. */
-const usage: Rule<'usage'> = async (call) => {
-  const { context, visitor } = call
-  requireOperator(visitor)
-  return context.upstream.read('usage', onward(call), () =>
-    context.budgets.spend(spender(visitor), 'sync'),
-  )
-}
-
-/** The operator's. This program's own key is in the list without its hint. */
-const apiKeyList: Rule<'apiKeyList'> = async (call) => {
-  const { context, visitor } = call
-  requireOperator(visitor)
-  return context.upstream.read('apiKeyList', onward(call), () =>
-    context.budgets.spend(spender(visitor), 'sync'),
-  )
-}
-
 const apiKeyDelete: Rule<'apiKeyDelete'> = async (call) => {
   const { context, visitor, input } = call
   await readConfirmedKey(call, input.params.id)
@@ -200,18 +176,27 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   paymentHistory,
   paymentList,
   paymentSummary,
-  unmatchedList,
+  unmatchedList: readAsOperator('unmatchedList'),
   unmatchedAssign,
   unmatchedUnassign,
-  undeliveredList,
+  undeliveredList: readAsOperator('undeliveredList'),
   undeliveredClose,
   undeliveredReopen,
   tokenInfo,
-  apiKeyList,
+  // This program's own key is in the list without its hint.
+  apiKeyList: readAsOperator('apiKeyList'),
   apiKeyCreate,
   apiKeyRotate,
   apiKeyDelete,
-  usage,
+  usage: readAsOperator('usage'),
+  webhookList: readAsOperator('webhookList'),
+  webhookCreate: writeAsOperator('webhookCreate'),
+  webhookUpdate: writeAsOperator('webhookUpdate'),
+  webhookDelete: writeAsOperator('webhookDelete'),
+  webhookRotate: writeAsOperator('webhookRotate'),
+  webhookTest: writeAsOperator('webhookTest'),
+  webhookDeliveries: readAsOperator('webhookDeliveries'),
+  webhookRedeliver: writeAsOperator('webhookRedeliver'),
 }
 
 /**

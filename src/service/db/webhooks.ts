@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import type { WebhookFailure, WebhookState } from '#contract/webhook.ts'
+import type { WebhookFailure, WebhookState } from '#contract/webhook-endpoints.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
 import { webhookDelivery, webhookEndpoint } from './schema/webhook.ts'

@@ -110,6 +110,24 @@ export const apiKeysQuery = queryOptions({
   staleTime: 15_000,
 })
 
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhookList'],
+  queryFn: async ({ signal }) => (await call('webhookList', {}, { signal })).webhooks,
+  staleTime: 15_000,
+})
+
+/** The newest deliveries of a webhook. What waits for its answer is read again. */
+export function deliveriesQuery(id: string) {
+  return queryOptions({
+    queryKey: ['webhookDeliveries', id],
+    queryFn: async ({ signal }) =>
+      (await call('webhookDeliveries', { params: { id }, query: {} }, { signal })).deliveries,
+    staleTime: 5_000,
+    refetchInterval: ({ state }) =>
+      state.data?.some((delivery) => delivery.state === 'pending') ? 3_000 : 30_000,
+  })
+}
+
 /** The last 24 hours by the hour, or the last 30 days by the day. */
 export function usageQuery(period: 'hour' | 'day') {
   return queryOptions({

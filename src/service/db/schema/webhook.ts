@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, jsonb, primaryKey, text } from 'drizzle-orm/pg-core'
-import type { WebhookFailure, WebhookState, WebhookType } from '#contract/webhook.ts'
+import type { WebhookFailure, WebhookState, WebhookType } from '#contract/webhook-endpoints.ts'
 import type { SealedKey } from '#signer/protocol.ts'
 import { account } from './access.ts'
 import { at, service } from './columns.ts'

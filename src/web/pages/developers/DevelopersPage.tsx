@@ -14,6 +14,7 @@ import { cx } from '../../ui/cx.ts'
 import { KeysCard } from './KeysCard.tsx'
 import { TakePaymentCard } from './TakePaymentCard.tsx'
 import { UsageCard } from './UsageCard.tsx'
+import { WebhooksCard } from './WebhooksCard.tsx'
 
 /**
  * For developers who connect their own server: keys, their usage, what is left of the quota, and
@@ -51,6 +52,7 @@ function Content({ viewer }: { viewer: Viewer }) {
       <div className="grid min-w-0 content-start gap-4 xl:col-span-2">
         <KeysCard />
         <TakePaymentCard viewer={viewer} />
+        <WebhooksCard />
         <UsageCard />
       </div>
       <div className="grid min-w-0 content-start gap-4">

@@ -1,5 +1,3 @@
-import type { MessageDescriptor } from '@lingui/core'
-import { msg } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
@@ -24,6 +22,7 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { ApproveStep } from './ApproveStep.tsx'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
+import { graceWords, type Grace } from './grace-words.ts'
 import { KeyProblem } from './KeyProblem.tsx'
 import { KeyTable } from './KeyTable.tsx'
 import { NewKeyDialog, type ShownKey } from './NewKeyDialog.tsx'
@@ -197,17 +196,6 @@ function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () =
       </form>
     </Dialog>
   )
-}
-
-type Grace = (typeof GRACE_SECONDS)[number]
-
-const graceWords: Readonly<Record<Grace, MessageDescriptor>> = {
-  0: msg`Revoke now`,
-  60: msg`1 minute`,
-  900: msg`15 minutes`,
-  3600: msg`1 hour`,
-  21600: msg`6 hours`,
-  86400: msg`1 day`,
 }
 
 /** Makes a successor of the same name and scopes. Both work until the grace ends. */

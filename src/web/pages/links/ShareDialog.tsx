@@ -7,11 +7,13 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Mark } from '../../ui/Mark.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { hrefOf } from '../../router/location.ts'
 import { LinkAmount } from './LinkAmount.tsx'
 import { termsOf, type AnyLink } from './links-query.ts'
 import { pageOfLink } from './page-of-link.ts'
@@ -83,7 +85,26 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
             <Trans>Print</Trans>
           </Button>
         </div>
+        {terms.returnUrl !== null && (
+          <Disclosure className="no-print" label={<Trans>Pay button for your site</Trans>}>
+            <pre
+              aria-label={t`Pay button for your site`}
+              className="my-2 overflow-x-auto rounded-lg bg-sunken p-3 font-mono text-xs"
+              role="region"
+              tabIndex={0}
+            >
+              <code>{buttonOf(page)}</code>
+            </pre>
+            <CopyButton label={t`Copy`} text value={buttonOf(page)} />
+          </Disclosure>
+        )}
       </div>
     </Dialog>
   )
+}
+
+/** One line of HTML that sells through the link, on a page of the return URL's origin. */
+function buttonOf(page: URL): string {
+  const script = new URL(hrefOf('/button.js'), page.origin)
+  return `<script async src="${script.href}" data-link="${page.href}"></script>`
 }

@@ -1,0 +1,241 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { GRACE_SECONDS } from '#contract/api-key-body.ts'
+import { WEBHOOK_TYPES, type Webhook, type WebhookType } from '#contract/webhook-endpoints.ts'
+import { call } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+import { webhooksQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { graceWords, type Grace } from './grace-words.ts'
+import { KeyProblem } from './KeyProblem.tsx'
+
+type Made = { onClose: () => void; onMade: (secret: string) => void }
+
+export function CreateWebhookDialog({ onClose, onMade }: Made) {
+  const { t } = useLingui()
+  const [url, setUrl] = useState('')
+  const [events, setEvents] = useState<readonly WebhookType[]>([])
+  const { busy, problem, run } = useRun()
+  const refused = problem instanceof ApiError && 'url' in problem.details
+
+  function create(event: FormEvent) {
+    event.preventDefault()
+    void run(async () => {
+      const { secret } = await call(
+        'webhookCreate',
+        { body: { url: url.trim(), events: [...events] } },
+        { idempotencyKey: crypto.randomUUID() },
+      )
+      onMade(secret)
+    })
+  }
+
+  return (
+    <Dialog onClose={onClose} open title={<Trans>Add webhook</Trans>}>
+      <form className="grid gap-4" onSubmit={create}>
+        <Field
+          error={refused ? <Trans>Enter a public https:// address on port 443.</Trans> : undefined}
+          label={<Trans>URL</Trans>}
+        >
+          <Input
+            inputMode="url"
+            maxLength={2048}
+            onChange={(event) => setUrl(event.target.value)}
+            placeholder="https://"
+            value={url}
+          />
+        </Field>
+        <fieldset>
+          <legend className="mb-2 text-sm font-medium">{t`Events`}</legend>
+          <p className="mb-2 text-sm text-muted">
+            <Trans>All, if you choose none.</Trans>
+          </p>
+          <div className="grid gap-2 sm:grid-cols-2">
+            {WEBHOOK_TYPES.map((type) => (
+              <Checkbox
+                checked={events.includes(type)}
+                key={type}
+                label={<span className="font-mono text-[13px]">{type}</span>}
+                onChange={(event) =>
+                  setEvents(
+                    WEBHOOK_TYPES.filter((each) =>
+                      each === type ? event.target.checked : events.includes(each),
+                    ),
+                  )
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+        {problem !== undefined && !refused && <KeyProblem problem={problem} />}
+        <Buttons onClose={onClose}>
+          <Button busy={busy} disabled={url.trim() === ''} type="submit" variant="primary">
+            <Trans>Add webhook</Trans>
+          </Button>
+        </Buttons>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The secret that verifies signatures, in the one moment in which it can be seen. */
+export function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {
+  const { t } = useLingui()
+  return (
+    <Dialog
+      description={<Trans>Shown only once. It verifies signatures.</Trans>}
+      dismissable={false}
+      footer={
+        <Button onClick={onClose} variant="primary">
+          <Trans>Done</Trans>
+        </Button>
+      }
+      onClose={onClose}
+      open
+      title={<Trans>Signing secret</Trans>}
+    >
+      <div className="grid gap-3">
+        <code
+          aria-label={t`Signing secret`}
+          className="rounded-lg border border-edge bg-sunken px-3 py-2 font-mono text-[13px] [overflow-wrap:anywhere]"
+        >
+          {secret}
+        </code>
+        <div>
+          <CopyButton label={t`Copy`} text value={secret} />
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export function RotateSecretDialog({
+  webhook: { id },
+  onClose,
+  onMade,
+}: Made & { webhook: Webhook }) {
+  const { t } = useLingui()
+  const [grace, setGrace] = useState<Grace>(3600)
+  const { busy, problem, run } = useRun()
+
+  function rotate(event: FormEvent) {
+    event.preventDefault()
+    void run(async () => {
+      const { secret } = await call(
+        'webhookRotate',
+        { params: { id }, body: { graceSeconds: grace } },
+        { idempotencyKey: crypto.randomUUID() },
+      )
+      onMade(secret)
+    })
+  }
+
+  return (
+    <Dialog onClose={onClose} open size="sm" title={<Trans>New secret</Trans>}>
+      <form className="grid gap-4" onSubmit={rotate}>
+        <Field
+          hint={<Trans>Until then both secrets sign.</Trans>}
+          label={<Trans>Old secret valid for</Trans>}
+        >
+          <Select
+            onChange={(event) =>
+              setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)
+            }
+            value={grace}
+          >
+            {GRACE_SECONDS.map((each) => (
+              <option key={each} value={each}>
+                {t(graceWords[each])}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        {problem !== undefined && <KeyProblem problem={problem} />}
+        <Buttons onClose={onClose}>
+          <Button busy={busy} type="submit" variant="primary">
+            <Trans>New secret</Trans>
+          </Button>
+        </Buttons>
+      </form>
+    </Dialog>
+  )
+}
+
+type DeleteProps = { webhook: Webhook; onClose: () => void }
+
+export function DeleteWebhookDialog({ webhook: { id, url }, onClose }: DeleteProps) {
+  const { t } = useLingui()
+  const { busy, problem, run } = useRun()
+
+  function remove() {
+    void run(async () => {
+      await call('webhookDelete', { params: { id } })
+      toast(t`Webhook deleted`)
+      onClose()
+    })
+  }
+
+  return (
+    <Dialog
+      footer={
+        <Buttons onClose={onClose}>
+          <Button busy={busy} onClick={remove} variant="danger">
+            <Trans>Delete</Trans>
+          </Button>
+        </Buttons>
+      }
+      onClose={onClose}
+      open
+      size="sm"
+      title={<Trans>Delete webhook</Trans>}
+    >
+      <p className="font-mono text-[13px] [overflow-wrap:anywhere]">{url}</p>
+      <Banner className="mt-3" tone="warn">
+        <Trans>Its log is deleted too.</Trans>
+      </Banner>
+      {problem !== undefined && <KeyProblem problem={problem} />}
+    </Dialog>
+  )
+}
+
+function Buttons({ onClose, children }: { onClose: () => void; children: ReactNode }) {
+  return (
+    <div className="flex justify-end gap-2">
+      <Button onClick={onClose} variant="quiet">
+        <Trans>Cancel</Trans>
+      </Button>
+      {children}
+    </div>
+  )
+}
+
+/** One change at a time; the list is read again after each. */
+function useRun() {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+
+  async function run(work: () => Promise<void>): Promise<void> {
+    if (busy) return
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await work()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setBusy(false)
+      void queryClient.invalidateQueries(webhooksQuery)
+    }
+  }
+
+  return { busy, problem, run }
+}
