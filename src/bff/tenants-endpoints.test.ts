@@ -224,7 +224,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   ],
   'POST /webhooks/:id': [ofWebhook('', { enabled: false })],
   'POST /webhooks/:id/secret': [ofWebhook('/secret', { graceSeconds: 0 })],
-  'POST /webhooks/:id/test': [ofWebhook('/test', {})],
+  'POST /webhooks/:id/test': [ofWebhook('/test')],
   'GET /webhooks/:id/deliveries': [ofWebhook('/deliveries')],
   'POST /webhooks/:id/redeliver': [ofWebhook('/redeliver', { from: '0', to: '1' })],
   'DELETE /webhooks/:id': [ofWebhook('')],

@@ -176,10 +176,10 @@ export class Upstream {
       Accept: 'application/json',
       'X-Request-Id': request.requestId,
     }
-    const body = endpoint.method === 'POST' ? stringifyJson(request.body) : undefined
-    if (body !== undefined) {
-      headers['Content-Type'] = 'application/json'
-      headers['Content-Length'] = String(Buffer.byteLength(body))
+    const body = request.body === undefined ? undefined : stringifyJson(request.body)
+    if (body !== undefined) headers['Content-Type'] = 'application/json'
+    if (endpoint.method === 'POST') {
+      headers['Content-Length'] = String(Buffer.byteLength(body ?? ''))
       headers['Idempotency-Key'] = upstreamKey(request)
       if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }

@@ -116,15 +116,14 @@ export const webhooksQuery = queryOptions({
   staleTime: 15_000,
 })
 
-/** The newest deliveries of a webhook. What waits for its answer is read again. */
+/** The newest deliveries of a webhook, read again while its log is open. */
 export function deliveriesQuery(id: string) {
   return queryOptions({
     queryKey: ['webhookDeliveries', id],
     queryFn: async ({ signal }) =>
       (await call('webhookDeliveries', { params: { id }, query: {} }, { signal })).deliveries,
-    staleTime: 5_000,
-    refetchInterval: ({ state }) =>
-      state.data?.some((delivery) => delivery.state === 'pending') ? 3_000 : 30_000,
+    staleTime: 1_000,
+    refetchInterval: 5_000,
   })
 }
 
