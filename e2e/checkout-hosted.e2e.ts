@@ -63,7 +63,9 @@ test('an operator pays from a managed wallet with one signature over exactly tha
     async () => (await chains.evm.getBalance({ address: payee })) === parseEther('0.0171'),
     'the payee’s money',
   )
-  await expect(page.getByText(oneOf(['Confirmed', 'Finalized']))).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(oneOf(['Confirmed', 'Finalized'])).first()).toBeVisible({
+    timeout: 30_000,
+  })
   await expectAccessible(page, 'managed wallet: sent')
   // The operator's own wallet signed words and sent nothing.
   expect(ethereum.sent).toEqual([])

@@ -78,7 +78,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
-    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
+    await page.getByText(text('Finalized')).first().waitFor({ timeout: 60_000 })
   },
   payment: async (page, net) => {
     await scenes['paid']?.(page, net)
@@ -203,7 +203,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await shortReview(page, net)
     await approveDemo(page)
     await expectPaid(page)
-    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
+    await page.getByText(text('Finalized')).first().waitFor({ timeout: 60_000 })
   },
   'link-to-share': async (page) => void (await makeLink(page)),
   'link-to-pay': async (page, net) => {
@@ -250,7 +250,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await linkReview(page, net)
     await approveDemo(page)
     await expectPaid(page)
-    await page.getByText(text('Finalized')).waitFor({ timeout: 60_000 })
+    await page.getByText(text('Finalized')).first().waitFor({ timeout: 60_000 })
   },
   'link-rejected': async (page, net) => {
     const wallet = await installWallet(page, net)

@@ -94,7 +94,7 @@ function QuotaCard() {
       {quota && left !== undefined ? (
         <>
           <p className="flex items-baseline gap-2">
-            <span className="figures text-2xl font-semibold tracking-tight">{shown}</span>
+            <span className="figures shrink-0 text-2xl font-semibold tracking-tight">{shown}</span>
             <span className="text-sm text-muted">
               <Trans>of {limit} requests left this minute</Trans>
             </span>
