@@ -74,7 +74,8 @@ function DeliveryItem({ id, delivery }: { id: string; delivery: WebhookDeliveryB
           {request !== null && <Text label={t`Request`} text={request} />}
           {response !== null && <Text label={t`Response`} text={response.body} />}
         </Disclosure>
-        {cursor !== null && state !== 'pending' && <Repeat cursor={cursor} id={id} />}
+        {/* A server that works again need not wait for the next attempt. */}
+        {cursor !== null && attempts > 0 && <Repeat cursor={cursor} id={id} />}
       </div>
     </li>
   )
