@@ -1,7 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { type ApiKeyRow, GRACE_SECONDS } from '#contract/api-key-body.ts'
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { rotationOf } from '#contract/key-approval.ts'
 import { call } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
@@ -16,13 +16,12 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
-import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { ApproveStep } from './ApproveStep.tsx'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
-import { graceWords, type Grace } from './grace-words.ts'
+import { GraceSelect, USUAL_GRACE, type Grace } from './GraceSelect.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 import { KeyTable } from './KeyTable.tsx'
 import { NewKeyDialog, type ShownKey } from './NewKeyDialog.tsx'
@@ -208,8 +207,7 @@ function RotateKeyDialog({
   onClose: () => void
   onMade: (made: ShownKey) => void
 }) {
-  const { t } = useLingui()
-  const [grace, setGrace] = useState<Grace>(3600)
+  const [grace, setGrace] = useState<Grace>(USUAL_GRACE)
   const { id, name } = keyRow
   const signer = useSigner()
   const approving = useApproval(rotate)
@@ -247,18 +245,7 @@ function RotateKeyDialog({
           hint={<Trans>Update your servers in this time.</Trans>}
           label={<Trans>Old key valid for</Trans>}
         >
-          <Select
-            onChange={(event) =>
-              setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)
-            }
-            value={grace}
-          >
-            {GRACE_SECONDS.map((each) => (
-              <option key={each} value={each}>
-                {t(graceWords[each])}
-              </option>
-            ))}
-          </Select>
+          <GraceSelect onChange={setGrace} value={grace} />
         </Field>
         {grace === 0 && (
           <Banner tone="warn">

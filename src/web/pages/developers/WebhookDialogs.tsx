@@ -1,6 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent, type ReactNode } from 'react'
-import { GRACE_SECONDS } from '#contract/api-key-body.ts'
 import { WEBHOOK_TYPES, type Webhook, type WebhookType } from '#contract/webhook-endpoints.ts'
 import { call } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
@@ -13,9 +12,8 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
-import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { graceWords, type Grace } from './grace-words.ts'
+import { GraceSelect, USUAL_GRACE, type Grace } from './GraceSelect.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 
 type Made = { onClose: () => void; onMade: (secret: string) => void }
@@ -123,8 +121,7 @@ export function RotateSecretDialog({
   onClose,
   onMade,
 }: Made & { webhook: Webhook }) {
-  const { t } = useLingui()
-  const [grace, setGrace] = useState<Grace>(3600)
+  const [grace, setGrace] = useState<Grace>(USUAL_GRACE)
   const { busy, problem, run } = useRun()
 
   function rotate(event: FormEvent) {
@@ -146,18 +143,7 @@ export function RotateSecretDialog({
           hint={<Trans>Until then both secrets sign.</Trans>}
           label={<Trans>Old secret valid for</Trans>}
         >
-          <Select
-            onChange={(event) =>
-              setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)
-            }
-            value={grace}
-          >
-            {GRACE_SECONDS.map((each) => (
-              <option key={each} value={each}>
-                {t(graceWords[each])}
-              </option>
-            ))}
-          </Select>
+          <GraceSelect onChange={setGrace} value={grace} />
         </Field>
         {problem !== undefined && <KeyProblem problem={problem} />}
         <Buttons onClose={onClose}>
