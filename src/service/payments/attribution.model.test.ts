@@ -69,7 +69,7 @@ let thiefsAccount: Actor
 const payee = privateKeyToAccount(generatePrivateKey()).address
 
 beforeAll(async () => {
-  opened = await openContext([], { engine: 'pglite' })
+  opened = await openContext([], { engine: 'postgres' })
   thiefsAccount = await openAccount(opened.context)
   const owned = {
     scope: 'evm',
