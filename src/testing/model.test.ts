@@ -6,7 +6,7 @@ import { search, type Plant, type ModelSearchOptions } from './model/search.ts'
 
 const STARTS = [
   { name: 'nothing', prefix: [], depth: 1 },
-  { name: 'a payment', prefix: ['send a'], depth: 1 },
+  { name: 'a payment', prefix: ['send a'], depth: 2 },
   { name: 'a confirmed payment', prefix: ['send a', 'mine', 'poll'], depth: 1 },
 ]
 
