@@ -292,6 +292,21 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
   },
+  people: async (page) => {
+    await signIn(page)
+    await page.goto('/people')
+    await page.getByRole('heading', { name: text('Audit log') }).waitFor()
+    await page.waitForLoadState('networkidle')
+  },
+  'people-invite': async (page, net) => {
+    await scenes['people']?.(page, net)
+    await page.getByRole('button', { name: text('Invite') }).click()
+    await page.getByRole('dialog').waitFor()
+  },
+  join: async (page) => {
+    await page.goto(`/join#${'a'.repeat(43)}`)
+    await page.getByText(text('Sign in to accept the invitation')).first().waitFor()
+  },
   verify: async (page) => {
     await page.goto('/verify')
     await page.getByLabel(text('Payment to check')).waitFor()

@@ -13,6 +13,8 @@ const PATHS = [
   '/explore',
   '/links',
   '/developers',
+  '/people',
+  '/join',
   '/settings',
 ]
 

@@ -128,6 +128,14 @@ export const STATES = [
   'developers: webhook secret',
   'developers: webhook log',
 
+  'people: signed out',
+  'people: not an owner',
+  'people: people and log',
+  'people: to invite',
+  'people: invitation link',
+  'people: invitation over',
+  'people: invitation incomplete',
+
   'settings: all',
   'settings: node that answers',
   'settings: node refused',

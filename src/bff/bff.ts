@@ -11,6 +11,7 @@ import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
+import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
@@ -147,6 +148,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
 async function clean(context: ProxyContext): Promise<void> {
   try {
     await deleteExpiredChallenges(context.db, context.now())
+    await deleteExpiredInvitations(context.db, context.now())
     await deleteExpiredSessions(context.db, context.now())
     await deleteExpiredIntents(context.db, context.now())
     await deleteUnpaidContacts(context.db, context.now())

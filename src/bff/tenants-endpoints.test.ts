@@ -1,5 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
@@ -22,7 +22,12 @@ import {
 } from '#testing/tenant-orders.ts'
 import { facilitatorBody, makeProof, receiveBody, type Presented } from '#testing/tenant-proofs.ts'
 import { asReply, openProxy, type TenantProxy } from '#testing/tenant-proxy.ts'
-import { evmSigner, openTenants, type Tenants } from '#testing/two-tenants.ts'
+import {
+  evmSigner,
+  openTenants,
+  type Tenants,
+  type WalletOwnerSigner,
+} from '#testing/two-tenants.ts'
 
 /**
  * Who may do what at the proxy: every endpoint that browsers are offered, asked about what belongs to a buyer and to the seller, without a
@@ -35,10 +40,16 @@ type Cell = {
   nobody: Class
   anonymous: Class
   stranger: Class
-  /** Whose it is, or who runs the shop; without it, the operator needs more than a session. */
+  /** Invited by an owner to read. */
+  viewer: Class
+  /** Whose it is, or who runs the shop (an owner); without it, they need more than a session. */
   operator?: Class
+  /** Invited by an owner to act; as the owner where nothing is said. */
+  invited?: Class
 }
 type Facts = {
+  stranger: string
+  viewer: string
   paid: string
   hash: string
   open: string
@@ -58,36 +69,59 @@ const ANYBODY = {
   nobody: 'ALLOWED',
   anonymous: 'ALLOWED',
   stranger: 'ALLOWED',
+  viewer: 'ALLOWED',
   operator: 'ALLOWED',
 }
 const PARTIES = {
   nobody: SIGN_IN,
   anonymous: 'NOT_FOUND',
   stranger: 'NOT_FOUND',
+  viewer: 'ALLOWED',
   operator: 'ALLOWED',
 }
-const WALLETS = { nobody: SIGN_IN, anonymous: SIGN_IN, stranger: 'NOT_FOUND', operator: 'ALLOWED' }
+const WALLETS = {
+  nobody: SIGN_IN,
+  anonymous: SIGN_IN,
+  stranger: 'NOT_FOUND',
+  viewer: 'ALLOWED',
+  operator: 'ALLOWED',
+}
 const OWN_WALLETS = { ...WALLETS, stranger: 'ALLOWED' }
 const PAYEE = {
   nobody: SIGN_IN,
   anonymous: SIGN_IN,
   stranger: 'FORBIDDEN payee_required',
+  viewer: 'FORBIDDEN payee_required',
   operator: 'ALLOWED',
 }
 const OPERATOR = {
   nobody: SIGN_IN,
   anonymous: SIGN_IN,
   stranger: 'FORBIDDEN operator_required',
+  viewer: 'FORBIDDEN operator_required',
   operator: 'ALLOWED',
 }
-/** The operator signs or types something beside the session. */
+const READER = { ...OPERATOR, stranger: 'FORBIDDEN viewer_required', viewer: 'ALLOWED' }
+const OWNER = {
+  ...OPERATOR,
+  stranger: 'FORBIDDEN owner_required',
+  viewer: 'FORBIDDEN owner_required',
+  invited: 'FORBIDDEN owner_required',
+}
+/** They sign or type something beside the session. */
 const CONFIRMED = { ...OPERATOR, operator: undefined }
+const OWNER_CONFIRMED = { ...OWNER, operator: undefined }
 
 let t: Tenants
 let proxy: TenantProxy
 let facts: Facts
 let buyer: TestBrowser
 let operator: TestBrowser
+let viewer: TestBrowser
+let invited: TestBrowser
+const strangerSigner = evmSigner(privateKeyToAccount(generatePrivateKey()))
+const viewerSigner = evmSigner(privateKeyToAccount(generatePrivateKey()))
+const invitedSigner = evmSigner(privateKeyToAccount(generatePrivateKey()))
 const buyerAccount = privateKeyToAccount(generatePrivateKey())
 
 const seller = () => t.a.payout.evm.address
@@ -116,6 +150,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
       nobody: 'FORBIDDEN',
       anonymous: 'FORBIDDEN',
       stranger: 'FORBIDDEN',
+      viewer: 'FORBIDDEN',
       request: () => ({
         path: '/transaction/send',
         body: {
@@ -126,8 +161,9 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
     {
-      ...WALLETS,
       // A refund of what a buyer paid.
+      ...WALLETS,
+      viewer: 'INVALID_PARAMETERS',
       request: ({ paid }) => ({
         path: '/transaction/send',
         body: {
@@ -142,6 +178,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /transaction/submitted': [
     {
       ...PARTIES,
+      viewer: 'NOT_FOUND',
       request: ({ paid, hash }) => ({
         path: '/transaction/submitted',
         body: { paymentId: paid, signature: hash },
@@ -149,6 +186,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
     {
       ...PARTIES,
+      viewer: 'NOT_FOUND',
       request: ({ open }) => ({
         path: '/transaction/submitted',
         body: { paymentId: open, signature: `0x${'12'.repeat(32)}` },
@@ -193,20 +231,24 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'GET /token/info/:mintAddress': [
     { ...ANYBODY, request: () => ({ path: `/token/info/${t.usdc.address}` }) },
   ],
-  'GET /api-keys': [{ ...OPERATOR, ...plain('/api-keys') }],
-  'POST /api-keys': [{ ...CONFIRMED, request: () => ({ path: '/api-keys', body: keyTerms }) }],
+  'GET /api-keys': [{ ...READER, ...plain('/api-keys') }],
+  'POST /api-keys': [
+    { ...OWNER_CONFIRMED, request: () => ({ path: '/api-keys', body: keyTerms }) },
+  ],
   'POST /api-keys/:id/rotate': [
     {
-      ...CONFIRMED,
+      ...OWNER_CONFIRMED,
       request: ({ key }) => ({ path: `/api-keys/${key}/rotate`, body: { graceSeconds: 0 } }),
     },
   ],
-  'DELETE /api-keys/:id': [{ ...CONFIRMED, request: ({ key }) => ({ path: `/api-keys/${key}` }) }],
-  'POST /api-keys/approval': [
+  'DELETE /api-keys/:id': [
+    { ...OWNER_CONFIRMED, request: ({ key }) => ({ path: `/api-keys/${key}` }) },
+  ],
+  'POST /approvals': [
     {
-      ...CONFIRMED,
+      ...OWNER_CONFIRMED,
       request: () => ({
-        path: '/api-keys/approval',
+        path: '/approvals',
         body: {
           signer: proxy.operator.address,
           operation: { kind: 'create', terms: { ...keyTerms, plan: 'standard' } },
@@ -214,8 +256,8 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
-  'GET /usage': [{ ...OPERATOR, ...plain('/usage') }],
-  'GET /webhooks': [{ ...OPERATOR, ...plain('/webhooks') }],
+  'GET /usage': [{ ...READER, ...plain('/usage') }],
+  'GET /webhooks': [{ ...READER, ...plain('/webhooks') }],
   'POST /webhooks': [
     {
       ...OPERATOR,
@@ -225,11 +267,11 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /webhooks/:id': [ofWebhook('', { enabled: false })],
   'POST /webhooks/:id/secret': [ofWebhook('/secret', { graceSeconds: 0 })],
   'POST /webhooks/:id/test': [ofWebhook('/test')],
-  'GET /webhooks/:id/deliveries': [ofWebhook('/deliveries')],
+  'GET /webhooks/:id/deliveries': [{ ...ofWebhook('/deliveries'), ...READER }],
   'POST /webhooks/:id/redeliver': [ofWebhook('/redeliver', { from: '0', to: '1' })],
   'DELETE /webhooks/:id': [ofWebhook('')],
   // Offered, if at all, to the operator alone.
-  'GET /unmatched': [{ ...OPERATOR, ...plain('/unmatched') }],
+  'GET /unmatched': [{ ...READER, ...plain('/unmatched') }],
   'POST /unmatched/:transferId/assign': [
     {
       ...OPERATOR,
@@ -245,7 +287,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
       request: ({ transferId }) => ({ path: `/unmatched/${transferId}/unassign`, body: {} }),
     },
   ],
-  'GET /undelivered': [{ ...OPERATOR, ...plain('/undelivered') }],
+  'GET /undelivered': [{ ...READER, ...plain('/undelivered') }],
   'POST /undelivered/:paymentId/close': [
     {
       ...OPERATOR,
@@ -294,6 +336,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
       nobody: 'UNAUTHORIZED',
       anonymous: 'UNAUTHORIZED',
       stranger: 'UNAUTHORIZED',
+      viewer: 'UNAUTHORIZED',
       operator: 'UNAUTHORIZED',
       request: ({ signIn }) => ({ path: '/session', body: signIn }),
     },
@@ -302,7 +345,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /sessions/end-others': [
     { ...OWN_WALLETS, request: () => ({ path: '/sessions/end-others', body: {} }) },
   ],
-  'GET /links': [{ ...OPERATOR, ...plain('/links') }],
+  'GET /links': [{ ...READER, ...plain('/links') }],
   'POST /links': [
     {
       ...OPERATOR,
@@ -353,7 +396,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
-  'GET /hosted': [{ ...OPERATOR, ...plain('/hosted') }],
+  'GET /hosted': [{ ...READER, ...plain('/hosted') }],
   'POST /hosted/intent': [
     {
       ...CONFIRMED,
@@ -385,10 +428,51 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /notes': [
     {
       ...WALLETS,
+      viewer: 'NOT_FOUND',
       request: ({ paid }) => ({ path: '/notes', body: { paymentIds: [paid], note: 'theirs' } }),
     },
   ],
   'GET /notes/labels': [{ ...OWN_WALLETS, ...plain('/notes/labels') }],
+  'GET /people': [{ ...OWNER, ...plain('/people') }],
+  'POST /people/invite': [
+    { ...OWNER_CONFIRMED, request: () => ({ path: '/people/invite', body: { role: 'owner' } }) },
+  ],
+  'POST /people/uninvite': [
+    {
+      ...OWNER,
+      operator: 'NOT_FOUND',
+      request: () => ({ path: '/people/uninvite', body: { id: 'inv_123456789abcdefghi' } }),
+    },
+  ],
+  // For the holder of an invitation's code; this one belongs to none.
+  'POST /people/join': [
+    {
+      ...WALLETS,
+      stranger: 'FORBIDDEN invitation_over',
+      viewer: 'INVALID_PARAMETERS',
+      operator: 'INVALID_PARAMETERS',
+      request: ({ stranger }) => ({
+        path: '/people/join',
+        body: { code: 'a'.repeat(43), walletAddress: stranger },
+      }),
+    },
+  ],
+  'POST /people/change': [
+    {
+      ...OWNER_CONFIRMED,
+      request: ({ viewer }) => ({
+        path: '/people/change',
+        body: { walletAddress: viewer, role: 'owner' },
+      }),
+    },
+  ],
+  'POST /people/remove': [
+    {
+      ...OWNER,
+      request: ({ viewer }) => ({ path: '/people/remove', body: { walletAddress: viewer } }),
+    },
+  ],
+  'POST /audit-log/read': [{ ...OWNER, request: () => ({ path: '/audit-log/read', body: {} }) }],
   'POST /relay': [
     {
       ...ANYBODY,
@@ -420,6 +504,8 @@ beforeAll(async () => {
   proxy = await openProxy(t)
   operator = await proxy.signedIn(proxy.operator)
   buyer = await proxy.signedIn(evmSigner(buyerAccount))
+  viewer = await join(viewerSigner, 'viewer')
+  invited = await join(invitedSigner, 'operator')
   await t.evm.client.setBalance({ address: buyerAccount.address, value: 10n ** 20n })
   const build = async (amount: number) => {
     const answer = await buyer.post('/api/transaction/send', {
@@ -452,6 +538,8 @@ beforeAll(async () => {
   const challenge = await buyer.challenge(evmSigner(buyerAccount))
   const prove = () => makeProof(t, { method: 'evm eip3009', payTo: seller() })
   facts = {
+    stranger: strangerSigner.address,
+    viewer: viewerSigner.address,
     paid: paid.paymentId,
     hash,
     open: open.paymentId,
@@ -497,7 +585,7 @@ test('no endpoint is left out', () => {
   expect(OFFERED.filter((name) => MATRIX[name] === undefined)).toEqual([])
 })
 
-test('strangers change and learn nothing', async () => {
+test('strangers change and learn nothing, and a viewer changes nothing', async () => {
   const before = await snapshot()
   const anonymous = proxy.browser()
   await anonymous.post('/api/transaction/send', {
@@ -505,21 +593,27 @@ test('strangers change and learn nothing', async () => {
     recipientAddress: seller(),
     amount: 0.05,
   })
-  const strange = await proxy.signedIn(evmSigner(privateKeyToAccount(generatePrivateKey())))
+  const strange = await proxy.signedIn(strangerSigner)
   const made: string[] = []
   const cells = new Cells()
   for (const [caller, browserOf] of Object.entries({
     nobody: () => proxy.browser(),
     anonymous: () => anonymous,
     stranger: () => strange,
+    viewer: () => viewer,
   })) {
     proxy.passMinute()
     for (const [index, cell] of CELLS.entries()) {
       const reply = await ask(browserOf(), cell)
       const name = `${caller}: ${cell.endpoint} (${index})`
-      made.push(...madeBy(reply))
-      cells.add(name, cell[caller as 'nobody' | 'anonymous' | 'stranger'], classOf(reply))
-      if (reply.status < 300) expect(secretsIn(reply), name).toEqual([])
+      // A viewer reads the payment that was there before.
+      made.push(...madeBy(reply).filter((id) => id !== facts.paid))
+      cells.add(
+        name,
+        cell[caller as 'nobody' | 'anonymous' | 'stranger' | 'viewer'],
+        classOf(reply),
+      )
+      if (reply.status < 300 && caller !== 'viewer') expect(secretsIn(reply), name).toEqual([])
     }
   }
   expect.soft(cells.answers).toEqual(cells.right)
@@ -536,14 +630,48 @@ test('strangers change and learn nothing', async () => {
 })
 
 test.each(CELLS.filter(({ operator: may }) => may !== undefined))(
-  'the operator: $endpoint',
+  'an owner: $endpoint',
   async (cell) => {
-    proxy.passMinute()
-    const mining = setInterval(() => void t.evm.mine().catch(() => undefined), 50)
-    const reply = await ask(operator, cell).finally(() => clearInterval(mining))
+    const reply = await askWhileMining(operator, cell)
     expect(classOf(reply), reply.text).toBe(rightClass(cell.operator ?? '', classOf(reply)))
   },
 )
+
+describe('an invited operator', () => {
+  // While the owner was asked, other sessions had hours of idle time.
+  beforeAll(async () => {
+    invited = await proxy.signedIn(invitedSigner)
+  })
+
+  test.each(CELLS.filter(({ operator: may, invited: must }) => (must ?? may) !== undefined))(
+    'at $endpoint',
+    async (cell) => {
+      const reply = await askWhileMining(invited, cell)
+      // What the owner used up is gone; the role is what is tried here.
+      const right = cell.invited ?? [cell.operator ?? '', 'NOT_FOUND', 'INVALID_PARAMETERS'].flat()
+      expect(classOf(reply), reply.text).toBe(rightClass(right, classOf(reply)))
+    },
+  )
+})
+
+/** An owner invites, and the wallet takes the role. */
+async function join(signer: WalletOwnerSigner, role: string): Promise<TestBrowser> {
+  const browser = await proxy.signedIn(signer)
+  const approval = await operator.approve(proxy.operator, { kind: 'invite', role })
+  const invitation = succeed(asReply(await operator.post('/api/people/invite', { role }, approval)))
+  const code = textAt(invitation.body, 'code')
+  succeed(asReply(await browser.post('/api/people/join', { code, walletAddress: signer.address })))
+  return browser
+}
+
+async function askWhileMining(
+  browser: TestBrowser,
+  cell: Pick<Cell, 'request'> & { endpoint: string },
+): Promise<ApiReply> {
+  proxy.passMinute()
+  const mining = setInterval(() => void t.evm.mine().catch(() => undefined), 50)
+  return ask(browser, cell).finally(() => clearInterval(mining))
+}
 
 const SECRET = 'the buyer’s own reference'
 

@@ -15,6 +15,7 @@ import {
   wellFormed,
 } from './fields.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
+import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
 
@@ -53,6 +54,20 @@ const linkTexts = {
 const intentNonce = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'),
+)
+
+const invitationId = v.pipe(
+  v.string(),
+  v.regex(/^inv_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of an invitation.'),
+)
+const invitationCode = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{43}$/, 'Expected the 43 characters after /join/ of the link.'),
+)
+const role = v.picklist(ROLES)
+const auditId = v.pipe(
+  v.string(),
+  v.regex(/^[1-9][0-9]{0,17}$/, 'Expected the id of an entry of the audit log.'),
 )
 
 export const MOST_LABELS = 10
@@ -162,9 +177,9 @@ const rows = {
     }),
   },
   hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
-  keyApproval: {
+  approval: {
     body: v.strictObject({
-      /** The operator's wallet that will sign. */
+      /** An owner's wallet that will sign. */
       signer: boundedText(64),
       operation: v.variant('kind', [
         v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
@@ -174,6 +189,8 @@ const rows = {
           name: boundedText(100),
           ...RotationInput.entries,
         }),
+        v.strictObject({ kind: v.literal('invite'), role }),
+        v.strictObject({ kind: v.literal('changeRole'), walletAddress: address, role }),
       ]),
     }),
   },
@@ -186,6 +203,14 @@ const rows = {
       note: v.optional(boundedText(2000)),
       reconciled: v.optional(v.boolean()),
     }),
+  },
+  peopleInvite: { body: v.strictObject({ role }) },
+  peopleUninvite: { body: v.strictObject({ id: invitationId }) },
+  peopleJoin: { body: v.strictObject({ code: invitationCode, walletAddress: address }) },
+  peopleChange: { body: v.strictObject({ walletAddress: address, role }) },
+  peopleRemove: { body: v.strictObject({ walletAddress: address }) },
+  auditRead: {
+    body: v.pipe(v.unknown(), noArray, v.strictObject({ before: v.optional(auditId) })),
   },
   sessionEndOthers: { body: nothing },
   relay: { body: RelayInput },

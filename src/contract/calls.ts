@@ -5,10 +5,11 @@ import type { Call } from './endpoint.ts'
 import { FacilitatorVerifyBody } from './facilitator.ts'
 import { timestamp, atomic } from './fields.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
-import { keyApprovalEndpoints } from './key-approval.ts'
+import { approvalEndpoints } from './approval.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
+import { peopleEndpoints } from './people-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
 import { RelayReply } from './relay.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
@@ -128,8 +129,9 @@ export const proxyCalls = {
   ...dashboardEndpoints,
   ...linkEndpoints,
   ...hostedEndpoints,
-  ...keyApprovalEndpoints,
+  ...approvalEndpoints,
   ...noteEndpoints,
+  ...peopleEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', response: RelayReply },
 } as const satisfies Record<string, Required<Call>>

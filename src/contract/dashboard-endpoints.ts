@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
 import { Network } from './network.ts'
+import { ROLES } from './role.ts'
 import { Example, RELAY_AUDIENCES } from './relay-option.ts'
 
 /**
@@ -9,11 +10,12 @@ import { Example, RELAY_AUDIENCES } from './relay-option.ts'
  */
 
 /**
- * The person behind a session: which wallets they proved, and whether one of them is an operator's.
+ * The person behind a session: which wallets they proved, and what these may do in the account.
  */
 export const Session = v.object({
   wallets: v.array(v.string()),
-  operator: v.boolean(),
+  /** The highest role of these wallets in the merchant's account; null for a buyer. */
+  role: v.nullable(v.picklist(ROLES)),
   /** Unix milliseconds; use extends the idle limit, never the absolute one. */
   expiresAt: v.number(),
 })

@@ -19,14 +19,14 @@ export class NotMigratedError extends Error {
 }
 
 /** Who a connection is, and whether it may change the schema. */
-export type Role = { name: string; owns: boolean; migrates: boolean }
+export type DatabaseRole = { name: string; owns: boolean; migrates: boolean }
 
 /**
  * `owns`: it owns the tables of the schema, or may become their owner, so that it can delete and
  * alter all of them. `migrates`: it owns the schema, or may create a schema that is missing.
  */
-export async function readRole(client: Client, schema: string): Promise<Role> {
-  const { rows } = await client.query<Role>(
+export async function readRole(client: Client, schema: string): Promise<DatabaseRole> {
+  const { rows } = await client.query<DatabaseRole>(
     `select current_user as name,
        coalesce(owns, false) as owns,
        coalesce(owns, has_database_privilege(current_database(), 'create')) as migrates

@@ -31,8 +31,10 @@ import { insertTestPayment } from './service-app.ts'
  * it. A table without a line here fails.
  */
 const RIGHTS: Readonly<Record<string, string>> = {
+  'bff.audit_entry': 'SI outcome',
   'bff.challenge': 'SID',
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
+  'bff.invitation': 'SID',
   'bff.link_key': 'SI',
   'bff.link_payment': 'SID arrival payment_id session_id status',
   'bff.payment_contact': 'SID',
@@ -40,6 +42,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.payment_note': 'SI labels note reconciled_at updated_at updated_by',
   'bff.session': 'SID cookie_hash expires_at idle_at wallets',
   'bff.session_payment': 'SI',
+  'bff.wallet_role': 'SID given_at given_by role',
   'migrations.bff': 'S',
   'migrations.service': 'S',
   'service.account': 'SI facilitators plan scopes',

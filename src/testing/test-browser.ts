@@ -36,7 +36,7 @@ type AnswerJson = {
   message: string
   expiresAt: number
   paymentId: string
-  session: { wallets: string[]; operator: boolean; expiresAt: number }
+  session: { wallets: string[]; role: string | null; expiresAt: number }
   sessions: {
     wallets: string[]
     current: boolean
@@ -131,6 +131,18 @@ export class TestBrowser {
   async signIn(wallet: TestWallet): Promise<BrowserResponse> {
     const { id, message } = await this.challenge(wallet)
     return this.post('/api/session', { id, signature: await wallet.sign(message) })
+  }
+
+  /** The header of a request that a wallet has approved. `by`: who signs, where it is another. */
+  async approve(
+    wallet: TestWallet,
+    operation: object,
+    by: TestWallet = wallet,
+  ): Promise<Record<string, string>> {
+    const answer = await this.post('/api/approvals', { signer: wallet.address, operation })
+    if (answer.status !== 200) throw new Error(`No approval: ${answer.text}`)
+    const { id, message } = answer.json
+    return { 'X-Approval': `${id} ${await by.sign(message)}` }
   }
 
   /** Opens the event stream. */

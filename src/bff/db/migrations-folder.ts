@@ -7,12 +7,14 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
  * signed.
  */
 const RIGHTS: RuntimeRights = {
+  audit_entry: { insert: true, update: ['outcome'] },
   challenge: { insert: true, delete: true },
   hosted_intent: {
     insert: true,
     update: ['state', 'signature_hash', 'taken_at', 'payment_id'],
     delete: true,
   },
+  invitation: { insert: true, delete: true },
   link_key: { insert: true },
   link_payment: {
     insert: true,
@@ -31,6 +33,7 @@ const RIGHTS: RuntimeRights = {
     delete: true,
   },
   session_payment: { insert: true },
+  wallet_role: { insert: true, update: ['role', 'given_by', 'given_at'], delete: true },
 }
 
 /** What a program that opens the proxy's database hands to `openDatabase`. */

@@ -1,4 +1,5 @@
 import {
+  bigint,
   index,
   integer,
   jsonb,
@@ -10,6 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { ShortTerms } from '#contract/payment-link.ts'
+import type { Role } from '#contract/role.ts'
 
 /**
  * The proxy's tables, in their own Postgres schema. Cookies are stored as SHA-256. The only secrets
@@ -168,6 +170,50 @@ export const paymentContact = bff.table(
   },
   (t) => [index('payment_contact_created').on(t.createdAt)],
 )
+
+/**
+ * The roles that owners gave to wallets. Those of the configuration are not here. The role is
+ * text, as every status: code checks it.
+ */
+export const walletRole = bff.table('wallet_role', {
+  wallet: text().primaryKey(),
+  role: text().$type<Role>().notNull(),
+  /** The owner's wallet. */
+  givenBy: text().notNull(),
+  givenAt: at('given_at').notNull(),
+})
+
+/** A link that gives a role once. Taking it deletes the row. */
+export const invitation = bff.table(
+  'invitation',
+  {
+    id: text().primaryKey(),
+    /** SHA-256 of the 256-bit code in the link. */
+    codeHash: text().notNull(),
+    role: text().$type<Role>().notNull(),
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [uniqueIndex('invitation_code').on(t.codeHash)],
+)
+
+/**
+ * Every change that a role allowed, written before it is made and completed with its outcome.
+ * Rows are never deleted, and an outcome is set once.
+ */
+export const auditEntry = bff.table('audit_entry', {
+  id: bigint({ mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+  at: at('at').notNull(),
+  wallet: text().notNull(),
+  role: text().$type<Role>().notNull(),
+  /** The endpoint's name. */
+  action: text().notNull(),
+  subject: text(),
+  requestId: text().notNull(),
+  /** `done` or an error code; null until then. */
+  outcome: text(),
+})
 
 /** A payment that an operator may make from a managed wallet, and its outcome. */
 export const hostedIntent = bff.table(

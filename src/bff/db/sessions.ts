@@ -1,14 +1,43 @@
-import { and, arrayOverlaps, desc, eq, gt, inArray, lte, ne, or } from 'drizzle-orm'
+import {
+  and,
+  arrayOverlaps,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  lte,
+  ne,
+  or,
+} from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
+import { givenTo, type Member } from './people.ts'
 import { session, sessionPayment } from './schema.ts'
 
 export type SessionRow = typeof session.$inferSelect
 
-/** A session that stands. Whether it is the operator's follows from its wallets and the configuration, each time it is read. */
-export type OpenSession = { id: string; wallets: string[]; operator: boolean; expiresAt: Date }
+/** A session, with the highest role that owners gave to one of its wallets. */
+export type SessionWithRole = SessionRow & { given: Member | null }
 
-export async function insertSession(db: Database, row: SessionRow): Promise<void> {
-  await db.insert(session).values(row)
+/**
+ * A session that stands. Its role follows from its wallets, the configuration and what owners gave,
+ * each time it is read: a role that is taken away is gone at the next request.
+ */
+export type OpenSession = {
+  id: string
+  wallets: string[]
+  /** The wallet with the highest role in the merchant's account; null for a buyer. */
+  member: Member | null
+  expiresAt: Date
+}
+
+const WITH_ROLE = { ...getTableColumns(session), given: givenTo(session.wallets) }
+
+export async function insertSession(db: Database, row: SessionRow): Promise<SessionWithRole> {
+  const rows = await db.insert(session).values(row).returning(WITH_ROLE)
+  const [written] = rows
+  if (!written) throw new Error('A session was not written.')
+  return written
 }
 
 /** The session of a cookie, unless one of its two limits has passed. */
@@ -16,9 +45,9 @@ export async function findSession(
   db: Database,
   cookieHash: string,
   now: Date,
-): Promise<SessionRow | undefined> {
+): Promise<SessionWithRole | undefined> {
   const rows = await db
-    .select()
+    .select(WITH_ROLE)
     .from(session)
     .where(
       and(eq(session.cookieHash, cookieHash), gt(session.idleAt, now), gt(session.expiresAt, now)),
@@ -27,10 +56,14 @@ export async function findSession(
 }
 
 /** Those of the sessions that still stand. */
-export async function findSessions(db: Database, ids: string[], now: Date): Promise<SessionRow[]> {
+export async function findSessions(
+  db: Database,
+  ids: string[],
+  now: Date,
+): Promise<SessionWithRole[]> {
   if (ids.length === 0) return []
   return db
-    .select()
+    .select(WITH_ROLE)
     .from(session)
     .where(and(inArray(session.id, ids), gt(session.idleAt, now), gt(session.expiresAt, now)))
 }
@@ -40,9 +73,9 @@ export async function findSessionsOf(
   db: Database,
   wallets: string[],
   now: Date,
-): Promise<SessionRow[]> {
+): Promise<SessionWithRole[]> {
   return db
-    .select()
+    .select(WITH_ROLE)
     .from(session)
     .where(
       and(
@@ -75,12 +108,12 @@ export async function replaceSession(
   db: Database,
   cookieHash: string,
   next: Omit<SessionRow, 'id' | 'createdAt'>,
-): Promise<SessionRow | undefined> {
+): Promise<SessionWithRole | undefined> {
   const rows = await db
     .update(session)
     .set(next)
     .where(eq(session.cookieHash, cookieHash))
-    .returning()
+    .returning(WITH_ROLE)
   return rows[0]
 }
 

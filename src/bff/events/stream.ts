@@ -130,9 +130,9 @@ export class Stream {
   }
 
   #maySee(event: RingEvent): boolean {
-    const { id, wallets, operator } = this.session
+    const { id, wallets, member } = this.session
     return (
-      operator ||
+      member !== null ||
       wallets.includes(event.sender) ||
       wallets.includes(event.recipient) ||
       event.makers.includes(id)

@@ -1,5 +1,5 @@
 import { CONFIRM_HEADER, REQUESTED_BY } from '#contract/dashboard-endpoints.ts'
-import { APPROVAL_HEADER } from '#contract/key-approval.ts'
+import { APPROVAL_HEADER } from '#contract/approval.ts'
 
 /**
  * On every answer. It is data for one session: nothing keeps it, frames it, runs it or sniffs it.

@@ -53,7 +53,7 @@ test('a buyer without a session pays the seller: builds, reads, reports and hear
   const { paymentId } = built.json
   expect((await buyer.get('/api/session')).json.session).toMatchObject({
     wallets: [],
-    operator: false,
+    role: null,
   })
 
   const events = buyer.events()

@@ -1,27 +1,29 @@
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import { familyOf, findAsset } from '#contract/network.ts'
+import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
 import { insertIntent, outflowToday } from '../db/hosted.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
 import { findRule, type HostedRule } from '../config/hosted-rules.ts'
+import { roleOf } from '../session/open-session.ts'
 import { createNonce } from '../session/random.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { requireOperator } from '../session/rule.ts'
+import { requireRole } from '../session/rule.ts'
 
 /** Long enough to read and sign it, short enough that a signature found later is worth nothing. */
 const VALID_MS = 5 * 60_000
 
 export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, body }) => {
-  const session = requireOperator(visitor)
+  const session = requireRole(visitor, 'operator')
   context.budgets.spendSignIn(visitor.address)
   const rule = ruleOf(context.config.hosted, body)
   const signer = parseAddress(body.signer)
-  const mayOperate =
-    session.wallets.includes(body.signer) && context.config.operatorWallets.includes(body.signer)
-  if (!mayOperate || !signer.ok || signer.family !== familyOf(body.network))
+  const maySign =
+    session.wallets.includes(body.signer) && hasRole(await roleOf(context, body.signer), 'operator')
+  if (!maySign || !signer.ok || signer.family !== familyOf(body.network))
     throw refuseHosted('hosted_signer')
   const amount = readAmount(body, rule)
   const now = context.now()

@@ -1,6 +1,6 @@
 import { ProblemError } from '#contract/problem.ts'
 import { fieldsOf } from './own-fields.ts'
-import { onward, requireOperator, spender, type ProxyCall, type Rule } from '../session/rule.ts'
+import { onward, requireRole, spender, type ProxyCall, type Rule } from '../session/rule.ts'
 
 /** Money that no order has evidence for: the operator's to assign. */
 export const unmatchedAssign: Rule<'unmatchedAssign'> = async (call) => {
@@ -38,16 +38,16 @@ export const undeliveredReopen: Rule<'undeliveredReopen'> = async (call) => {
 
 type Decision = 'unmatchedAssign' | 'unmatchedUnassign' | 'undeliveredClose' | 'undeliveredReopen'
 
-/** Who decides is the wallet that is signed in. @throws ProblemError `INVALID_PARAMETERS` where a browser names somebody */
+/** Who decides is the wallet with the role. @throws ProblemError `INVALID_PARAMETERS` where a browser names somebody */
 function decisionOf({
   visitor,
   input,
   raw,
 }: Pick<ProxyCall<Decision>, 'visitor' | 'input' | 'raw'>): Record<string, unknown> {
-  const session = requireOperator(visitor)
+  const { member } = requireRole(visitor, 'operator')
   if (input.body.by !== undefined) {
     const by = 'Expected this field to be absent: it is the wallet that is signed in.'
     throw new ProblemError('INVALID_PARAMETERS', { message: `by: ${by}`, details: { by } })
   }
-  return { ...fieldsOf(raw.body), by: session.wallets[0] }
+  return { ...fieldsOf(raw.body), by: member?.wallet }
 }

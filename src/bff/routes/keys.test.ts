@@ -47,16 +47,11 @@ const rotateOperation = (id: string, name: string, graceSeconds: number) => ({
   graceSeconds,
 })
 
-/** The headers of a request that the operator's wallet has approved. */
-async function approve(
+/** The headers of a request that the owner's wallet has approved. */
+const approve = (
   operation: object,
   { who = operator, by = wallets.operator, as = wallets.operator } = {},
-): Promise<Record<string, string>> {
-  const asked = await who.post('/api/api-keys/approval', { signer: as.address, operation })
-  expect(asked.status, asked.text).toBe(200)
-  const { id, message } = asked.json as unknown as { id: string; message: string }
-  return { 'X-Approval': `${id} ${await by.sign(message)}` }
-}
+): Promise<Record<string, string>> => who.approve(as, operation, by)
 
 const post = async (terms: Terms, headers: Record<string, string>) =>
   operator.post('/api/api-keys', terms, { ...confirm(terms.name), ...headers })
@@ -71,11 +66,11 @@ const keys = async () => body(await operator.get('/api/api-keys')).keys
 const remove = (id: string, name: string) =>
   operator.send('DELETE', `/api/api-keys/${id}`, { headers: confirm(name) })
 
-test('only the operator manages keys, and nobody without a session', async () => {
-  for (const [method, path] of [
-    ['GET', '/api/api-keys'],
-    ['GET', '/api/usage'],
-    ['POST', '/api/api-keys'],
+test('people of the account see keys, owners make them, others learn nothing', async () => {
+  for (const [method, path, reason] of [
+    ['GET', '/api/api-keys', 'viewer_required'],
+    ['GET', '/api/usage', 'viewer_required'],
+    ['POST', '/api/api-keys', 'owner_required'],
   ] as const) {
     const send = (who: TestBrowser) =>
       method === 'GET'
@@ -83,7 +78,7 @@ test('only the operator manages keys, and nobody without a session', async () =>
         : who.post(path, { name: 'x', scopes: ['payment:read'] }, confirm('x'))
     expect((await send(buyer)).json.error).toMatchObject({
       code: 'FORBIDDEN',
-      details: { reason: 'operator_required' },
+      details: { reason },
     })
     expect((await send(fixture.browser())).status).toBe(401)
   }
@@ -126,7 +121,7 @@ test('a stolen session creates no key: an operator wallet signs for exactly thes
     answer.json.error.details?.['reason'],
   ]
   expect(reasonOf(await post(terms, {}))).toEqual([403, 'approval_required'])
-  expect(reasonOf(await post(terms, { 'X-Approval': 'kya_1111111111111111 0x00' }))).toEqual([
+  expect(reasonOf(await post(terms, { 'X-Approval': 'apr_1111111111111111 0x00' }))).toEqual([
     403,
     'approval_required',
   ])
@@ -147,15 +142,15 @@ test('a stolen session creates no key: an operator wallet signs for exactly thes
   expect((await keys()).some(({ name }) => name === 'stolen')).toBe(false)
 })
 
-test('an operator requests an approval, for an operator wallet of the session', async () => {
+test('an owner requests an approval, for an owner’s wallet of the session', async () => {
   const ask = (who: TestBrowser, signer: string) =>
-    who.post('/api/api-keys/approval', {
+    who.post('/api/approvals', {
       signer,
       operation: createOperation({ name: 'x', scopes: ['payment:read'] }),
     })
   expect((await ask(buyer, wallets.buyer.address)).json.error).toMatchObject({
     code: 'FORBIDDEN',
-    details: { reason: 'operator_required' },
+    details: { reason: 'owner_required' },
   })
   expect((await ask(fixture.browser(), wallets.operator.address)).status).toBe(401)
   for (const signer of [wallets.buyer.address, 'nobody', '']) {

@@ -1,4 +1,3 @@
-import type { ProxyContext } from '../context/context.ts'
 import {
   countPayments,
   listLinks,
@@ -12,15 +11,14 @@ import { countsOf, openLink, stateOf } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { createShortLink, findShort, openShortLink } from '../links/short-link.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
-import type { OpenSession } from '../db/sessions.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { notFound, requireOperator, requireSession } from '../session/rule.ts'
+import { notFound, requireRole, requireSession } from '../session/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
 
 const MOST = 500
 const UNUSED = { paid: 0, pending: 0, taken: 0 }
 
 export const linkList: OwnRule<'linkList'> = async ({ context, visitor, requestId }) => {
-  requireOperator(visitor)
   const rows = await listLinks(context.db, MOST)
   const ids = rows.map(({ id }) => id)
   await refreshPayments(context, ids, { visitor, requestId })
@@ -44,10 +42,9 @@ export const linkWithdraw: OwnRule<'linkWithdraw'> = (call) => withdraw(call, ca
 export const linkRestore: OwnRule<'linkRestore'> = (call) => withdraw(call, null)
 
 async function withdraw(
-  { context, visitor, body }: OwnCall<'linkWithdraw' | 'linkRestore'>,
+  { context, body }: OwnCall<'linkWithdraw' | 'linkRestore'>,
   at: Date | null,
 ) {
-  requireOperator(visitor)
   const row = await setWithdrawn(context.db, body.id, at)
   if (!row) throw notFound()
   const surplus = await surplusPayments(context.db, [row])
@@ -60,18 +57,18 @@ async function withdraw(
 }
 
 export const linkCreate: OwnRule<'linkCreate'> = async ({ context, visitor, body }) => {
-  const row = await createLink(context, body, operatorWallet(context, requireOperator(visitor)))
+  const row = await createLink(context, body, memberWallet(visitor))
   return { value: { link: describeLink(row, { counts: UNUSED, now: context.now() }) } }
 }
 
 export const shortLinkCreate: OwnRule<'shortLinkCreate'> = async ({ context, visitor, body }) => {
-  const operator = operatorWallet(context, requireOperator(visitor))
+  const operator = memberWallet(visitor)
   const row = await createShortLink(context, body, operator)
   return { value: { link: describeShortLink(row, { counts: UNUSED, now: context.now() }) } }
 }
 
-function operatorWallet({ config }: ProxyContext, { wallets }: OpenSession): string {
-  return wallets.find((wallet) => config.operatorWallets.includes(wallet)) ?? ''
+function memberWallet(visitor: Visitor): string {
+  return requireRole(visitor, 'operator').member.wallet
 }
 
 /** For anybody who holds the link. */

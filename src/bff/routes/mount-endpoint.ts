@@ -1,12 +1,13 @@
 import type { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
-import { APPROVAL_HEADER } from '#contract/key-approval.ts'
+import { APPROVAL_HEADER } from '#contract/approval.ts'
 import { endpoints, type EndpointInput } from '#contract/endpoints.ts'
 import type { BrowserEndpoint, Endpoint } from '#contract/endpoint.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { ownRoutes } from './own-routes.ts'
+import { withAccess } from '../session/access.ts'
 import type { OwnCall, OwnEndpointName, OwnRule } from '../session/own-rule.ts'
 import { routes } from './routes.ts'
 import type { BrowserEndpointName, Rule } from '../session/rule.ts'
@@ -40,16 +41,10 @@ export function mountEndpoint<K extends BrowserEndpointName>(
     const visitor = await readVisitor(context, c)
     const confirmation = readConfirmation(c)
     const approval = c.req.header(APPROVAL_HEADER)
-    const reply = await rule({
-      context,
-      visitor,
-      input,
-      raw,
-      requestId: c.get('requestId'),
-      idempotencyKey,
-      confirmation,
-      approval,
-    })
+    const requestId = c.get('requestId')
+    const reply = await withAccess({ context, visitor, name, requestId, about: input }, () =>
+      rule({ context, visitor, input, raw, requestId, idempotencyKey, confirmation, approval }),
+    )
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
 }
@@ -72,13 +67,12 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(
     // As above: the row's own schema.
     const body = parseInput(endpoint, raw).body as OwnCall<K>['body']
     const idempotencyKey = readIdempotencyKey(c)
-    const reply = await rule({
-      context,
-      visitor: await readVisitor(context, c),
-      body,
-      requestId: c.get('requestId'),
-      idempotencyKey,
-    })
+    const visitor = await readVisitor(context, c)
+    const approval = c.req.header(APPROVAL_HEADER)
+    const requestId = c.get('requestId')
+    const reply = await withAccess({ context, visitor, name, requestId, about: { body } }, () =>
+      rule({ context, visitor, body, requestId, idempotencyKey, approval }),
+    )
     for (const cookie of reply.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })

@@ -4,7 +4,7 @@ import { changeNotes, countLabels, findNotes, type NoteRow } from '../db/notes.t
 import type { OpenSession } from '../db/sessions.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { readPayment } from './read-payment.ts'
-import { notFound, requireWallet } from '../session/rule.ts'
+import { may, notFound, requireWallet } from '../session/rule.ts'
 
 /** All operators share one set of notes. */
 const DESK = 'desk'
@@ -16,7 +16,7 @@ export const noteRead: OwnRule<'noteRead'> = async ({ context, visitor, body }) 
   context.budgets.spendNote(visitor.address)
   const rows = await findNotes(context.db, ownersOf(session), body.paymentIds)
   // Personal data of payers is for operators alone.
-  const emails = session.operator
+  const emails = may(session, 'operator')
     ? await findEmails(context.db, body.paymentIds)
     : new Map<string, never>()
   return { value: { notes: withEmails(rows, emails) } }
@@ -34,7 +34,7 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
   const { paymentIds, ...change } = body
   const ids = [...new Set(paymentIds)]
   const places: { owner: string; paymentId: string }[] = []
-  if (session.operator) places.push(...ids.map((paymentId) => ({ owner: DESK, paymentId })))
+  if (may(session, 'operator')) places.push(...ids.map((paymentId) => ({ owner: DESK, paymentId })))
   else {
     if (ids.length > MOST_OF_A_WALLET) {
       const message = `Expected at most ${MOST_OF_A_WALLET} payments: only operators can change more at once.`
@@ -50,9 +50,11 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
       places.push({ owner, paymentId })
     }
   }
-  const by = session.wallets[0] ?? ''
+  const by = session.member?.wallet ?? session.wallets[0] ?? ''
   const rows = await changeNotes(context.db, places, { ...change, by, at: context.now() })
-  const emails = session.operator ? await findEmails(context.db, ids) : new Map<string, never>()
+  const emails = may(session, 'operator')
+    ? await findEmails(context.db, ids)
+    : new Map<string, never>()
   return { value: { notes: withEmails(rows, emails) } }
 }
 
@@ -71,7 +73,7 @@ function withEmails(rows: readonly NoteRow[], emails: Emails) {
 }
 
 function ownersOf(session: OpenSession): string[] {
-  return session.operator ? [DESK] : session.wallets
+  return session.member ? [DESK] : session.wallets
 }
 
 function toNote(

@@ -1,4 +1,5 @@
 import { publishedNetwork } from '#contract/network-config.ts'
+import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { ProxyContext } from '../context/context.ts'
@@ -11,11 +12,11 @@ import { refuseHosted } from '../hosted/refuse.ts'
 import { relay } from '../relay/relay.ts'
 import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
 import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
-import { issueKeyApproval } from '../session/key-approval.ts'
-import { sessionBody } from '../session/open-session.ts'
+import { issueApproval } from '../session/approval.ts'
+import { roleOf, sessionBody } from '../session/open-session.ts'
 import type { OwnEndpointName, OwnRule, OwnCall } from '../session/own-rule.ts'
 import { hashCookieValue } from '../session/random.ts'
-import { requireOperator } from '../session/rule.ts'
+import { requireRole } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { hostedIntent } from './hosted-intent.ts'
@@ -31,6 +32,15 @@ import {
   shortLinkCreate,
 } from './links.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
+import {
+  auditRead,
+  peopleChange,
+  peopleInvite,
+  peopleJoin,
+  peopleList,
+  peopleRemove,
+  peopleUninvite,
+} from './people.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
 
@@ -40,7 +50,7 @@ import { verifyOrdersOf } from './verify-orders.ts'
  */
 const hostedSend: OwnRule<'hostedSend'> = async (call) => {
   const { context, visitor, body } = call
-  const session = requireOperator(visitor)
+  const session = requireRole(visitor, 'operator')
   context.budgets.spendSignIn(visitor.address)
   if (context.config.hosted.length === 0) throw refuseHosted('hosted_off')
   const row = await findIntent(context.db, body.nonce)
@@ -68,7 +78,7 @@ async function take(
   // What was allowed when it was prepared may not be any more.
   const rule = findRule(context.config.hosted, row)
   if (!rule) throw refuseHosted('hosted_wallet')
-  if (!mayOperate(context, session, row.signer)) throw refuseHosted('hosted_signer')
+  if (!(await maySign(context, session, row.signer))) throw refuseHosted('hosted_signer')
   if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
     throw refuseHosted('hosted_signature')
   if (row.amount > rule.maxPerPayment) throw refuseHosted('hosted_over_payment')
@@ -87,12 +97,15 @@ async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Pr
   return reconcile(call, row)
 }
 
-function mayOperate({ config }: ProxyContext, { wallets }: OpenSession, signer: string): boolean {
-  return wallets.includes(signer) && config.operatorWallets.includes(signer)
+async function maySign(
+  context: ProxyContext,
+  { wallets }: OpenSession,
+  signer: string,
+): Promise<boolean> {
+  return wallets.includes(signer) && hasRole(await roleOf(context, signer), 'operator')
 }
 
-const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor }) => {
-  requireOperator(visitor)
+const hostedWallets: OwnRule<'hostedWallets'> = async ({ context }) => {
   const wallets = await Promise.all(
     context.config.hosted.map(
       async ({ name, wallet, network, asset, maxPerPayment, maxPerDay }) => ({
@@ -116,9 +129,9 @@ const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor }) => 
 }
 
 /** The text to be signed before a key is made or replaced. */
-const keyApproval: OwnRule<'keyApproval'> = async ({ context, visitor, body }) => {
+const approval: OwnRule<'approval'> = async ({ context, visitor, body }) => {
   context.budgets.spendSignIn(visitor.address)
-  return { value: await issueKeyApproval(context, visitor, body) }
+  return { value: await issueApproval(context, visitor, body) }
 }
 
 const config: OwnRule<'config'> = ({ context }) => {
@@ -214,8 +227,15 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   hostedWallets,
   hostedIntent,
   hostedSend,
-  keyApproval,
+  approval,
   noteRead,
   noteWrite,
   noteLabels,
+  peopleList,
+  peopleInvite,
+  peopleUninvite,
+  peopleJoin,
+  peopleChange,
+  peopleRemove,
+  auditRead,
 }

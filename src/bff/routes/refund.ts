@@ -6,7 +6,7 @@ import { isPaid, isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 import { readPayment } from './read-payment.ts'
-import { requireWallet, type ProxyCall } from '../session/rule.ts'
+import { may, requireWallet, type ProxyCall } from '../session/rule.ts'
 
 type Original = EndpointResponse<'paymentStatus'>
 
@@ -30,7 +30,7 @@ export async function refundRequest(
   if (!isPaid(original.status))
     throw refuse('metadata.refundOf', 'Expected a payment that has arrived.')
   const proven = session.wallets.includes(walletAddress)
-  if (original.recipient !== walletAddress || !(session.operator || proven)) {
+  if (original.recipient !== walletAddress || !(may(session, 'operator') || proven)) {
     throw refuse('walletAddress', 'Expected the wallet that received the payment.')
   }
   requireSameTerms(call, original)

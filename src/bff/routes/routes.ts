@@ -1,23 +1,23 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
-import { rotationOf } from '#contract/key-approval.ts'
+import { rotationOf } from '#contract/approval.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { OpenSession } from '../db/sessions.ts'
-import { requireKeyApproval } from '../session/key-approval.ts'
+import { requireApproval } from '../session/approval.ts'
 import {
   type BrowserEndpointName,
   type Rule,
+  may,
   onward,
   spender,
-  requireOperator,
   requirePayee,
   notFound,
   requireWallet,
   requireSession,
   type ProxyCall,
 } from '../session/rule.ts'
-import { readAsOperator, writeAsOperator } from './as-operator.ts'
+import { readOnward, writeOnward } from './onward-rules.ts'
 import { verifiedScope } from './build-payment.ts'
 import { undeliveredClose, undeliveredReopen, unmatchedAssign, unmatchedUnassign } from './inbox.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
@@ -33,7 +33,10 @@ const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) => {
   const { context, visitor, input, raw } = call
   const session = requireSession(visitor)
   refuseSenderVerified(input.body)
-  const { parsed } = await readPayment({ ...call, paymentId: input.body.paymentId, session })
+  // A viewer reads all payments, and reports none.
+  const reporter = may(session, 'operator') ? session : { ...session, member: null }
+  const wanted = { ...call, paymentId: input.body.paymentId, session: reporter }
+  const { parsed } = await readPayment(wanted)
   const senderVerified = session.wallets.includes(parsed.sender)
   const request = {
     ...onward(call),
@@ -48,9 +51,8 @@ const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) => {
 /** The new key passes through once: answers are kept by nobody, logged by nobody, and a repetition gets none. */
 const apiKeyCreate: Rule<'apiKeyCreate'> = async (call) => {
   const { context, visitor, input, approval } = call
-  requireOperator(visitor)
   requireConfirmation(call.confirmation, input.body.name)
-  await requireKeyApproval(context, visitor, {
+  await requireApproval(context, visitor, {
     approval,
     operation: { kind: 'create', terms: input.body },
   })
@@ -75,7 +77,7 @@ const paymentStatus: Rule<'paymentStatus'> = async (call) => {
 const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
   const { context, visitor, input, approval } = call
   const key = await readConfirmedKey(call, input.params.id)
-  await requireKeyApproval(context, visitor, {
+  await requireApproval(context, visitor, {
     approval,
     operation: rotationOf(key, input.body.graceSeconds),
   })
@@ -104,7 +106,6 @@ const ROUND_TRIP_MS = 5_000
 /** Accepts a proof, which consumes it and records it in the account: for operators only. */
 const paymentReceive: Rule<'paymentReceive'> = async (call) => {
   const { context, visitor, input } = call
-  requireOperator(visitor)
   const timeoutMs = input.body.timeout * 1000 + ROUND_TRIP_MS
   return context.upstream.write('paymentReceive', { ...onward(call), timeoutMs }, () =>
     context.budgets.spend(spender(visitor), 'action'),
@@ -131,11 +132,11 @@ const paymentList: Rule<'paymentList'> = async (call) => {
   )
 }
 
-/** Of a wallet the session proved; the operator's, of any. */
+/** Of a wallet the session proved; for people of the account, of any. */
 const paymentHistory: Rule<'paymentHistory'> = async (call) => {
   const { context, visitor, input } = call
   const session = requireWallet(visitor)
-  if (!session.operator && !session.wallets.includes(input.params.walletAddress)) throw notFound()
+  if (!session.member && !session.wallets.includes(input.params.walletAddress)) throw notFound()
   return context.upstream.read('paymentHistory', onward(call), () =>
     context.budgets.spend(spender(visitor), 'sync'),
   )
@@ -176,38 +177,38 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   paymentHistory,
   paymentList,
   paymentSummary,
-  unmatchedList: readAsOperator('unmatchedList'),
+  unmatchedList: readOnward('unmatchedList'),
   unmatchedAssign,
   unmatchedUnassign,
-  undeliveredList: readAsOperator('undeliveredList'),
+  undeliveredList: readOnward('undeliveredList'),
   undeliveredClose,
   undeliveredReopen,
   tokenInfo,
   // This program's own key is in the list without its hint.
-  apiKeyList: readAsOperator('apiKeyList'),
+  apiKeyList: readOnward('apiKeyList'),
   apiKeyCreate,
   apiKeyRotate,
   apiKeyDelete,
-  usage: readAsOperator('usage'),
-  webhookList: readAsOperator('webhookList'),
-  webhookCreate: writeAsOperator('webhookCreate'),
-  webhookUpdate: writeAsOperator('webhookUpdate'),
-  webhookDelete: writeAsOperator('webhookDelete'),
-  webhookRotate: writeAsOperator('webhookRotate'),
-  webhookTest: writeAsOperator('webhookTest'),
-  webhookDeliveries: readAsOperator('webhookDeliveries'),
-  webhookRedeliver: writeAsOperator('webhookRedeliver'),
+  usage: readOnward('usage'),
+  webhookList: readOnward('webhookList'),
+  webhookCreate: writeOnward('webhookCreate'),
+  webhookUpdate: writeOnward('webhookUpdate'),
+  webhookDelete: writeOnward('webhookDelete'),
+  webhookRotate: writeOnward('webhookRotate'),
+  webhookTest: writeOnward('webhookTest'),
+  webhookDeliveries: readOnward('webhookDeliveries'),
+  webhookRedeliver: writeOnward('webhookRedeliver'),
 }
 
 /**
- * The wallets a list is about. Without naming any: the operator's is the whole account, anyone else's are the wallets of the session.
+ * The wallets a list is about. Without naming any: for people of the account it is the whole account, anyone else's are the wallets of the session.
  * @throws ProblemError `NOT_FOUND` for a wallet that is not the session's
  */
 function walletsOf(
   session: OpenSession,
   wanted: readonly string[] | undefined,
 ): readonly string[] | undefined {
-  if (session.operator) return wanted
+  if (session.member) return wanted
   if (!wanted) return session.wallets
   if (wanted.some((wallet) => !session.wallets.includes(wallet))) throw notFound()
   return wanted
@@ -233,7 +234,6 @@ async function readConfirmedKey<K extends EndpointName>(
   id: string,
 ): Promise<ApiKeyRow> {
   const { context, visitor } = call
-  requireOperator(visitor)
   const { requestId } = onward(call)
   const { parsed } = await context.upstream.read('apiKeyList', { requestId }, () =>
     context.budgets.spend(spender(visitor), 'action'),

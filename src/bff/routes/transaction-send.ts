@@ -8,7 +8,7 @@ import type { BffConfig } from '../config/config.ts'
 import { buildPayment } from './build-payment.ts'
 import { fieldsOf, refuseLinkMetadata, refuseSenderVerified } from './own-fields.ts'
 import { refundRequest } from './refund.ts'
-import type { Rule } from '../session/rule.ts'
+import { may, type Rule } from '../session/rule.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
 
@@ -22,7 +22,8 @@ export const transactionSend: Rule<'transactionSend'> = async (call) => {
   refuseSenderVerified(input.body)
   refuseLinkMetadata(input.body.metadata)
   const refund = await refundRequest(call)
-  if (!visitor.session?.operator && !refund) requireSeller(input.body, context.config)
+  const mayPayAnybody = visitor.session !== undefined && may(visitor.session, 'operator')
+  if (!mayPayAnybody && !refund) requireSeller(input.body, context.config)
   const wanted = {
     context,
     visitor,

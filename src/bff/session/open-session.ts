@@ -1,12 +1,14 @@
 import { isPaymentId } from '#contract/payment.ts'
 import type { Session } from '#contract/dashboard-endpoints.ts'
+import type { Role } from '#contract/role.ts'
 import type { ProxyContext } from '../context/context.ts'
+import { findRole } from '../db/people.ts'
 import {
   extendSession,
   findSession,
   hasSessionPayment,
   type OpenSession,
-  type SessionRow,
+  type SessionWithRole,
 } from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE } from './cookie.ts'
 import { hashCookieValue } from './random.ts'
@@ -16,11 +18,13 @@ export const ABSOLUTE_MS = 12 * 3_600_000
 /** The idle limit moves at most this often, so that a busy page does not write on every request. */
 const EXTEND_EVERY_MS = 60_000
 
-export function toOpenSession(row: SessionRow, operatorWallets: readonly string[]): OpenSession {
+/** The wallets of the configuration are owners. */
+export function toOpenSession(row: SessionWithRole, owners: readonly string[]): OpenSession {
+  const wallet = row.wallets.find((each) => owners.includes(each))
   return {
     id: row.id,
     wallets: row.wallets,
-    operator: row.wallets.some((wallet) => operatorWallets.includes(wallet)),
+    member: wallet === undefined ? row.given : { wallet, role: 'owner' },
     expiresAt: row.idleAt < row.expiresAt ? row.idleAt : row.expiresAt,
   }
 }
@@ -43,16 +47,21 @@ export async function openSession(
   return toOpenSession(row, context.config.operatorWallets)
 }
 
+/** What a wallet may do by itself: for what it signs. */
+export async function roleOf({ config, db }: ProxyContext, wallet: string): Promise<Role | null> {
+  return config.operatorWallets.includes(wallet) ? 'owner' : findRole(db, wallet)
+}
+
 export function sessionBody(session: OpenSession): Session {
   return {
     wallets: session.wallets,
-    operator: session.operator,
+    role: session.member?.role ?? null,
     expiresAt: session.expiresAt.getTime(),
   }
 }
 
 /**
- * Whether a session may read a payment: an operator's any, others those of their wallets and those
+ * Whether a session may read a payment: people of the account any, others those of their wallets and those
  * they made.
  */
 export async function maySee(
@@ -61,7 +70,7 @@ export async function maySee(
   payment: { paymentId: string; sender: string; recipient: string },
 ): Promise<boolean> {
   if (
-    session.operator ||
+    session.member !== null ||
     session.wallets.includes(payment.sender) ||
     session.wallets.includes(payment.recipient)
   )

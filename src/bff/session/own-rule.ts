@@ -17,6 +17,8 @@ export type OwnCall<K extends OwnEndpointName> = {
   body: Body<K>
   requestId: string
   idempotencyKey: string | undefined
+  /** What the person's wallet signed for this request, from `X-Approval`. */
+  approval?: string | undefined
 }
 export type OwnReply<K extends OwnEndpointName> = {
   value: v.InferInput<BrowserEndpoints[K]['response']>

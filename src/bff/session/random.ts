@@ -18,7 +18,7 @@ export function hashCookieValue(value: string): string {
 }
 
 /** 128 random bits with a prefix for what they identify. */
-export function createId(prefix: 'ses' | 'sic' | 'kya' | 'req'): string {
+export function createId(prefix: 'ses' | 'sic' | 'apr' | 'inv' | 'req'): string {
   return `${prefix}_${bs58.encode(randomBytes(16))}`
 }
 

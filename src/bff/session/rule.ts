@@ -1,9 +1,11 @@
 import { parseAddress } from '#contract/address.ts'
+import { hasRole, type Role } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
 import type { ProxyContext } from '../context/context.ts'
 import type { RawInput } from '../http/parse.ts'
 import type { Visitor } from './visitor.ts'
+import type { Member } from '../db/people.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 
@@ -47,15 +49,29 @@ export function requireWallet(visitor: Visitor): OpenSession {
   return visitor.session
 }
 
-/** The session of an operator. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
-export function requireOperator(visitor: Visitor): OpenSession {
+/** Whether a session acts for the account, at least in this role. */
+export function may({ member }: OpenSession, least: Role): boolean {
+  return hasRole(member?.role ?? null, least)
+}
+
+type MemberSession = OpenSession & { member: Member }
+
+/** @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` with the role that is needed */
+export function requireRole(visitor: Visitor, least: Role): MemberSession {
   const session = requireWallet(visitor)
-  if (session.operator) return session
+  const { member } = session
+  if (member && hasRole(member.role, least)) return { ...session, member }
   throw new ProblemError('FORBIDDEN', {
-    message: 'Only operators can do this. Sign in with an operator wallet.',
-    details: { reason: 'operator_required' },
+    message: MESSAGES[least],
+    details: { reason: `${least}_required` },
   })
 }
+
+const MESSAGES = {
+  owner: 'Only owners can do this. Sign in with the wallet of an owner.',
+  operator: 'Only operators can do this. Sign in with an operator wallet.',
+  viewer: 'Only people of this account can read this. Sign in with an operator wallet.',
+} as const satisfies Record<Role, string>
 
 /**
  * A session that may act for a payee: one that proved its wallet, or an operator's.
@@ -64,7 +80,8 @@ export function requireOperator(visitor: Visitor): OpenSession {
 export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
   const session = requireWallet(visitor)
   const parsed = parseAddress(wallet)
-  if (session.operator || (parsed.ok && session.wallets.includes(parsed.address))) return session
+  if (may(session, 'operator')) return session
+  if (parsed.ok && session.wallets.includes(parsed.address)) return session
   throw new ProblemError('FORBIDDEN', {
     message: 'Sign in with the wallet that is to be paid.',
     details: { reason: 'payee_required' },

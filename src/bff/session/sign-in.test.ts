@@ -48,7 +48,7 @@ describe.each([
     expect(answer).toMatchObject({
       status: 200,
       json: {
-        session: { wallets: [wallet.address], operator: false, expiresAt: clock + HOUR / 2 },
+        session: { wallets: [wallet.address], role: null, expiresAt: clock + HOUR / 2 },
       },
     })
     expect((await browser.get('/api/session')).json.session.wallets).toEqual([wallet.address])
@@ -218,8 +218,8 @@ test("a further wallet's proof does not lengthen the life of the first", async (
 })
 
 test('only a proven operator wallet makes an operator', async () => {
-  expect((await browser.signIn(evmWallet())).json.session.operator).toBe(false)
-  expect((await browser.signIn(operator)).json.session.operator).toBe(true)
+  expect((await browser.signIn(evmWallet())).json.session.role).toBeNull()
+  expect((await browser.signIn(operator)).json.session.role).toBe('owner')
 })
 
 test('a session ends after 30 idle minutes, and after 12 hours whatever happens', async () => {

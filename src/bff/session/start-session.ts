@@ -6,6 +6,7 @@ import {
   replaceSession,
   type OpenSession,
   type SessionRow,
+  type SessionWithRole,
 } from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE, setCookie, type CookieSite } from './cookie.ts'
 import { ABSOLUTE_MS, IDLE_MS, toOpenSession } from './open-session.ts'
@@ -72,13 +73,13 @@ async function start(
     idleAt: new Date(now + IDLE_MS),
     expiresAt: new Date(now + ABSOLUTE_MS),
   }
-  await insertSession(context.db, row)
-  return started(context, row, { value, site: facts.site })
+  const opened = await insertSession(context.db, row)
+  return started(context, opened, { value, site: facts.site })
 }
 
 function started(
   context: ProxyContext,
-  row: SessionRow,
+  row: SessionWithRole,
   cookie: { value: string; site: CookieSite },
 ): StartedSession {
   return {

@@ -22,9 +22,7 @@ export function useSessionEnded(): boolean {
 
 /** A buyer who paid without signing in has a session as well. */
 function isSignedIn(session: Session | null | undefined): boolean {
-  return (
-    session !== null && session !== undefined && (session.operator || session.wallets.length > 0)
-  )
+  return session !== null && session !== undefined && session.wallets.length > 0
 }
 
 function set(next: boolean): void {

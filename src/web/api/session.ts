@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Session } from '#contract/dashboard-endpoints.ts'
+import type { Role } from '#contract/role.ts'
 import { callProxy } from './client.ts'
 import { sessionQuery, type Viewer } from './queries.ts'
 import { queryClient } from './query-client.ts'
@@ -18,10 +19,15 @@ export function useSession(): SessionState {
   return { kind: 'loading' }
 }
 
-/** Whose payments a session shows: an operator's the account's, anyone else's those of the wallets they proved. */
+/** What the person may do in the account; null for a buyer, and until it is known. */
+export function useRole(): Role | null {
+  return useQuery(sessionQuery).data?.role ?? null
+}
+
+/** Whose payments a session shows: to people of the account all of it, anyone else's those of the wallets they proved. */
 export function viewerOf(session: Session | null): Viewer | null {
   if (!session) return null
-  if (session.operator) return { wallets: 'all' }
+  if (session.role !== null) return { wallets: 'all' }
   return session.wallets.length > 0 ? { wallets: session.wallets } : null
 }
 

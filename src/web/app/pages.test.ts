@@ -38,7 +38,7 @@ function reachedFrom(entry: string): Set<string> {
 function catalogOf(path: string): string | undefined {
   if (!/@lingui\/(core|react)\/macro/.test(read(path))) return undefined
   if (
-    /^src\/web\/(payment-flow|payment-intent|wallet)\/|^src\/web\/errors\/(error-messages|refusals|.*-reasons)\.ts$/.test(
+    /^src\/web\/(approval|payment-flow|payment-intent|wallet)\/|^src\/web\/errors\/(error-messages|refusals|.*-reasons)\.ts$/.test(
       path,
     )
   )

@@ -30,6 +30,10 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/verify/VerifyPage.tsx').then((module) => ({ default: module.VerifyPage })),
   explore: () =>
     import('../pages/explore/ExplorePage.tsx').then((module) => ({ default: module.ExplorePage })),
+  people: () =>
+    import('../pages/people/PeoplePage.tsx').then((module) => ({ default: module.PeoplePage })),
+  join: () =>
+    import('../pages/people/JoinPage.tsx').then((module) => ({ default: module.JoinPage })),
   settings: () =>
     import('../pages/settings/SettingsPage.tsx').then((module) => ({
       default: module.SettingsPage,
@@ -47,6 +51,8 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   developers: ['developers', 'paying'],
   verify: ['verify', 'paying'],
   explore: ['explore', 'paying'],
+  people: ['people', 'paying'],
+  join: ['people', 'paying'],
   settings: ['settings'],
 }
 

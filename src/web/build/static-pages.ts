@@ -58,5 +58,5 @@ function returnScript(paths: PagePaths): string {
     .filter((path) => path !== '/')
     .map((path) => path.replace(/:[a-zA-Z]+/g, '[^/]+').replaceAll('/', String.raw`\/`))
     .toSorted((one, other) => other.length - one.length)
-  return `var found=/^(.*?)(${patterns.join('|')})\\/?$/.exec(location.pathname);if(found)location.replace(found[1]+'/#'+found[2]+location.search)`
+  return `var found=/^(.*?)(${patterns.join('|')})\\/?$/.exec(location.pathname);if(found)location.replace(found[1]+'/#'+found[2]+location.search+location.hash)`
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { ROLES } from '#contract/role.ts'
 import { ApiError } from '../api/errors.ts'
 import {
   describeRefusal,
@@ -41,14 +42,15 @@ test('every reason the proxy gives for links, managed payments and keys has its 
   for (const file of files) {
     const text = await readFile(new URL(file, bff), 'utf8')
     for (const [, reason = ''] of text.matchAll(
-      /(?<!startsWith\(')\b((?:link|hosted|approval)_[a-z_]+)(?=: '[A-Z]|'\))/g,
+      /(?<!startsWith\(')\b((?:link|hosted|approval|invitation|role)_[a-z_]+)(?=:\s+'[A-Z]|'\))/g,
     ))
       given.add(reason)
     for (const [, reason = ''] of text.matchAll(
-      /reason: '((?:link|hosted|approval)_[a-z_]+|own_key|operator_required|payee_required)'/g,
+      /reason: '((?:link|hosted|approval)_[a-z_]+|own_key|payee_required)'/g,
     ))
       given.add(reason)
   }
+  for (const role of ROLES) given.add(`${role}_required`)
   expect(given.size).toBeGreaterThan(15)
   expect([...given].filter((reason) => !Object.hasOwn(refusals, reason))).toEqual([])
 })

@@ -6,7 +6,8 @@ import { formatBody, type ErrorRow } from './row.ts'
 
 const link = { who: 'payer', action: 'none', retry: 'never' } as const
 const hosted = { who: 'you', action: 'change', retry: 'after_change' } as const
-const key = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
+const role = { who: 'you', action: 'sign_in', retry: 'after_change' } as const
+const approval = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
 
 const quoteOver = {
   who: 'time',
@@ -175,27 +176,27 @@ export const refusals = {
   },
 
   approval_required: {
-    ...key,
+    ...approval,
     title: msg`Wallet signature needed`,
-    body: msg`No key was made. Sign the text.`,
+    body: msg`Nothing was changed. Sign the text.`,
   },
   approval_signer: {
-    ...key,
+    ...approval,
     action: 'connect',
-    title: msg`Not an operator wallet`,
-    body: msg`No key was made. Connect your operator wallet.`,
+    title: msg`Not an owner’s wallet`,
+    body: msg`Nothing was changed. Connect the wallet of an owner.`,
   },
   approval_over: {
-    ...key,
+    ...approval,
     who: 'time',
     retry: 'safe',
     title: msg`Signature expired or used`,
-    body: msg`No key was made. Sign within five minutes.`,
+    body: msg`Nothing was changed. Sign within five minutes.`,
   },
   approval_signature: {
-    ...key,
-    title: msg`Signature for another key`,
-    body: msg`No key was made. Sign the text unchanged.`,
+    ...approval,
+    title: msg`Signature for another change`,
+    body: msg`Nothing was changed. Sign the text unchanged.`,
   },
   /** No answer of the proxy: whether there is a key now, only the list tells. */
   key_answer_lost: {
@@ -226,12 +227,39 @@ export const refusals = {
     title: msg`Dashboard key lacks a scope`,
     body: msg`Nothing was changed. Ask the operator.`,
   },
+  owner_required: {
+    ...role,
+    title: msg`Owners only`,
+    body: msg`Nothing was changed. Use the wallet of an owner.`,
+  },
   operator_required: {
-    who: 'you',
-    action: 'sign_in',
-    retry: 'after_change',
+    ...role,
     title: msg`Operators only`,
     body: msg`Nothing was changed. Use an operator wallet.`,
+  },
+  viewer_required: {
+    ...role,
+    title: msg`People of this account only`,
+    body: msg`Nothing was changed. Ask an owner to invite you.`,
+  },
+  role_held: {
+    ...role,
+    action: 'none',
+    title: msg`You have this role already`,
+    body: msg`Nothing was changed. The link works for others.`,
+  },
+  role_configured: {
+    ...role,
+    who: 'operator',
+    action: 'none',
+    title: msg`Owner set in the configuration`,
+    body: msg`Nothing was changed. The proxy’s configuration names this owner.`,
+  },
+  invitation_over: {
+    ...role,
+    action: 'none',
+    title: msg`Invitation no longer valid`,
+    body: msg`Nothing was changed. Ask an owner for a new one.`,
   },
   payee_required: {
     who: 'you',

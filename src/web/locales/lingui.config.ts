@@ -3,6 +3,7 @@ import { formatter } from '@lingui/format-po'
 
 const test = '**/*.test.*'
 const PAYING = [
+  'approval/**',
   'payment-flow/**',
   'payment-intent/**',
   'wallet/**',
@@ -14,7 +15,7 @@ const PAYING = [
 /**
  * The texts of the dashboard. English is in the code; `npm run i18n:extract` writes the catalogs to
  * translate beside this file. One catalog per page, so that a reader loads only the texts in view;
- * `desk` holds what every page shows, `paying` what only a wallet and a payment in progress need,
+ * `desk` holds what every page shows, `paying` what only signing and a payment in progress need,
  * `payment-view` how a payment is shown.
  */
 export default defineConfig({

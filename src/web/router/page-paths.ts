@@ -13,5 +13,8 @@ export const pagePaths = {
   developers: '/developers',
   verify: '/verify',
   explore: '/explore',
+  people: '/people',
+  /** The code of the invitation follows `#`, which no server is sent. */
+  join: '/join',
   settings: '/settings',
 } as const

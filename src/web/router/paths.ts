@@ -92,6 +92,8 @@ export const routes = {
       visit: text(40),
     }),
   },
+  people: { title: msg`People`, search: v.object({}) },
+  join: { title: msg`Invitation`, search: v.object({}) },
   settings: { title: msg`Settings`, search: v.object({}) },
 } as const satisfies Record<RouteName, Route>
 

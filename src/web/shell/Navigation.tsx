@@ -1,6 +1,8 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
+import { hasRole, type Role } from '#contract/role.ts'
+import { useRole } from '../api/session.ts'
 import { pathTo, type RouteName } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { navigate } from '../router/location.ts'
@@ -16,6 +18,8 @@ const items: readonly {
   pages: readonly RouteName[]
   /** A phone's bar has no room for it: it stands in the menu at its end. */
   merchantOnly?: true
+  /** Only people with this role can use it. */
+  least?: Role
 }[] = [
   { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
   {
@@ -54,6 +58,14 @@ const items: readonly {
     merchantOnly: true,
   },
   {
+    to: pathTo('people', {}),
+    label: msg`People`,
+    icon: 'people',
+    pages: ['people'],
+    merchantOnly: true,
+    least: 'owner',
+  },
+  {
     to: pathTo('settings', {}),
     label: msg`Settings`,
     icon: 'settings',
@@ -83,10 +95,11 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
   const route = useRoute()
   const { t } = useLingui()
   const { nav, list, item, here, away } = looks[look]
+  const offered = useOffered()
   return (
     <nav aria-label={t`Main`} className={nav}>
       <ul className={list}>
-        {items
+        {offered
           .filter(({ merchantOnly }) => look === 'side' || !merchantOnly)
           .map(({ to, label, icon, pages }) => {
             const current = route !== undefined && pages.includes(route.name)
@@ -117,11 +130,17 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
   )
 }
 
+/** What the person in front of it can use. */
+function useOffered() {
+  const role = useRole()
+  return items.filter(({ least }) => least === undefined || hasRole(role, least))
+}
+
 /** Everything else, on a phone. */
 function More() {
   const route = useRoute()
   const { t } = useLingui()
-  const rest = items.filter(({ merchantOnly }) => merchantOnly)
+  const rest = useOffered().filter(({ merchantOnly }) => merchantOnly)
   const here = route !== undefined && rest.some(({ pages }) => pages.includes(route.name))
   return (
     <li>

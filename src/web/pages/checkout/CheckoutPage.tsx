@@ -1,7 +1,8 @@
 import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
-import { useSession } from '../../api/session.ts'
+import { hasRole } from '#contract/role.ts'
+import { useRole } from '../../api/session.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.ts'
@@ -23,8 +24,7 @@ export function CheckoutPage() {
       }),
     [search],
   )
-  const session = useSession()
-  const operator = session.kind === 'known' && session.session?.operator === true
+  const operator = hasRole(useRole(), 'operator')
   const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
   const [source, setSource] = useState<'own' | 'managed'>('own')
   return (

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import { useWatch, type UseFormReturn } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import { useSession } from '../../api/session.ts'
+import { hasRole } from '#contract/role.ts'
+import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { AmountField } from '../../payment-flow/form/AmountField.tsx'
 import {
@@ -58,8 +59,7 @@ export function PaymentFields({
 }: PaymentFieldsProps) {
   const { register, control, getValues, setValue, formState } = form
   const { networks, sellerWallets, title } = useConfig()
-  const session = useSession()
-  const operator = session.kind === 'known' && session.session?.operator === true
+  const operator = hasRole(useRole(), 'operator')
   const sellerOnly = !operator && !refund
   const [recipient, amount, fee, priorityFee] = useWatch({
     control,

@@ -3,7 +3,7 @@ import { plural, msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
-import type { KeyOperation } from '#contract/key-approval.ts'
+import type { ApprovedOperation } from '#contract/approval.ts'
 import { call } from '../../api/client.ts'
 import { serverNow } from '../../api/clock.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
@@ -18,11 +18,11 @@ import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { ApproveStep } from './ApproveStep.tsx'
+import { ApproveStep } from '../../approval/ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 import type { ShownKey } from './NewKeyDialog.tsx'
-import { SignerNote, useSigner } from './SignerNote.tsx'
-import { useApproval } from './use-approval.ts'
+import { SignerNote, useSigner } from '../../approval/SignerNote.tsx'
+import { useApproval } from '../../approval/use-approval.ts'
 
 /** What a key may do with each scope, in a sentence. */
 const scopeWords: Readonly<Record<Scope, MessageDescriptor>> = {
@@ -62,7 +62,7 @@ export function CreateKeyDialog({
     plan: 'standard',
     days: 90,
   })
-  const [operation, setOperation] = useState<Extract<KeyOperation, { kind: 'create' }>>()
+  const [operation, setOperation] = useState<Extract<ApprovedOperation, { kind: 'create' }>>()
   const signer = useSigner()
   const approving = useApproval(make)
   const ready = name.trim() !== '' && scopes.length > 0 && signer !== undefined

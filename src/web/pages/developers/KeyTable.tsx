@@ -5,6 +5,7 @@ import { serverNow } from '../../api/clock.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { formatNumber } from '../../locales/formats.ts'
+import { ForRole } from '../../session/ForRole.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Menu } from '../../ui/Menu.tsx'
@@ -83,7 +84,9 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
             </Td>
             <Td className="w-14 max-sm:align-top" end>
               {key.status === 'active' && key.hint !== '' && (
-                <Actions apiKey={key} onDelete={onDelete} onRotate={onRotate} />
+                <ForRole least="owner">
+                  <Actions apiKey={key} onDelete={onDelete} onRotate={onRotate} />
+                </ForRole>
               )}
             </Td>
           </tr>

@@ -2,11 +2,12 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
-import { rotationOf } from '#contract/key-approval.ts'
+import { rotationOf } from '#contract/approval.ts'
 import { call } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { ForRole } from '../../session/ForRole.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -19,14 +20,14 @@ import { Input } from '../../ui/Input.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { ApproveStep } from './ApproveStep.tsx'
+import { ApproveStep } from '../../approval/ApproveStep.tsx'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
 import { GraceSelect, USUAL_GRACE, type Grace } from './GraceSelect.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 import { KeyTable } from './KeyTable.tsx'
 import { NewKeyDialog, type ShownKey } from './NewKeyDialog.tsx'
-import { SignerNote, useSigner } from './SignerNote.tsx'
-import { useApproval } from './use-approval.ts'
+import { SignerNote, useSigner } from '../../approval/SignerNote.tsx'
+import { useApproval } from '../../approval/use-approval.ts'
 
 type Open =
   | { kind: 'create' }
@@ -56,9 +57,11 @@ export function KeysCard() {
     <Card
       action={
         keys && (
-          <Button onClick={() => setOpen({ kind: 'create' })} variant="primary">
-            <Trans>Create key</Trans>
-          </Button>
+          <ForRole least="owner">
+            <Button onClick={() => setOpen({ kind: 'create' })} variant="primary">
+              <Trans>Create key</Trans>
+            </Button>
+          </ForRole>
         )
       }
       flush

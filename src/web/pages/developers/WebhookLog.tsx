@@ -9,6 +9,7 @@ import { deliveriesQuery, webhooksQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
+import { ForRole } from '../../session/ForRole.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -75,7 +76,11 @@ function DeliveryItem({ id, delivery }: { id: string; delivery: WebhookDeliveryB
           {response !== null && <Text label={t`Response`} text={response.body} />}
         </Disclosure>
         {/* A server that works again need not wait for the next attempt. */}
-        {cursor !== null && attempts > 0 && <Repeat cursor={cursor} id={id} />}
+        {cursor !== null && attempts > 0 && (
+          <ForRole least="operator">
+            <Repeat cursor={cursor} id={id} />
+          </ForRole>
+        )}
       </div>
     </li>
   )

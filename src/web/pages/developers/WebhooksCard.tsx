@@ -7,6 +7,7 @@ import { deliveriesQuery, webhooksQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
+import { ForRole } from '../../session/ForRole.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Badge } from '../../ui/Badge.tsx'
@@ -41,9 +42,11 @@ export function WebhooksCard() {
     <Card
       action={
         webhooks && (
-          <Button onClick={() => setOpen({ kind: 'create' })}>
-            <Trans>Add webhook</Trans>
-          </Button>
+          <ForRole least="operator">
+            <Button onClick={() => setOpen({ kind: 'create' })}>
+              <Trans>Add webhook</Trans>
+            </Button>
+          </ForRole>
         )
       }
       title={<Trans>Webhooks</Trans>}
@@ -138,38 +141,40 @@ function WebhookItem({ webhook, onRotate, onDelete }: WebhookItemProps) {
             )}
           </p>
         </div>
-        <Menu
-          items={[
-            {
-              id: 'test',
-              label: t`Send test event`,
-              icon: <Icon name="pay" />,
-              onSelect: sendTest,
-            },
-            {
-              id: 'turn',
-              label: enabled ? t`Turn off` : t`Turn on`,
-              icon: <Icon name={enabled ? 'lock' : 'check'} />,
-              onSelect: turn,
-            },
-            {
-              id: 'rotate',
-              label: t`New secret`,
-              icon: <Icon name="refresh" />,
-              onSelect: onRotate,
-            },
-            {
-              id: 'delete',
-              label: t`Delete`,
-              icon: <Icon name="cross" />,
-              danger: true,
-              onSelect: onDelete,
-            },
-          ]}
-          label={t`Actions for ${url}`}
-          trigger={<Icon name="more" />}
-          triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
-        />
+        <ForRole least="operator">
+          <Menu
+            items={[
+              {
+                id: 'test',
+                label: t`Send test event`,
+                icon: <Icon name="pay" />,
+                onSelect: sendTest,
+              },
+              {
+                id: 'turn',
+                label: enabled ? t`Turn off` : t`Turn on`,
+                icon: <Icon name={enabled ? 'lock' : 'check'} />,
+                onSelect: turn,
+              },
+              {
+                id: 'rotate',
+                label: t`New secret`,
+                icon: <Icon name="refresh" />,
+                onSelect: onRotate,
+              },
+              {
+                id: 'delete',
+                label: t`Delete`,
+                icon: <Icon name="cross" />,
+                danger: true,
+                onSelect: onDelete,
+              },
+            ]}
+            label={t`Actions for ${url}`}
+            trigger={<Icon name="more" />}
+            triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
+          />
+        </ForRole>
       </div>
       {/* A log that was opened once stays, and is read while it is there. */}
       {logShown ? (

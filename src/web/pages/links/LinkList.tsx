@@ -9,6 +9,7 @@ import { callProxy } from '../../api/client.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
+import { ForRole } from '../../session/ForRole.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -177,29 +178,31 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
       <Button icon={<Icon name="qr" size={14} />} onClick={() => onShare(link)} size="sm">
         <Trans>Share</Trans>
       </Button>
-      {state === 'withdrawn' ? (
-        <Button
-          busy={busy}
-          onClick={() =>
-            void change(() => callProxy('linkRestore', { body: { id } }), t`Link reactivated.`)
-          }
-          size="sm"
-        >
-          <Trans>Activate again</Trans>
-        </Button>
-      ) : (
-        <Button
-          busy={busy}
-          disabled={state !== 'open'}
-          onClick={() =>
-            void change(() => callProxy('linkWithdraw', { body: { id } }), t`Link deactivated.`)
-          }
-          size="sm"
-          variant="quiet"
-        >
-          <Trans>Deactivate</Trans>
-        </Button>
-      )}
+      <ForRole least="operator">
+        {state === 'withdrawn' ? (
+          <Button
+            busy={busy}
+            onClick={() =>
+              void change(() => callProxy('linkRestore', { body: { id } }), t`Link reactivated.`)
+            }
+            size="sm"
+          >
+            <Trans>Activate again</Trans>
+          </Button>
+        ) : (
+          <Button
+            busy={busy}
+            disabled={state !== 'open'}
+            onClick={() =>
+              void change(() => callProxy('linkWithdraw', { body: { id } }), t`Link deactivated.`)
+            }
+            size="sm"
+            variant="quiet"
+          >
+            <Trans>Deactivate</Trans>
+          </Button>
+        )}
+      </ForRole>
     </div>
   )
 }

@@ -5,10 +5,11 @@ import { useForm, useWatch } from 'react-hook-form'
 import { nativeAsset } from '#contract/network.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { useSession } from '../../api/session.ts'
+import { useRole, useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
+import { ForRole } from '../../session/ForRole.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -35,12 +36,12 @@ import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
 type Open = { name: 'new' } | { name: 'share'; link: AnyLink } | null
 
 /**
- * The merchant's payment links: create, share, withdraw, and what each received. For the operator.
+ * The merchant's payment links: create, share, withdraw, and what each received.
  */
 export function LinksPage() {
   const { t } = useLingui()
   const session = useSession()
-  const operator = session.kind === 'known' && session.session?.operator === true
+  const role = useRole()
   const [open, setOpen] = useState<Open>(null)
   const create = () => setOpen({ name: 'new' })
 
@@ -48,11 +49,11 @@ export function LinksPage() {
     <div className="mx-auto max-w-[1080px]">
       <PageHeader
         action={
-          operator && (
+          <ForRole least="operator">
             <Button icon={<Icon name="link" />} onClick={create} variant="primary">
               <Trans>New link</Trans>
             </Button>
-          )
+          </ForRole>
         }
         subtitle={t`Request payments by link or code.`}
         title={t`Payment links`}
@@ -63,7 +64,7 @@ export function LinksPage() {
           <QueryError error={session.error} onRetry={session.retry} />
         </Card>
       )}
-      {session.kind === 'known' && !operator && (
+      {session.kind === 'known' && role === null && (
         <Card>
           <EmptyState
             action={<SignIn />}
@@ -74,8 +75,8 @@ export function LinksPage() {
           </EmptyState>
         </Card>
       )}
-      {operator && (
-        <OperatorLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
+      {role !== null && (
+        <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
       )}
       {open?.name === 'new' && (
         <NewLinkDialog
@@ -88,7 +89,7 @@ export function LinksPage() {
   )
 }
 
-function OperatorLinks({
+function AccountLinks({
   onCreate,
   onShare,
 }: {
@@ -111,9 +112,11 @@ function OperatorLinks({
       <Card>
         <EmptyState
           action={
-            <Button icon={<Icon name="link" />} onClick={onCreate}>
-              <Trans>Create link</Trans>
-            </Button>
+            <ForRole least="operator">
+              <Button icon={<Icon name="link" />} onClick={onCreate}>
+                <Trans>Create link</Trans>
+              </Button>
+            </ForRole>
           }
           icon="link"
           title={t`No payment links`}

@@ -5,8 +5,9 @@ import { useQuery } from '@tanstack/react-query'
 import { LosslessNumber } from '#contract/json.ts'
 import { quoteOf } from '#contract/quote.ts'
 import { isPaymentId } from '#contract/payment.ts'
+import { hasRole } from '#contract/role.ts'
 import { notesQuery } from '../../api/notes.ts'
-import { useSession } from '../../api/session.ts'
+import { useRole } from '../../api/session.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -71,8 +72,7 @@ export function MetadataCard({
 /** Kept beside the payment by the proxy, for operators. */
 function Email({ paymentId }: { paymentId: string }) {
   const { t } = useLingui()
-  const session = useSession()
-  const operator = session.kind === 'known' && session.session?.operator === true
+  const operator = hasRole(useRole(), 'operator')
   const { data } = useQuery({ ...notesQuery([paymentId]), enabled: operator })
   const email = data?.get(paymentId)?.email
   if (!email) return null

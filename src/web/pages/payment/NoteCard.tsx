@@ -4,7 +4,7 @@ import { useId, useState, type FormEvent } from 'react'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
 import { labelsQuery, notesQuery, writeNotes, type NoteUpdate } from '../../api/notes.ts'
-import { useSession } from '../../api/session.ts'
+import { useRole, useSession } from '../../api/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -21,6 +21,7 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 export function NoteCard({ paymentId }: { paymentId: string }) {
   const { t } = useLingui()
   const session = useSession()
+  const role = useRole()
   const signedIn = session.kind === 'known' && session.viewer !== null
   const { data, error, refetch } = useQuery({ ...notesQuery([paymentId]), enabled: signedIn })
   const [problem, setProblem] = useState<unknown>()
@@ -45,7 +46,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
       title={<Trans>Your notes</Trans>}
     >
       {data ? (
-        <div className="grid gap-4">
+        <fieldset className="grid gap-4" disabled={role === 'viewer'}>
           <LabelList labels={note?.labels ?? []} onChange={change} />
           <NoteForm key={note?.updatedAt} note={note?.note ?? ''} onChange={change} />
           <Checkbox
@@ -54,7 +55,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
             label={<Trans>Reconciled</Trans>}
             onChange={(event) => void change({ reconciled: event.target.checked })}
           />
-        </div>
+        </fieldset>
       ) : error ? (
         <p className="text-sm text-muted">{describeError(error).title}</p>
       ) : (

@@ -117,7 +117,7 @@ function EvidenceBanner({
   const payee =
     session !== null &&
     !session.wallets.includes(payment.sender) &&
-    (session.operator || session.wallets.includes(payment.recipient))
+    (session.role !== null || session.wallets.includes(payment.recipient))
   if (!payee) return <LazyEvidenceCard asset={payment} evidence={evidence} heading="h2" />
   return (
     <Banner

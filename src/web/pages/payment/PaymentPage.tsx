@@ -90,7 +90,7 @@ function PaymentSkeleton() {
 /** Where no payment of this id is, or none that the reader may see: nobody is told which of the two. */
 function UnknownPayment({ id }: { id: string }) {
   const state = useSession()
-  const all = state.kind === 'known' && state.session?.operator
+  const all = state.kind === 'known' && state.session?.role
   return (
     <Card>
       <EmptyState

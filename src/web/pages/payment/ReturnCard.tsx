@@ -3,6 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
+import { hasRole } from '#contract/role.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
 import { useSession } from '../../api/session.ts'
@@ -24,6 +25,11 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const viewer = session.kind === 'known' ? session.viewer : null
   const mine =
     viewer !== null && (viewer.wallets === 'all' || viewer.wallets.includes(payment.recipient))
+  // Who only looks at the account refunds nothing.
+  const refunds =
+    session.kind === 'known' &&
+    (hasRole(session.session?.role, 'operator') ||
+      session.session?.wallets.includes(payment.recipient))
   const { data, error } = useQuery({
     // An event about any payment may be about a return of this one.
     queryKey: ['paymentSummary', 'returned', payment.paymentId],
@@ -66,7 +72,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
               ))}
             </ul>
           )}
-          {data.leftAtomic > 0n && (
+          {refunds && data.leftAtomic > 0n && (
             <Link
               className={buttonClass({}, 'mt-4')}
               to={pathTo('checkout', {

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState, useId, type FormEvent } from 'react'
 import { MOST_AT_ONCE, writeNotes, type NoteUpdate, labelsQuery } from '../../api/notes.ts'
 import type { Viewer } from '../../api/queries.ts'
+import { useRole } from '../../api/session.ts'
 import { describeError } from '../../errors/codes.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -25,6 +26,7 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
   const { t } = useLingui()
   const [labelling, setLabelling] = useState(false)
   const [busy, setBusy] = useState(false)
+  const writes = useRole() !== 'viewer'
   const count = selection.rows.size
   const write = (change: NoteUpdate) =>
     writeNotes(
@@ -59,21 +61,25 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
       <span className="figures px-2.5 text-sm font-medium" role="status">
         <Plural one="# selected" other="# selected" value={count} />
       </span>
-      <Button onClick={() => setLabelling(true)} size="sm" variant="quiet">
-        <Trans>Label</Trans>
-      </Button>
-      <Button
-        busy={busy}
-        icon={<Icon name="check" />}
-        onClick={() => void reconcile(true)}
-        size="sm"
-        variant="quiet"
-      >
-        <Trans>Mark reconciled</Trans>
-      </Button>
-      <Button onClick={() => void reconcile(false)} size="sm" variant="quiet">
-        <Trans>Unmark</Trans>
-      </Button>
+      {writes && (
+        <>
+          <Button onClick={() => setLabelling(true)} size="sm" variant="quiet">
+            <Trans>Label</Trans>
+          </Button>
+          <Button
+            busy={busy}
+            icon={<Icon name="check" />}
+            onClick={() => void reconcile(true)}
+            size="sm"
+            variant="quiet"
+          >
+            <Trans>Mark reconciled</Trans>
+          </Button>
+          <Button onClick={() => void reconcile(false)} size="sm" variant="quiet">
+            <Trans>Unmark</Trans>
+          </Button>
+        </>
+      )}
       <Button onClick={onExport} size="sm" variant="quiet">
         <Trans>Export</Trans>
       </Button>

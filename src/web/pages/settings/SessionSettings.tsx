@@ -63,7 +63,7 @@ export function SessionSettings() {
               </Fact>
             ))}
             <Fact name={<Trans>Sees</Trans>}>
-              {session.operator ? (
+              {session.role !== null ? (
                 <Badge tone="info">
                   <Trans>All merchant payments</Trans>
                 </Badge>

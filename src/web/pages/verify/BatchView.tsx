@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { plural } from '@lingui/core/macro'
 import { useMemo, useRef, useState } from 'react'
 import { shortAddress } from '#contract/address.ts'
+import { hasRole } from '#contract/role.ts'
 import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
@@ -45,7 +46,8 @@ export function BatchView() {
     setProblems(expected.ok ? {} : expected.problems)
     if (!expected.ok) return
     const mine =
-      session !== null && (session.operator || session.wallets.includes(expected.expected.wallet))
+      session !== null &&
+      (hasRole(session.role, 'operator') || session.wallets.includes(expected.expected.wallet))
     setRunning(true)
     setLines([])
     stop.current = false

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { findAsset } from '#contract/network.ts'
+import { hasRole } from '#contract/role.ts'
 import { serverNow } from '../../api/clock.ts'
 import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
@@ -44,7 +45,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   // its outcome is shown there.
   const [settling, setSettling] = useState(false)
   const isMine = (wallet: string) =>
-    session !== null && (session.operator || session.wallets.includes(wallet))
+    session !== null && (hasRole(session.role, 'operator') || session.wallets.includes(wallet))
 
   /** `landed`: the transaction that settled it from here, if the proof itself names none yet. */
   function check(kind: 'check' | 'accept', landed?: string) {
@@ -88,7 +89,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           >
             <Trans>Check only</Trans>
           </Button>
-          {session?.operator && (
+          {hasRole(session?.role, 'operator') && (
             <Button
               busy={busy === 'accept'}
               icon={<Icon name="check" />}
@@ -98,7 +99,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
             </Button>
           )}
         </div>
-        <CheckNote accepts={session?.operator ?? false} />
+        <CheckNote accepts={hasRole(session?.role, 'operator')} />
       </Card>
       {result && (
         <ResultCard

@@ -12,6 +12,7 @@ import { PageHeader } from '../../../shell/PageHeader.tsx'
 import { QueryError } from '../../../shell/QueryError.tsx'
 import { StaleBanner } from '../../../shell/StaleBanner.tsx'
 import { useNetwork } from '../../../api/use-config.ts'
+import { ForRole } from '../../../session/ForRole.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
@@ -174,9 +175,11 @@ function PaymentItem({
           )}
         </Facts>
         <div className="mt-4 flex flex-wrap gap-2 border-t border-line pt-4">
-          <Button busy={busy} onClick={() => void close()} size="sm">
-            <Trans>Mark as delivered</Trans>
-          </Button>
+          <ForRole least="operator">
+            <Button busy={busy} onClick={() => void close()} size="sm">
+              <Trans>Mark as delivered</Trans>
+            </Button>
+          </ForRole>
           <Link
             className={buttonClass({ size: 'sm' })}
             to={pathTo('payment', { params: { paymentId } })}

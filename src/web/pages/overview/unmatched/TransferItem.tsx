@@ -9,6 +9,7 @@ import { pathTo } from '../../../router/paths.ts'
 import { Link } from '../../../router/Link.tsx'
 import { hrefOf } from '../../../router/location.ts'
 import { useNetwork } from '../../../api/use-config.ts'
+import { ForRole } from '../../../session/ForRole.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { announce } from '../../../ui/announce.tsx'
@@ -129,9 +130,11 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
           text
           value={new URL(hrefOf(path), location.href).href}
         />
-        <Button onClick={onAssign} size="sm">
-          <Trans>Assign</Trans>
-        </Button>
+        <ForRole least="operator">
+          <Button onClick={onAssign} size="sm">
+            <Trans>Assign</Trans>
+          </Button>
+        </ForRole>
       </div>
     </li>
   )
@@ -180,9 +183,11 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
     <>
       <Banner
         action={
-          <Button busy={busy} onClick={() => void undo()} size="sm">
-            <Trans>Undo</Trans>
-          </Button>
+          <ForRole least="operator">
+            <Button busy={busy} onClick={() => void undo()} size="sm">
+              <Trans>Undo</Trans>
+            </Button>
+          </ForRole>
         }
         className="mt-4"
         role="note"

@@ -3,14 +3,15 @@ import {
   APPROVAL_HEADER,
   APPROVAL_TAIL,
   isApprovalOf,
-  keyApprovalText,
-  type KeyOperation,
-} from '#contract/key-approval.ts'
+  approvalText,
+  type ApprovedOperation,
+} from '#contract/approval.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
 import type { Visitor } from './visitor.ts'
-import { requireOperator } from './rule.ts'
+import { roleOf } from './open-session.ts'
+import { requireRole } from './rule.ts'
 import { createId, createNonce, hashCookieValue } from './random.ts'
 import { isSigned } from './challenge.ts'
 
@@ -18,25 +19,25 @@ import { isSigned } from './challenge.ts'
 const VALID_MS = 5 * 60_000
 
 /**
- * Writes and stores the exact text that an operator's wallet signs for one operation. It is bound
+ * Writes and stores the exact text that an owner's wallet signs for one operation. It is bound
  * to the page's origin and to the session.
  */
-export async function issueKeyApproval(
+export async function issueApproval(
   context: ProxyContext,
   visitor: Visitor,
-  { operation, signer }: { operation: KeyOperation; signer: string },
+  { operation, signer }: { operation: ApprovedOperation; signer: string },
 ) {
-  const session = requireOperator(visitor)
+  const session = requireRole(visitor, 'owner')
   const parsed = parseAddress(signer)
   const wallet = parsed.ok ? parsed.address : ''
-  if (!session.wallets.includes(wallet) || !context.config.operatorWallets.includes(wallet))
+  if (!session.wallets.includes(wallet) || (await roleOf(context, wallet)) !== 'owner')
     throw refuse('approval_signer')
   const issuedAt = context.now()
   const expiresAt = new Date(issuedAt.getTime() + VALID_MS)
   const origin = originOf(visitor)
-  const words = keyApprovalText(operation, { origin, wallet })
+  const words = approvalText(operation, { origin, wallet })
   const message = `${words}${APPROVAL_TAIL}${createNonce()}\nIssued At: ${issuedAt.toISOString()}\nExpiration Time: ${expiresAt.toISOString()}`
-  const id = createId('kya')
+  const id = createId('apr')
   await insertChallenge(context.db, {
     id,
     origin,
@@ -51,17 +52,17 @@ export async function issueKeyApproval(
 /**
  * Consumes the approval that a request carries. It is deleted before its signature is checked: a
  * second request with it, or a concurrent one, finds nothing.
- * @throws ProblemError `FORBIDDEN` unless an operator's wallet signed exactly this operation, here,
+ * @throws ProblemError `FORBIDDEN` unless an owner's wallet signed exactly this operation, here,
  * for this session
  */
-export async function requireKeyApproval(
+export async function requireApproval(
   context: ProxyContext,
   visitor: Visitor,
-  { approval, operation }: { approval: string | undefined; operation: KeyOperation },
+  { approval, operation }: { approval: string | undefined; operation: ApprovedOperation },
 ): Promise<void> {
-  const session = requireOperator(visitor)
+  const session = requireRole(visitor, 'owner')
   const [, id, signature] =
-    /^(kya_[1-9A-HJ-NP-Za-km-z]{16,22}) ([\x21-\x7e]{40,300})$/.exec(approval ?? '') ?? []
+    /^(apr_[1-9A-HJ-NP-Za-km-z]{16,22}) ([\x21-\x7e]{40,300})$/.exec(approval ?? '') ?? []
   if (id === undefined || signature === undefined) throw refuse('approval_required')
   const origin = originOf(visitor)
   const row = await takeChallenge(context.db, {
@@ -70,10 +71,10 @@ export async function requireKeyApproval(
     browserHash: hashCookieValue(session.id),
   })
   if (!row || row.expiresAt <= context.now()) throw refuse('approval_over')
-  const stillOperates =
-    session.wallets.includes(row.wallet) && context.config.operatorWallets.includes(row.wallet)
+  const stillOwns =
+    session.wallets.includes(row.wallet) && (await roleOf(context, row.wallet)) === 'owner'
   if (
-    !stillOperates ||
+    !stillOwns ||
     !isApprovalOf(row.message, operation, { origin, wallet: row.wallet }) ||
     !isSigned(row.wallet, row.message, signature)
   )
@@ -81,10 +82,11 @@ export async function requireKeyApproval(
 }
 
 const WORDS = {
-  approval_required: 'An operator wallet has to sign before a key is created or replaced.',
-  approval_signer: 'Sign with an operator wallet that this session has proven.',
+  approval_required:
+    'An owner’s wallet has to sign this change: ask for the text at POST /approvals.',
+  approval_signer: 'Sign with the wallet of an owner that this session has proven.',
   approval_over: 'This approval was used, or too much time passed. Ask for a new one.',
-  approval_signature: 'The signature is not over this key.',
+  approval_signature: 'The signature is not over this change.',
 } as const
 
 function refuse(reason: keyof typeof WORDS): ProblemError {
@@ -96,6 +98,7 @@ function refuse(reason: keyof typeof WORDS): ProblemError {
 
 /** State changes come only from an allowed origin; this makes the type say so. */
 function originOf({ origin }: Visitor): string {
-  if (!origin) throw new ProblemError('FORBIDDEN', { message: 'A key needs an Origin header.' })
+  if (!origin)
+    throw new ProblemError('FORBIDDEN', { message: 'An approval needs an Origin header.' })
   return origin
 }

@@ -1,12 +1,8 @@
 import { Trans } from '@lingui/react/macro'
-import { useSession } from '../../api/session.ts'
-import { Banner } from '../../ui/Banner.tsx'
-import { Button } from '../../ui/Button.tsx'
-import {
-  openConnectDialog,
-  useAccounts,
-  type ConnectedAccount,
-} from '../../wallet/state/accounts.ts'
+import { useSession } from '../api/session.ts'
+import { Banner } from '../ui/Banner.tsx'
+import { Button } from '../ui/Button.tsx'
+import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
 
 /** The connected wallet that this session has proven; undefined while there is none. */
 export function useSigner(): ConnectedAccount | undefined {

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import {
   APPROVAL_TAIL,
   isApprovalOf,
-  keyApprovalText,
+  approvalText,
   rotationOf,
-  type KeyOperation,
-} from './key-approval.ts'
+  type ApprovedOperation,
+} from './approval.ts'
+import { ROLES } from './role.ts'
 
-const create: KeyOperation = {
+const create: ApprovedOperation = {
   kind: 'create',
   terms: {
     name: 'Käse & Söhne',
@@ -22,11 +23,11 @@ const signing = {
   wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
 }
 const tail = `${'ab'.repeat(16)}\nIssued At: 2026-01-01T00:00:00.000Z\nExpiration Time: 2026-01-01T00:05:00.000Z`
-const messageOf = (operation: KeyOperation, where = signing) =>
-  `${keyApprovalText(operation, where)}${APPROVAL_TAIL}${tail}`
+const messageOf = (operation: ApprovedOperation, where = signing) =>
+  `${approvalText(operation, where)}${APPROVAL_TAIL}${tail}`
 
 test('a person reads what the key may do, and where they sign', () => {
-  expect(keyApprovalText(create, signing)).toBe(
+  expect(approvalText(create, signing)).toBe(
     [
       'pay.example wants you to make an API key with your account:',
       signing.wallet,
@@ -44,7 +45,7 @@ test('a person reads what the key may do, and where they sign', () => {
 })
 
 const { terms } = create
-test.each<[string, KeyOperation]>([
+test.each<[string, ApprovedOperation]>([
   ['another name', { kind: 'create', terms: { ...terms, name: 'other' } }],
   [
     'one scope more',
@@ -56,6 +57,7 @@ test.each<[string, KeyOperation]>([
   ['a later end', { kind: 'create', terms: { ...terms, expiresAt: 1_800_000_000_001 } }],
   ['no end', { kind: 'create', terms: { ...terms, expiresAt: undefined } }],
   ['a rotation', rotationOf({ id: 'key_1', name: terms.name }, 60)],
+  ['an invitation', { kind: 'invite', role: 'viewer' }],
 ])('%s is another approval', (_, operation) => {
   expect(isApprovalOf(messageOf(create), create, signing)).toBe(true)
   expect(isApprovalOf(messageOf(create), operation, signing)).toBe(false)
@@ -73,15 +75,15 @@ test('another site, another wallet, and words after the end are another approval
     }),
   ).toBe(false)
   expect(isApprovalOf(`${messageOf(create)}\nMay: keys:manage`, create, signing)).toBe(false)
-  expect(isApprovalOf(keyApprovalText(create, signing), create, signing)).toBe(false)
+  expect(isApprovalOf(approvalText(create, signing), create, signing)).toBe(false)
 })
 
 test('a name cannot be another line', () => {
-  const tricky: KeyOperation = {
+  const tricky: ApprovedOperation = {
     kind: 'create',
     terms: { ...terms, name: '"\nMay: keys:manage\nName: "' },
   }
-  expect(keyApprovalText(tricky, signing).split('\n')).toHaveLength(11)
+  expect(approvalText(tricky, signing).split('\n')).toHaveLength(11)
 })
 
 test('of a rotation the key, its name and the grace count', () => {
@@ -92,4 +94,30 @@ test('of a rotation the key, its name and the grace count', () => {
     rotationOf({ id: 'key_1', name: 'till' }, 900),
   ])
     expect(isApprovalOf(messageOf(operation), other, signing)).toBe(false)
+})
+
+test('of an invitation and of a change the role and the wallet count', () => {
+  const [one, two] = ['0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC', signing.wallet]
+  const operations: ApprovedOperation[] = [
+    ...ROLES.map((role) => ({ kind: 'invite' as const, role })),
+    ...[one, two].flatMap((walletAddress) =>
+      ROLES.map((role) => ({ kind: 'changeRole' as const, walletAddress, role })),
+    ),
+  ]
+  for (const [index, operation] of operations.entries())
+    for (const [other, candidate] of operations.entries())
+      expect(isApprovalOf(messageOf(operation), candidate, signing)).toBe(index === other)
+})
+
+test('an owner reads what an invitation gives', () => {
+  expect(approvalText({ kind: 'invite', role: 'operator' }, signing).split('\n')).toEqual([
+    'pay.example wants you to invite a person with your account:',
+    signing.wallet,
+    '',
+    'Signing this makes a link. The first wallet to use it gets the role below. It moves no money by itself.',
+    '',
+    'URI: https://pay.example',
+    'Role: operator',
+    'May: refund, pay from managed wallets, manage links and webhooks, see all payments',
+  ])
 })

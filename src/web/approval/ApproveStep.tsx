@@ -1,15 +1,15 @@
 import { Trans } from '@lingui/react/macro'
-import { Banner } from '../../ui/Banner.tsx'
-import { Button } from '../../ui/Button.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import type { KeyApprovalState, Approving } from './use-approval.ts'
+import { Banner } from '../ui/Banner.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
+import type { ApprovalState, Approving } from './use-approval.ts'
 
 /** The very text that the wallet will show, read here first. */
 export function ApproveStep({
   approval,
   approving,
 }: {
-  approval: KeyApprovalState
+  approval: ApprovalState
   approving: Approving
 }) {
   const { walletName } = approval.signer
@@ -17,7 +17,7 @@ export function ApproveStep({
   return (
     <div className="grid gap-4">
       <p className="text-sm text-muted">
-        <Trans>Confirm to protect your keys.</Trans>
+        <Trans>Your wallet signs this text.</Trans>
       </p>
       <pre
         aria-label={message.split('\n')[0]}

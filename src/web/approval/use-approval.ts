@@ -1,18 +1,18 @@
 import { useState } from 'react'
-import { isApprovalOf, type KeyOperation } from '#contract/key-approval.ts'
-import { callProxy } from '../../api/client.ts'
-import { ApiError } from '../../api/errors.ts'
-import type { UserError } from '../../payment-intent/intent.ts'
-import { describeUserError, describeUnsigned } from '../../errors/error-messages.ts'
-import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
-import { signalOf } from '../../wallet/state/errors.ts'
-import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
+import { isApprovalOf, type ApprovedOperation } from '#contract/approval.ts'
+import { callProxy } from '../api/client.ts'
+import { ApiError } from '../api/errors.ts'
+import type { UserError } from '../payment-intent/intent.ts'
+import { describeUserError, describeUnsigned } from '../errors/error-messages.ts'
+import type { ConnectedAccount } from '../wallet/state/accounts.ts'
+import { signalOf } from '../wallet/state/errors.ts'
+import { loadWalletAdapter } from '../wallet/load-adapter.ts'
 
 /**
  * What is to be signed, after the proxy wrote it and this browser compared it with what was
  * entered.
  */
-export type KeyApprovalState = {
+export type ApprovalState = {
   id: string
   message: string
   signer: ConnectedAccount
@@ -20,12 +20,12 @@ export type KeyApprovalState = {
 }
 
 export type Approving = {
-  approval: KeyApprovalState | undefined
+  approval: ApprovalState | undefined
   busy: boolean
   /** Why it failed: the proxy's refusal. */
   problem: unknown
   /** Asks for the text to sign for an operation. */
-  ask: (operation: KeyOperation, signer: ConnectedAccount) => Promise<void>
+  ask: (operation: ApprovedOperation, signer: ConnectedAccount) => Promise<void>
   /** Asks the wallet, then executes what was signed. */
   sign: () => Promise<void>
   back: () => void
@@ -37,7 +37,7 @@ export type Approving = {
  * @param act creates or replaces the key; what it throws is shown, and a new signature is needed
  */
 export function useApproval(act: (approval: string) => Promise<void>): Approving {
-  const [approval, setApproval] = useState<KeyApprovalState>()
+  const [approval, setApproval] = useState<ApprovalState>()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()
 
@@ -61,7 +61,7 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
     problem,
     ask: (operation, signer) =>
       work(async () => {
-        const { id, message } = await callProxy('keyApproval', {
+        const { id, message } = await callProxy('approval', {
           body: { signer: signer.address, operation },
         })
         // The text must match what was entered, or it is not signed.

@@ -1,0 +1,103 @@
+import type { Page } from '@playwright/test'
+import { connect } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test, type Person } from './fixtures.ts'
+import { signIn, signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
+
+async function sign(page: Page): Promise<void> {
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
+    .click()
+}
+
+async function join(person: Person, link: string): Promise<void> {
+  await person.page.goto(link)
+  await connect(person.page, 'MetaMask')
+  await person.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await person.page.getByRole('button', { name: text('Accept invitation') }).click()
+}
+
+test('an owner invites a viewer, who sees all and changes nothing until an owner allows it', async ({
+  net,
+  seller,
+  buyer,
+  expectError,
+}) => {
+  test.slow()
+  expectError(/status of 403 .*\/api\/people\/join/)
+  const owner = await seller()
+  const page = await signIn(owner, '/people')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: text('Invite') }).click()
+  await expectAccessible(page, 'people: to invite')
+  await dialog.getByRole('button', { name: text('Create invitation') }).click()
+  await expect(dialog.getByText('May: see all payments')).toBeVisible()
+  await sign(page)
+  const link = (await dialog.getByLabel(text('Invitation link')).innerText()).trim()
+  await expectAccessible(page, 'people: invitation link')
+  await dialog.getByRole('button', { name: text('Done') }).click()
+  await expect(page.getByRole('heading', { name: text('Open invitations') })).toBeVisible()
+  expect(await page.content()).not.toContain(link.split('#')[1])
+
+  const guest = await buyer()
+  await guest.page.goto(link)
+  await expect(guest.page.getByText(text('Sign in to accept the invitation')).first()).toBeVisible()
+  await join(guest, link)
+  await expect(guest.page.getByText(textLike('Your role: {label}')).first()).toContainText(
+    text('Viewer'),
+  )
+  await expect(guest.page.getByRole('heading', { name: text('Overview'), level: 1 })).toBeVisible()
+
+  // Everything is there to be read; what would be refused is not offered.
+  const look = await signInByApi(guest, net, '/links')
+  const main = look.getByRole('main')
+  await expect(main.getByRole('heading', { name: text('Payment links'), level: 1 })).toBeVisible()
+  await expect(main.getByRole('button', { name: text('New link') })).toHaveCount(0)
+  await look.goto('/developers')
+  await expect(main.getByRole('heading', { name: text('Webhooks') })).toBeVisible()
+  await expect(main.getByRole('table', { name: text('API keys') })).toBeVisible()
+  for (const name of [text('Create key'), text('Add webhook')])
+    await expect(main.getByRole('button', { name })).toHaveCount(0)
+  await look.goto('/people')
+  await expect(main.getByText(text('Only owners can manage people'))).toBeVisible()
+  await expectAccessible(look, 'people: not an owner')
+
+  const second = await buyer()
+  await join(second, link)
+  await expect(second.page.getByRole('alert')).toContainText(text('Invitation no longer valid'))
+  await expectAccessible(second.page, 'people: invitation over')
+
+  // The owner makes the viewer an operator, sees the log, and removes the person.
+  await page.reload()
+  const row = page.getByRole('listitem').filter({ has: page.locator(`text=${text('Viewer')}`) })
+  await row.getByRole('button', { name: textLike('Actions for {short}') }).click()
+  await page.getByRole('menuitem', { name: text('Change role') }).click()
+  await expect(dialog.getByRole('button', { name: text('Change role') })).toBeDisabled()
+  await dialog.getByText(text('Operator'), { exact: true }).click()
+  await dialog.getByRole('button', { name: text('Change role') }).click()
+  await expect(dialog.getByText(`Wallet: ${guest.ethereum.address}`)).toBeVisible()
+  await sign(page)
+  await expect(dialog).toBeHidden()
+  await look.goto('/links')
+  await expect(main.getByRole('button', { name: text('New link') })).toBeVisible()
+
+  const log = page.getByRole('listitem').filter({ hasText: text('Role changed') })
+  await expect(log).toContainText('operator')
+  await expectAccessible(page, 'people: people and log')
+  const operator = page.getByRole('button', { name: textLike('Actions for {short}') })
+  await operator.click()
+  await page.getByRole('menuitem', { name: text('Remove') }).click()
+  await dialog.getByRole('button', { name: text('Remove') }).click()
+  await expect(operator).toHaveCount(0)
+  await look.goto('/links')
+  await expect(main.getByText(text('Only operators can create payment links'))).toBeVisible()
+})
+
+test('an invitation link that is not whole says so', async ({ visitor }) => {
+  const page = await visitor()
+  await page.goto('/join#short')
+  await expect(page.getByRole('alert')).toContainText(text('Invitation link incomplete'))
+  await expectAccessible(page, 'people: invitation incomplete')
+})

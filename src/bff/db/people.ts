@@ -1,0 +1,144 @@
+import { and, desc, eq, gt, isNull, lt, lte, sql, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { ROLES, type Role } from '#contract/role.ts'
+import type { Database } from '#postgres/open.ts'
+import { auditEntry, invitation, walletRole } from './schema.ts'
+
+/** A wallet of a session, and what it may do in the merchant's account. */
+export type Member = { wallet: string; role: Role }
+type RoleRow = typeof walletRole.$inferSelect
+export type InvitationRow = typeof invitation.$inferSelect
+export type AuditRow = typeof auditEntry.$inferSelect
+
+/** Within another query: the highest role that owners gave to any of a row's wallets, or null. */
+export function givenTo(wallets: PgColumn): SQL<Member | null> {
+  const order = sql.raw(`array[${ROLES.map((role) => `'${role}'`).join(', ')}]`)
+  return sql<Member | null>`(select json_build_object('wallet', r.wallet, 'role', r.role)
+    from bff.wallet_role r where r.wallet = any(${wallets})
+    order by array_position(${order}, r.role), r.wallet limit 1)`
+}
+
+export async function findRoles(db: Database): Promise<RoleRow[]> {
+  return db.select().from(walletRole).orderBy(walletRole.givenAt, walletRole.wallet)
+}
+
+export async function findRole(db: Database, wallet: string): Promise<Role | null> {
+  const rows = await db.select().from(walletRole).where(eq(walletRole.wallet, wallet))
+  return rows[0]?.role ?? null
+}
+
+/** @returns whether the wallet had a role to change */
+export async function changeRole(
+  db: Database,
+  wallet: string,
+  given: Omit<RoleRow, 'wallet'>,
+): Promise<boolean> {
+  const rows = await db
+    .update(walletRole)
+    .set(given)
+    .where(eq(walletRole.wallet, wallet))
+    .returning()
+  return rows.length > 0
+}
+
+/** @returns whether the wallet had a role */
+export async function removeRole(db: Database, wallet: string): Promise<boolean> {
+  const rows = await db.delete(walletRole).where(eq(walletRole.wallet, wallet)).returning()
+  return rows.length > 0
+}
+
+export async function insertInvitation(db: Database, row: InvitationRow): Promise<void> {
+  await db.insert(invitation).values(row)
+}
+
+export async function findInvitations(db: Database, now: Date): Promise<InvitationRow[]> {
+  return db
+    .select()
+    .from(invitation)
+    .where(gt(invitation.expiresAt, now))
+    .orderBy(desc(invitation.createdAt))
+}
+
+/** @returns whether there was one */
+export async function deleteInvitation(db: Database, id: string): Promise<boolean> {
+  const rows = await db.delete(invitation).where(eq(invitation.id, id)).returning()
+  return rows.length > 0
+}
+
+export async function deleteExpiredInvitations(db: Database, now: Date): Promise<void> {
+  await db.delete(invitation).where(lte(invitation.expiresAt, now))
+}
+
+/** The invitation that stands under a code. */
+export async function findInvitation(
+  db: Database,
+  codeHash: string,
+  now: Date,
+): Promise<InvitationRow | undefined> {
+  const rows = await db
+    .select()
+    .from(invitation)
+    .where(and(eq(invitation.codeHash, codeHash), gt(invitation.expiresAt, now)))
+  return rows[0]
+}
+
+/**
+ * Takes the invitation, gives its role to the wallet and records both, or does nothing: of two who
+ * come at once, one gets it.
+ */
+export async function acceptInvitation(
+  db: Database,
+  { id }: InvitationRow,
+  { wallet, at, requestId }: { wallet: string; at: Date; requestId: string },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [taken] = await tx.delete(invitation).where(eq(invitation.id, id)).returning()
+    if (!taken) return false
+    const { role, createdBy } = taken
+    const given = { role, givenBy: createdBy, givenAt: at }
+    await tx
+      .insert(walletRole)
+      .values({ wallet, ...given })
+      .onConflictDoUpdate({ target: walletRole.wallet, set: given })
+    await tx.insert(auditEntry).values({
+      at,
+      wallet,
+      role,
+      requestId,
+      action: 'peopleJoin',
+      subject: id,
+      outcome: 'done',
+    })
+    return true
+  })
+}
+
+export async function insertAuditEntry(
+  db: Database,
+  row: Omit<AuditRow, 'id' | 'outcome'>,
+): Promise<bigint> {
+  const rows = await db.insert(auditEntry).values(row).returning({ id: auditEntry.id })
+  const [written] = rows
+  if (!written) throw new Error('An entry of the audit log was not written.')
+  return written.id
+}
+
+export async function completeAuditEntry(db: Database, id: bigint, outcome: string): Promise<void> {
+  await db
+    .update(auditEntry)
+    .set({ outcome })
+    .where(and(eq(auditEntry.id, id), isNull(auditEntry.outcome)))
+}
+
+/** Newest first. */
+export async function findAuditEntries(
+  db: Database,
+  { before, limit }: { before: bigint | undefined; limit: number },
+): Promise<AuditRow[]> {
+  return db
+    .select()
+    .from(auditEntry)
+    .where(before === undefined ? undefined : lt(auditEntry.id, before))
+    .orderBy(desc(auditEntry.id))
+    .limit(limit)
+}

@@ -1,0 +1,158 @@
+import type { People } from '#contract/people-endpoints.ts'
+import { hasRole } from '#contract/role.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { ProxyContext } from '../context/context.ts'
+import {
+  acceptInvitation,
+  changeRole,
+  deleteInvitation,
+  findAuditEntries,
+  findInvitation,
+  findInvitations,
+  findRoles,
+  insertInvitation,
+  removeRole,
+  type InvitationRow,
+} from '../db/people.ts'
+import { findSessionsOf } from '../db/sessions.ts'
+import { requireApproval } from '../session/approval.ts'
+import { roleOf, toOpenSession } from '../session/open-session.ts'
+import type { OwnRule } from '../session/own-rule.ts'
+import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
+import { notFound, requireRole, requireWallet } from '../session/rule.ts'
+
+const VALID_MS = 7 * 24 * 3_600_000
+const ENTRIES = 50
+
+export const peopleList: OwnRule<'peopleList'> = async ({ context }) => ({
+  value: await listPeople(context),
+})
+
+/** With a fresh signature of an owner: who stole a session gives nobody a role. */
+export const peopleInvite: OwnRule<'peopleInvite'> = async (call) => {
+  const { context, visitor, body, approval } = call
+  const createdBy = requireRole(visitor, 'owner').member.wallet
+  context.budgets.spendSignIn(visitor.address)
+  await requireApproval(context, visitor, { approval, operation: { kind: 'invite', ...body } })
+  const code = createCookieValue()
+  const createdAt = context.now()
+  const row = {
+    id: createId('inv'),
+    codeHash: hashCookieValue(code),
+    role: body.role,
+    createdBy,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + VALID_MS),
+  }
+  await insertInvitation(context.db, row)
+  return { value: { code, invitation: toInvitation(row) } }
+}
+
+export const peopleUninvite: OwnRule<'peopleUninvite'> = async ({ context, body }) => {
+  if (!(await deleteInvitation(context.db, body.id))) throw notFound()
+  return { value: await listPeople(context) }
+}
+
+/**
+ * For anybody who has the link: the role goes to a wallet that this session has proven. A link
+ * never takes a role away, and one that would give nothing stays as it is.
+ */
+export const peopleJoin: OwnRule<'peopleJoin'> = async ({ context, visitor, body, requestId }) => {
+  const session = requireWallet(visitor)
+  context.budgets.spendSignIn(visitor.address)
+  const wallet = body.walletAddress
+  if (!session.wallets.includes(wallet))
+    throw new ProblemError('INVALID_PARAMETERS', {
+      details: { walletAddress: 'Expected a wallet that is signed in here.' },
+    })
+  const now = context.now()
+  const found = await findInvitation(context.db, hashCookieValue(body.code), now)
+  // What somebody gave away as an owner ends with that role.
+  if (!found || (await roleOf(context, found.createdBy)) !== 'owner')
+    throw refuse('invitation_over')
+  const held = await roleOf(context, wallet)
+  if (hasRole(held, found.role)) throw refuse('role_held')
+  if (!(await acceptInvitation(context.db, found, { wallet, at: now, requestId })))
+    throw refuse('invitation_over')
+  await refreshStreams(context, wallet)
+  return { value: { role: found.role } }
+}
+
+export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
+  const { context, visitor, body, approval } = call
+  const { walletAddress, role } = body
+  const givenBy = requireRole(visitor, 'owner').member.wallet
+  requireNotConfigured(context, walletAddress)
+  await requireApproval(context, visitor, { approval, operation: { kind: 'changeRole', ...body } })
+  const given = { role, givenBy, givenAt: context.now() }
+  if (!(await changeRole(context.db, walletAddress, given))) throw notFound()
+  await refreshStreams(context, walletAddress)
+  return { value: await listPeople(context) }
+}
+
+export const peopleRemove: OwnRule<'peopleRemove'> = async ({ context, body }) => {
+  requireNotConfigured(context, body.walletAddress)
+  if (!(await removeRole(context.db, body.walletAddress))) throw notFound()
+  await refreshStreams(context, body.walletAddress)
+  return { value: await listPeople(context) }
+}
+
+export const auditRead: OwnRule<'auditRead'> = async ({ context, body }) => {
+  const before = body.before === undefined ? undefined : BigInt(body.before)
+  const rows = await findAuditEntries(context.db, { before, limit: ENTRIES + 1 })
+  const entries = rows
+    .slice(0, ENTRIES)
+    .map(({ id, at, ...row }) => ({ ...row, id: id.toString(), at: at.getTime() }))
+  return {
+    value: { entries, next: rows.length > ENTRIES ? (entries.at(-1)?.id ?? null) : null },
+  }
+}
+
+async function listPeople({ config, db, now }: ProxyContext): Promise<People> {
+  const [roles, invitations] = await Promise.all([findRoles(db), findInvitations(db, now())])
+  const configured = config.operatorWallets.map((wallet) => ({
+    wallet,
+    role: 'owner' as const,
+    configured: true,
+    givenBy: null,
+    givenAt: null,
+  }))
+  const people = [
+    ...configured,
+    ...roles
+      .filter(({ wallet }) => !config.operatorWallets.includes(wallet))
+      .map(({ givenAt, ...row }) => ({ ...row, configured: false, givenAt: givenAt.getTime() })),
+  ]
+  const owners = people.filter(({ role }) => role === 'owner').map(({ wallet }) => wallet)
+  return {
+    people,
+    invitations: invitations
+      .filter(({ createdBy }) => owners.includes(createdBy))
+      .map(toInvitation),
+  }
+}
+
+function toInvitation({ id, role, createdBy, createdAt, expiresAt }: InvitationRow) {
+  return { id, role, createdBy, createdAt: createdAt.getTime(), expiresAt: expiresAt.getTime() }
+}
+
+/** The live events of this wallet's sessions follow its role at once, not at the next beat. */
+async function refreshStreams(context: ProxyContext, wallet: string): Promise<void> {
+  for (const row of await findSessionsOf(context.db, [wallet], context.now()))
+    context.streams.refresh(toOpenSession(row, context.config.operatorWallets))
+}
+
+function requireNotConfigured({ config }: ProxyContext, wallet: string): void {
+  if (config.operatorWallets.includes(wallet)) throw refuse('role_configured')
+}
+
+const WORDS = {
+  invitation_over: 'This invitation was used or withdrawn, or it has expired. Ask for a new one.',
+  role_held: 'This wallet already has this role or a higher one.',
+  role_configured:
+    'The configuration of the proxy names this wallet as an owner. Change OPERATOR_WALLETS and start the proxy again.',
+} as const
+
+function refuse(reason: keyof typeof WORDS): ProblemError {
+  return new ProblemError('FORBIDDEN', { message: WORDS[reason], details: { reason } })
+}

@@ -1,0 +1,154 @@
+import type { Role } from '#contract/role.ts'
+import { AUDITED, type Audited } from '#contract/people-endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { ProxyContext } from '../context/context.ts'
+import { completeAuditEntry, insertAuditEntry } from '../db/people.ts'
+import type { OwnEndpointName } from './own-rule.ts'
+import { requireRole, type BrowserEndpointName } from './rule.ts'
+import type { Visitor } from './visitor.ts'
+
+/**
+ * Who may call each endpoint that browsers are offered; a missing one does not compile. `anybody`:
+ * its own rule decides (a party of the payment, the payee, the holder of a link). A role is required
+ * before the rule runs.
+ */
+export const ACCESS: {
+  readonly [K in BrowserEndpointName | OwnEndpointName]: Role | 'anybody'
+} = {
+  config: 'anybody',
+  session: 'anybody',
+  sessionChallenge: 'anybody',
+  sessionCreate: 'anybody',
+  sessionDelete: 'anybody',
+  sessionList: 'anybody',
+  sessionEndOthers: 'anybody',
+  relay: 'anybody',
+  linkRead: 'anybody',
+  linkOpen: 'anybody',
+  linkSurplus: 'anybody',
+  linkPay: 'anybody',
+  noteRead: 'anybody',
+  noteWrite: 'anybody',
+  noteLabels: 'anybody',
+  transactionSend: 'anybody',
+  transactionSubmitted: 'anybody',
+  transactionReceive: 'anybody',
+  facilitatorVerify: 'anybody',
+  paymentStatus: 'anybody',
+  paymentHistory: 'anybody',
+  paymentList: 'anybody',
+  paymentSummary: 'anybody',
+  tokenInfo: 'anybody',
+  peopleJoin: 'anybody',
+
+  linkList: 'viewer',
+  hostedWallets: 'viewer',
+  unmatchedList: 'viewer',
+  undeliveredList: 'viewer',
+  apiKeyList: 'viewer',
+  usage: 'viewer',
+  webhookList: 'viewer',
+  webhookDeliveries: 'viewer',
+
+  linkCreate: 'operator',
+  shortLinkCreate: 'operator',
+  linkWithdraw: 'operator',
+  linkRestore: 'operator',
+  hostedIntent: 'operator',
+  hostedSend: 'operator',
+  paymentReceive: 'operator',
+  unmatchedAssign: 'operator',
+  unmatchedUnassign: 'operator',
+  undeliveredClose: 'operator',
+  undeliveredReopen: 'operator',
+  webhookCreate: 'operator',
+  webhookUpdate: 'operator',
+  webhookDelete: 'operator',
+  webhookRotate: 'operator',
+  webhookTest: 'operator',
+  webhookRedeliver: 'operator',
+
+  approval: 'owner',
+  apiKeyCreate: 'owner',
+  apiKeyRotate: 'owner',
+  apiKeyDelete: 'owner',
+  peopleList: 'owner',
+  peopleInvite: 'owner',
+  peopleUninvite: 'owner',
+  peopleChange: 'owner',
+  peopleRemove: 'owner',
+  auditRead: 'owner',
+}
+
+type Asked = {
+  context: Pick<ProxyContext, 'db' | 'now' | 'log'>
+  visitor: Visitor
+  name: keyof typeof ACCESS
+  requestId: string
+  /** What the request named. */
+  about: { params?: unknown; body?: unknown }
+}
+
+/**
+ * Requires the role of the endpoint, and records what changes something: the entry is written
+ * before the change, so that no change is without one, and completed with what became of it.
+ * @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN`, and what `run` throws
+ */
+export async function withAccess<Result>(
+  asked: Asked,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const { context, visitor, name, requestId, about } = asked
+  const least = ACCESS[name]
+  const session = least === 'anybody' ? visitor.session : requireRole(visitor, least)
+  const member = session?.member
+  if (!isAudited(name) || !member) return run()
+  const id = await insertAuditEntry(context.db, {
+    at: context.now(),
+    ...member,
+    action: name,
+    subject: subjectOf(about),
+    requestId,
+  })
+  const complete = (outcome: string) =>
+    completeAuditEntry(context.db, id, outcome).catch((error: unknown) =>
+      context.log.warn({ err: error, requestId }, 'the outcome of a change was not recorded'),
+    )
+  try {
+    const result = await run()
+    await complete('done')
+    return result
+  } catch (error) {
+    await complete(error instanceof ProblemError ? error.code : 'INTERNAL')
+    throw error
+  }
+}
+
+/** `peopleJoin` records itself, in the transaction that gives the role. */
+function isAudited(name: string): name is Exclude<Audited, 'peopleJoin'> {
+  return name !== 'peopleJoin' && AUDITED.some((each) => each === name)
+}
+
+/** The fields that say what a change is about: the first that is there. None is personal or secret. */
+const SUBJECTS = [
+  'id',
+  'paymentId',
+  'paymentIds',
+  'transferId',
+  'recipientAddress',
+  'walletAddress',
+  'nonce',
+  'name',
+  'url',
+]
+
+function subjectOf({ params, body }: Asked['about']): string | null {
+  const fields: Record<string, unknown> = { ...toFields(body), ...toFields(params) }
+  const named = SUBJECTS.map((field) => fields[field]).find((value) => value !== undefined)
+  const parts = [named, fields['role']].filter((part) => part !== undefined)
+  return parts.length === 0 ? null : parts.map(String).join(' ').slice(0, 200)
+}
+
+function toFields(part: unknown): object {
+  return typeof part === 'object' && part !== null ? part : {}
+}

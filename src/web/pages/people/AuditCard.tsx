@@ -1,0 +1,112 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { Audited, AuditEntry } from '#contract/people-endpoints.ts'
+import { QueryError } from '../../shell/QueryError.tsx'
+import { Address } from '../../ui/Address.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { auditQuery } from './people-queries.ts'
+
+const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
+  hostedSend: msg`Managed payment`,
+  transactionSend: msg`Payment or refund`,
+  paymentReceive: msg`Proof settled`,
+  linkCreate: msg`Link created`,
+  shortLinkCreate: msg`Link created`,
+  linkWithdraw: msg`Link deactivated`,
+  linkRestore: msg`Link activated`,
+  unmatchedAssign: msg`Unmatched payment assigned`,
+  unmatchedUnassign: msg`Assignment undone`,
+  undeliveredClose: msg`Undelivered payment closed`,
+  undeliveredReopen: msg`Undelivered payment reopened`,
+  noteWrite: msg`Note or label`,
+  webhookCreate: msg`Webhook added`,
+  webhookUpdate: msg`Webhook changed`,
+  webhookDelete: msg`Webhook deleted`,
+  webhookRotate: msg`Webhook secret replaced`,
+  webhookTest: msg`Webhook tested`,
+  webhookRedeliver: msg`Event redelivered`,
+  apiKeyCreate: msg`API key created`,
+  apiKeyRotate: msg`API key rotated`,
+  apiKeyDelete: msg`API key deleted`,
+  peopleInvite: msg`Invitation created`,
+  peopleUninvite: msg`Invitation revoked`,
+  peopleJoin: msg`Invitation used`,
+  peopleChange: msg`Role changed`,
+  peopleRemove: msg`Person removed`,
+}
+
+/** Every change by a person of the account, the newest first. */
+export function AuditCard() {
+  const query = useInfiniteQuery(auditQuery)
+  const entries = query.data?.pages.flatMap((page) => page.entries)
+  return (
+    <Card
+      subtitle={<Trans>Changes by people, refused ones too.</Trans>}
+      title={<Trans>Audit log</Trans>}
+    >
+      {entries ? (
+        entries.length === 0 ? (
+          <EmptyState icon="clock" title={<Trans>No changes yet</Trans>} />
+        ) : (
+          <ul className="divide-y divide-line">
+            {entries.map((entry) => (
+              <EntryItem entry={entry} key={entry.id} />
+            ))}
+          </ul>
+        )
+      ) : query.error ? (
+        <QueryError
+          busy={query.isFetching}
+          error={query.error}
+          onRetry={() => void query.refetch()}
+        />
+      ) : (
+        <Skeleton className="h-24" />
+      )}
+      {query.hasNextPage && (
+        <Button
+          busy={query.isFetchingNextPage}
+          className="mt-3"
+          onClick={() => void query.fetchNextPage()}
+          size="sm"
+        >
+          <Trans>Show more</Trans>
+        </Button>
+      )}
+    </Card>
+  )
+}
+
+function EntryItem({ entry: { at, wallet, action, subject, outcome } }: { entry: AuditEntry }) {
+  const { t } = useLingui()
+  return (
+    <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 py-2.5 text-sm first:pt-0">
+      <span className="font-medium">{isAudited(action) ? t(ACTIONS[action]) : action}</span>
+      {subject !== null && (
+        <span className="max-w-full font-mono text-xs [overflow-wrap:anywhere] text-muted">
+          {subject}
+        </span>
+      )}
+      {outcome !== 'done' && (
+        <Badge title={outcome ?? undefined} tone={outcome === null ? 'warn' : 'bad'}>
+          {outcome === null ? t`Outcome unknown` : t`Refused`}
+        </Badge>
+      )}
+      <span className="ms-auto flex items-baseline gap-2 text-xs text-muted">
+        <Address value={wallet} />
+        <Time at={at} />
+      </span>
+    </li>
+  )
+}
+
+function isAudited(action: string): action is Audited {
+  return Object.hasOwn(ACTIONS, action)
+}
