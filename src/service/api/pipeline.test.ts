@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { apiKey } from '../db/schema/access.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { eq } from 'drizzle-orm'
 
@@ -12,14 +12,14 @@ const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const BODY = { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01 }
 
-describe.each(ENGINES)('the pipeline on %s', (engine) => {
+describe('the pipeline', () => {
   let database: TestDatabase
   let app: TestApp
   let key: string
   const lines: string[] = []
 
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       log: { write: (line) => void lines.push(line) },

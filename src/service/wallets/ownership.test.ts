@@ -53,7 +53,7 @@ function solanaWallet(): TestWallet {
   }
 }
 
-describe.each(ENGINES)('ownership of wallets on %s', (engine) => {
+describe('ownership of wallets', () => {
   let opened: OpenedContext
   let context: Context
   let clock = Date.parse('2026-11-21T10:00:00Z')
@@ -64,7 +64,6 @@ describe.each(ENGINES)('ownership of wallets on %s', (engine) => {
         ...DEAF_NETWORKS.slice(0, 1).map((network) => ({ ...network, network: OTHER_CHAIN })),
       ],
       {
-        engine,
         now: () => new Date(clock),
       },
     )

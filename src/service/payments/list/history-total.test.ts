@@ -102,9 +102,9 @@ function expected(query: Query, wallets?: string[]): string[] {
     .map(({ id }) => id)
 }
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe('on Postgres', () => {
   beforeAll(async () => {
-    opened = await openContext(networks, { engine, now: () => new Date(NOW) })
+    opened = await openContext(networks, { now: () => new Date(NOW) })
     for (const address of OWNED) await ownWallet(opened, address)
     const { next, pick } = rng(7)
     const rows = Array.from({ length: ROWS }, (): NewPayment => {

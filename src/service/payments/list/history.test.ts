@@ -92,9 +92,9 @@ async function history(who: Actor, wallet: string, query: Query = {}) {
 const ids = (page: { payments: { paymentId: string }[] }) =>
   page.payments.map(({ paymentId }) => paymentId)
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe('on Postgres', () => {
   beforeAll(async () => {
-    opened = await openContext([EVM, SOLANA], { engine, now: () => NOW })
+    opened = await openContext([EVM, SOLANA], { now: () => NOW })
     context = opened.context
   })
 
