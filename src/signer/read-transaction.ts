@@ -14,6 +14,7 @@ import {
 import type { Family } from '#contract/address.ts'
 import { renderCheckFact } from '#contract/render-facts.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 
 /**
@@ -66,11 +67,11 @@ export function readTransaction(
 ): Spending {
   if (family === 'evm') {
     const facts = decodeTransaction(bytes)
-    if (!facts.ok) throw notUnderstood(facts.problem)
+    if (!facts.ok) throw notUnderstood(renderDecodeProblem(facts.problem))
     return readEvm(address, facts)
   }
   const facts = decodeSolana(bytes)
-  if (!facts.ok) throw notUnderstood(facts.problem)
+  if (!facts.ok) throw notUnderstood(renderDecodeProblem(facts.problem))
   return readSolana(address, facts)
 }
 

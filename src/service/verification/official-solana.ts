@@ -1,5 +1,6 @@
 import type { FacilitatorSvmSigner } from '@x402/svm'
 import { DEFAULT_COMPUTE_CAPS } from '#chains/solana/signed-rules.ts'
+import { renderCheckFact } from '#contract/render-facts.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -42,7 +43,7 @@ export async function verifyTokenOfficially({
           failure.error = error
           throw error
         })
-      if (!rehearsal.ok) throw new Error(rehearsal.reason)
+      if (!rehearsal.ok) throw new Error(renderCheckFact(rehearsal.reason))
     },
   }
   const { units, microLamports } = DEFAULT_COMPUTE_CAPS

@@ -1,5 +1,5 @@
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
-import { fact, textFact } from '#contract/facts.ts'
+import { fact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { balanceProblem } from '#contract/reason-problems.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
@@ -93,7 +93,7 @@ async function prepareCall(
     ),
   )
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
-  const simulated = built.ok ? fact('accepted') : textFact(built.message)
+  const simulated = built.ok ? fact('accepted') : built.reason
   report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',

@@ -148,7 +148,7 @@ async function findByMessage(
   // Bytes are dropped only once it is final; its own signature is known by then.
   if (!sent.bytes) return undefined
   const decoded = decodeTransaction(sent.bytes)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const looked = others.get(sent.bytes) ?? new Set<string>()
   others.set(sent.bytes, looked)
   const transfer = decoded.operations.find((operation) => operation.kind === 'token_transfer')
