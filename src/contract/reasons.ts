@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { SYMBOL_LENGTH } from './network.ts'
+import { PROOF_REASONS } from './proof.ts'
 
 /**
  * Why a payment was refused before it was built, why bytes cannot be read, and why a simulation
@@ -115,9 +116,102 @@ export const AssetReason = v.variant('code', [
 ])
 export type AssetReason = v.InferOutput<typeof AssetReason>
 
-export type Reason = AssetReason | RecipientReason | BalanceReason | SenderReason
+/** Why an amount or a fee that can be read is not accepted, with the limit. */
+export const LimitReason = v.variant('code', [
+  reason('amount_below_minimum', { minimum: ReasonAmount }),
+  reason('amount_above_maximum', { maximum: ReasonAmount }),
+  reason('priority_fee_below_minimum', { minimum: ReasonAmount }),
+  reason('priority_fee_above_maximum', { maximum: ReasonAmount }),
+  /** The operator's limits for payments that a managed wallet makes from the dashboard. */
+  reason('hosted_over_payment', { maximum: ReasonAmount }),
+  reason('hosted_over_day', { maximum: ReasonAmount }),
+])
+export type LimitReason = v.InferOutput<typeof LimitReason>
+
+export type Reason = AssetReason | RecipientReason | BalanceReason | SenderReason | LimitReason
+
+/** Refusals without parameters for which the dashboard has its own text. */
+export const REFUSAL_CODES = [
+  'link_changed',
+  'link_other_terms',
+  'link_expired',
+  'link_used',
+  'link_busy',
+  'link_withdrawn',
+  'link_wallet',
+  'link_network',
+  'link_unknown',
+  'link_option',
+  'link_quote',
+  'quote_expired',
+  'rate_unknown',
+  'rate_stale',
+  'rate_disputed',
+  'hosted_off',
+  'hosted_wallet',
+  'hosted_signer',
+  'hosted_intent',
+  'hosted_expired',
+  'hosted_used',
+  'hosted_signature',
+  'hosted_not_sent',
+  'approval_required',
+  'approval_signer',
+  'approval_over',
+  'approval_signature',
+  'own_key',
+  'scope_missing',
+  'owner_required',
+  'operator_required',
+  'viewer_required',
+  'payee_required',
+  'role_held',
+  'role_configured',
+  'invitation_over',
+] as const
+export type RefusalCode = (typeof REFUSAL_CODES)[number]
+
+/** Refusals without parameters of which the code of the error tells a person enough. */
+const OTHER_REFUSAL_CODES = [
+  'sign_in_required',
+  'sign_in_refused',
+  'foreign_request',
+  'relay_off',
+  'database',
+  'key_refused',
+  'unreachable',
+  'timeout',
+  'nonsense',
+  'wallet_owned',
+  'wallet_managed',
+  'payee_not_owned',
+  'payment-identifier',
+  'settlement_fee_budget',
+  // Of `SIGNING_REFUSED`: the limit and what was asked are beside it in `details`.
+  'frozen',
+  'not_understood',
+  'no_rule',
+  'no_settlements',
+  'recipient',
+  'over_fee',
+  'over_payment',
+  'over_day',
+] as const
+
+/** A reason without parameters; those of payment proofs are part of it. */
+export const PlainReason = v.object({
+  code: v.picklist([...REFUSAL_CODES, ...OTHER_REFUSAL_CODES, ...PROOF_REASONS]),
+  params: v.object({}),
+})
+export type PlainReasonCode = v.InferOutput<typeof PlainReason>['code']
 
 export type WireReason = { code: string; params: Record<string, unknown> }
+
+/** The code of `details.reason` of an error; undefined where it has none. */
+export function reasonCodeOf(details: Record<string, unknown> | undefined): string | undefined {
+  const read = v.safeParse(v.object({ reason: v.object({ code: v.string() }) }), details)
+  return read.success ? read.output.reason.code : undefined
+}
 
 /** The wire form: amounts in atomic units become text. */
 export function toWire({ code, params }: Reason): WireReason {

@@ -7,6 +7,7 @@ import type {
   DecodeProblem,
   FieldFormat,
   FieldType,
+  LimitReason,
   ReasonAmount,
   RecipientReason,
   SenderReason,
@@ -108,6 +109,19 @@ export function renderAssetReason({ code, params }: AssetReason): string {
     case 'asset_gas_too_high':
       return `${refused}: a transfer needs more than ${params.maxGas} gas.`
   }
+}
+
+/** `received`: what was asked for, as a decimal. */
+export function renderLimitReason({ params }: LimitReason, received?: string): string {
+  const limit =
+    'minimum' in params
+      ? `at least ${decimalOf(params.minimum)}`
+      : `at most ${decimalOf(params.maximum)}`
+  return `Expected ${limit}${received === undefined ? '' : `, received ${received}`}.`
+}
+
+function decimalOf({ amountAtomic, decimals }: ReasonAmount): string {
+  return formatAmount(amountAtomic, decimals)
 }
 
 function renderAmount({ amountAtomic, symbol, decimals }: ReasonAmount): string {

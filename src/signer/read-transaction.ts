@@ -14,6 +14,7 @@ import {
 import type { Family } from '#contract/address.ts'
 import { renderCheckFact } from '#contract/render-facts.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { PlainReasonCode } from '#contract/reasons.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 
@@ -45,9 +46,13 @@ export type Spending = {
 /** A transaction that the signer does not sign for any caller. */
 export function refuseSigning(
   message: string,
-  details: Record<string, string> & { reason: string },
+  { reason, ...details }: Record<string, string> & { reason: PlainReasonCode },
 ): ProblemError {
-  return new ProblemError('SIGNING_REFUSED', { message: `${message} Nothing was signed.`, details })
+  return new ProblemError('SIGNING_REFUSED', {
+    message: `${message} Nothing was signed.`,
+    reason,
+    details,
+  })
 }
 
 function notUnderstood(problem: string): ProblemError {

@@ -4,6 +4,7 @@ import type {
   AssetReason,
   BalanceReason,
   DecodeProblem,
+  LimitReason,
   ReasonAmount,
   RecipientReason,
   SenderReason,
@@ -118,6 +119,23 @@ export const assetSamples: Samples<AssetReason> = {
     params: { ...token, sent: of(USDC, 1_500_000n), arrives: of(USDC, 1_485_000n) },
   },
   asset_gas_too_high: { code: 'asset_gas_too_high', params: { ...token, maxGas: 500_000 } },
+}
+
+const milliEther = of(NATIVE_ETH, 10n ** 15n)
+
+export const limitSamples: Samples<LimitReason> = {
+  amount_below_minimum: { code: 'amount_below_minimum', params: { minimum: milliEther } },
+  amount_above_maximum: { code: 'amount_above_maximum', params: { maximum: milliEther } },
+  priority_fee_below_minimum: {
+    code: 'priority_fee_below_minimum',
+    params: { minimum: milliEther },
+  },
+  priority_fee_above_maximum: {
+    code: 'priority_fee_above_maximum',
+    params: { maximum: milliEther },
+  },
+  hosted_over_payment: { code: 'hosted_over_payment', params: { maximum: milliEther } },
+  hosted_over_day: { code: 'hosted_over_day', params: { maximum: milliEther } },
 }
 
 export const decodeSamples: Samples<DecodeProblem> = {

@@ -193,7 +193,7 @@ test('a payment that the signer refuses is told with its limit, stays unpaid on 
       400,
       {
         code: 'SIGNING_REFUSED',
-        details: { reason: 'over_payment', limit: '0.4', asked: '0.5' },
+        details: { reason: { code: 'over_payment', params: {} }, limit: '0.4', asked: '0.5' },
       },
     ])
     expect([await hosted.spent(), await hosted.paidOut()]).toEqual(['0', 0])

@@ -451,7 +451,9 @@ test('a payment that the signer refuses keeps no row and no nonce: the next one 
   onTestFinished(() => setPolicy({ rules: [{ wallet: '*' }] }))
   await expect(send({ walletAddress: sender })).rejects.toMatchObject({
     code: 'SIGNING_REFUSED',
-    facts: { details: { reason: 'over_payment', limit: '0.005', asked: '0.01' } },
+    facts: {
+      details: { reason: { code: 'over_payment', params: {} }, limit: '0.005', asked: '0.01' },
+    },
   })
   const rows = await context.db.select().from(payment).where(eq(payment.sender, sender))
   expect(rows).toEqual([])

@@ -120,8 +120,8 @@ export class ProofRefusedError extends ProblemError {
     super('INVALID_PAYMENT_PROOF', {
       // The finding is a word or two, or a full sentence.
       message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}${check.got.endsWith('.') ? `. ${check.got}` : `, received ${check.got}.`}`,
+      reason,
       details: {
-        reason,
         check: check.name,
         expected: check.expected,
         got: check.got,
