@@ -153,14 +153,14 @@ function readSolana(address: string, facts: SolanaFacts): Spending {
       ...common,
     }
   }
-  requireSponsored(address, facts)
+  requireFeePayer(address, facts)
   return { kind: 'settlement', recipient: null, amountAtomic: 0n, ...common }
 }
 
 /** Others move their own money; the wallet pays the network fee, and is named by no instruction but as the payee of a transfer. */
-function requireSponsored(address: string, facts: SolanaFacts): void {
+function requireFeePayer(address: string, facts: SolanaFacts): void {
   const { guards, units, prices } = readSurroundings(facts)
-  const signed = requireSigners(facts, { feePayer: address, sponsor: address })
+  const signed = requireSigners(facts, { feePayer: address, signsLater: address })
   const wrong = [...Object.values(signed), requireComputeUnits(units, DEFAULT_COMPUTE_CAPS)].find(
     ({ ok }) => !ok,
   )

@@ -106,13 +106,13 @@ export function chooseFacilitator(
 }
 
 /**
- * What is expected, with every problem of it in one answer. `sponsors`: who may pay the network fee
+ * What is expected, with every problem of it in one answer. `feePayers`: who may pay the network fee
  * for the payer.
  */
 export function readTerms(
   context: Context,
   body: Expected,
-  sponsors: readonly string[],
+  feePayers: readonly string[],
 ): ExpectedTerms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
   if (!choice.ok)
@@ -147,7 +147,7 @@ export function readTerms(
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
     resourceInfo: null,
-    feePayers: sponsors,
+    feePayers,
   }
 }
 

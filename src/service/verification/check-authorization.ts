@@ -13,7 +13,6 @@ import {
   fact,
   moneyOf,
   signedTime,
-  textFact,
   type CheckFact,
 } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'

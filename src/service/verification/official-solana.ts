@@ -17,12 +17,12 @@ export async function verifyTokenOfficially({
   chain,
   terms,
   bytes,
-  sponsor,
+  feePayer,
 }: {
   chain: Chain
   terms: ExpectedTerms
   bytes: Uint8Array
-  sponsor: string
+  feePayer: string
 }): Promise<string | null> {
   const [{ ExactSvmScheme }, { address }] = await Promise.all([
     import('@x402/svm/exact/facilitator'),
@@ -32,7 +32,7 @@ export async function verifyTokenOfficially({
     Promise.reject(new Error('Nothing is signed or sent while a payment is verified.'))
   const failure: { error?: unknown } = {}
   const signer: FacilitatorSvmSigner = {
-    getAddresses: () => [address(sponsor)],
+    getAddresses: () => [address(feePayer)],
     signTransaction: never,
     sendTransaction: never,
     confirmTransaction: never,
@@ -59,7 +59,7 @@ export async function verifyTokenOfficially({
     asset: terms.asset.address,
     payTo: terms.payTo,
     maxTimeoutSeconds: 60,
-    extra: { feePayer: sponsor, ...(terms.memo !== null && { memo: terms.memo }) },
+    extra: { feePayer, ...(terms.memo !== null && { memo: terms.memo }) },
   }
   const { isValid, invalidReason } = await scheme.verify(
     { x402Version: 2, accepted: requirements, payload: { transaction: encodeBase64(bytes) } },
