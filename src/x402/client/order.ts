@@ -42,12 +42,12 @@ const NATIVE: Readonly<Record<Family, string>> = {
   solana: SOLANA_NATIVE,
 }
 
-export type OfferReading =
+export type PaymentOptionReading =
   | { ok: true; payment: ClientPayment }
   | { ok: false; problem: DecodeProblem }
 
 /**
- * The same as `readOffer`, for callers who take a sentence.
+ * The same as `readPaymentOption`, for callers who take a sentence.
  * @throws ClientPaymentError
  */
 export function readOrder(
@@ -55,7 +55,7 @@ export function readOrder(
   value: unknown,
   resource: ResourceInfo | undefined,
 ): ClientPayment {
-  const offer = readOffer(version, value, resource)
+  const offer = readPaymentOption(version, value, resource)
   if (!offer.ok) throw new ClientPaymentError(renderDecodeProblem(offer.problem))
   return offer.payment
 }
@@ -64,11 +64,11 @@ export function readOrder(
  * Reads one entry of `accepts`, of either version. All of it is untrusted text.
  * @param resource what accompanies the entry in v2; v1 contains it
  */
-export function readOffer(
+export function readPaymentOption(
   version: number,
   value: unknown,
   resource: ResourceInfo | undefined,
-): OfferReading {
+): PaymentOptionReading {
   const read = version === 1 ? readV1(value) : readV2(value, resource)
   if (!read.ok) return read
   const { requirements, stated } = read
@@ -107,7 +107,7 @@ export function readOffer(
   return { ok: true, payment }
 }
 
-type Refused = Extract<OfferReading, { ok: false }>
+type Refused = Extract<PaymentOptionReading, { ok: false }>
 type Terms = { ok: true; requirements: Requirements; stated: ResourceInfo | undefined } | Refused
 
 function readV1(value: unknown): Terms {

@@ -2,7 +2,7 @@ import { fieldProblemOf } from '#contract/explain-issue.ts'
 import { fact } from '#contract/facts.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
-import { readOffer, type ClientPayment as Terms } from '#x402/client/order.ts'
+import { readPaymentOption, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import { ResourceInfo } from '#x402/requirements.ts'
 import * as v from 'valibot'
@@ -157,7 +157,11 @@ function addOffer(
   { offers, unreadable }: Found,
   { version, entry, resource }: { version: Version; entry: unknown; resource: ResourceInfo | null },
 ): void {
-  const read = readOffer(version, entry, version === 2 ? (resource ?? undefined) : undefined)
+  const read = readPaymentOption(
+    version,
+    entry,
+    version === 2 ? (resource ?? undefined) : undefined,
+  )
   if (!read.ok) {
     unreadable.push({ version, problem: read.problem })
     return
