@@ -63,7 +63,7 @@ export function createApp(context: ProxyContext, { metrics, readiness }: Parts):
     if (reason !== undefined)
       throw new ProblemError('FORBIDDEN', {
         message: reason,
-        details: { reason: 'foreign_request' },
+        reason: 'foreign_request',
       })
     return next()
   })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { JsonError, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 
 /** One spelling of one type: anything looser is how a body slips past a check. */
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
@@ -15,7 +16,8 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    const message = error instanceof JsonError ? error.message : 'Expected UTF-8.'
+    const message =
+      error instanceof JsonError ? renderDecodeProblem(error.problem) : 'Expected UTF-8.'
     throw new ProblemError(
       'INVALID_PARAMETERS',
       { message, details: { body: message } },

@@ -28,7 +28,8 @@ export type LinkRefusal = keyof typeof REFUSALS
 export function refuseLink(reason: LinkRefusal): ProblemError {
   return new ProblemError('INVALID_PARAMETERS', {
     message: REFUSALS[reason],
-    details: { link: REFUSALS[reason], reason },
+    reason,
+    details: { link: REFUSALS[reason] },
   })
 }
 

@@ -1,6 +1,7 @@
 import { encode } from 'uqr'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { deleteUnpaidContacts } from '#bff/db/contacts.ts'
 import { linkPayment } from '#bff/db/schema.ts'
 import type { RateRule } from '#bff/config/rate-rules.ts'
@@ -84,7 +85,7 @@ const choiceOf = ({ network, asset, quote }: LinkOption) => ({
   option: { network, asset },
   ...(quote && { quote: quote.token }),
 })
-const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
+const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 const setStatus = async (paymentId: string, status: 'confirmed' | 'failed') => {
   await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, paymentId))
   fixture.bff.context.upstream.forgetReads()

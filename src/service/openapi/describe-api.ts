@@ -9,13 +9,21 @@ import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
 import {
   AssetReason,
   BalanceReason,
+  LimitReason,
+  PlainReason,
   RecipientReason,
   SenderReason,
   type ReasonAmount,
 } from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
-import { checkFactSchema, queryParameters, wireSchema, type FieldSchema } from './field-schemas.ts'
+import {
+  checkFactSchema,
+  decodeProblemSchema,
+  queryParameters,
+  wireSchema,
+  type FieldSchema,
+} from './field-schemas.ts'
 import { pendingExampleOf } from './pending-examples.ts'
 
 type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
@@ -83,6 +91,16 @@ export function describeApi(): FieldSchema {
           description: 'Why the wallet cannot pay at all.',
           ...wireSchema(SenderReason),
         },
+        LimitReason: {
+          description: 'Which limit the amount or the priority fee is beyond.',
+          ...wireSchema(LimitReason),
+        },
+        PlainReason: {
+          description:
+            'Every other reason: a code without parameters. Those of `INVALID_PAYMENT_PROOF` are among them, and those of the dashboard’s proxy.',
+          ...wireSchema(PlainReason),
+        },
+        DecodeProblem: decodeProblemSchema(),
       },
     },
   }
@@ -297,17 +315,18 @@ const ERROR_SCHEMA = {
           type: 'object',
           additionalProperties: true,
           description:
-            'By field: what was expected and what was received; or the figures of the refusal. Of `INVALID_PAYMENT_PROOF`: `reason`, the `check` that failed, its `expected` and `got` as sentences, `expectedFact` and `gotFact` as codes with parameters (`#/components/schemas/CheckFact`), and all `checks`.',
+            'By field: what was expected and what was received; or the figures of the refusal. Of `INVALID_PAYMENT_PROOF`: the `check` that failed, its `expected` and `got` as sentences, `expectedFact` and `gotFact` as codes with parameters (`#/components/schemas/CheckFact`), and all `checks`.',
           properties: {
             reason: {
               description:
-                'Why, for programs; `message` says the same in English. `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE` and, of the sender or the asset, `INVALID_PARAMETERS` carry a code with its parameters; other refusals a code alone.',
+                'Why, for programs; `message` says the same in English. Always a code with its parameters, of a closed list; codes are never renamed. Amounts are atomic units as text.',
               anyOf: [
                 { $ref: '#/components/schemas/RecipientReason' },
                 { $ref: '#/components/schemas/BalanceReason' },
                 { $ref: '#/components/schemas/SenderReason' },
                 { $ref: '#/components/schemas/AssetReason' },
-                { type: 'string' },
+                { $ref: '#/components/schemas/LimitReason' },
+                { $ref: '#/components/schemas/PlainReason' },
               ],
             },
           },

@@ -8,6 +8,7 @@ import { createSchemaCheck, type JsonSchema } from '#testing/described-responses
 import {
   assetSamples,
   balanceSamples,
+  limitSamples,
   recipientSamples,
   senderSamples,
 } from '#testing/sample-reasons.ts'
@@ -137,16 +138,27 @@ test('the reasons of a refusal are described by code and parameters, and nothing
     const value = structuredClone(shown['INVALID_RECIPIENT']?.value)
     return { ...value, error: { ...value?.error, details: { reason } } }
   }
-  const samples = [recipientSamples, balanceSamples, senderSamples, assetSamples].flatMap(
-    (each): Reason[] => Object.values(each),
-  )
+  const samples = [
+    recipientSamples,
+    balanceSamples,
+    senderSamples,
+    assetSamples,
+    limitSamples,
+  ].flatMap((each): Reason[] => Object.values(each))
   for (const reason of samples)
     expect(
       violations(schemas.Error, { value: withReason(toWire(reason)), at: reason.code }),
     ).toEqual([])
+  expect(
+    violations(schemas.Error, {
+      value: withReason({ code: 'payee_not_owned', params: {} }),
+      at: 'payee_not_owned',
+    }),
+  ).toEqual([])
   for (const reason of [
     { code: 'new_code', params: {} },
     { code: 'below_rent_minimum', params: {} },
+    'payee_not_owned',
     7,
   ])
     expect(violations(schemas.Error, { value: withReason(reason), at: 'reason' })).not.toEqual([])

@@ -105,7 +105,7 @@ export function readMessage(bytes: Uint8Array): Message {
   if (authorization.ok) return ofAuthorization(authorization.authorization)
   const permit = decodePermit(bytes)
   if (permit.ok) return ofPermit(permit.permit)
-  throw new Error(authorization.problem)
+  throw new Error(authorization.problem.code)
 }
 
 function ofAuthorization(authorization: TokenAuthorization): Message {

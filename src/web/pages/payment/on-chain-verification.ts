@@ -6,6 +6,7 @@ import { isPaid } from '#contract/payment.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { RpcError } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
@@ -69,7 +70,8 @@ export async function verifyOnChain(
       familyOf(network.network) === 'evm'
         ? await chain.readEvmLanded({ network, url }, signature, intent)
         : await chain.readSolanaLanded({ network, url }, signature, intent)
-    if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
+    if (landed.kind === 'unreadable')
+      return { kind: 'contradicted', body: formatDecodeProblem(landed.problem) }
     if (landed.kind === 'absent') return absent(payment, node.position)
     if (!landed.succeeded && isOpen(status))
       return {

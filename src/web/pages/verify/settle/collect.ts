@@ -39,8 +39,8 @@ export function collect(
   /** The payment as its payer would have ordered it. */
   const asPayment = (order: WalletPaymentIntent): WalletPaymentIntent => {
     const { operation: _, ...same } = order
-    const sponsor = sponsorOf(facts)
-    return { ...same, sender: payer, ...(sponsor !== null && { feePayer: sponsor }) }
+    const feePayer = otherFeePayer(facts)
+    return { ...same, sender: payer, ...(feePayer !== null && { feePayer }) }
   }
   const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({
     ...attempt,
@@ -69,7 +69,7 @@ function payerOf({ payer }: ProofFacts): string {
   return payer
 }
 
-function sponsorOf({ body, payer }: ProofFacts): string | null {
+function otherFeePayer({ body, payer }: ProofFacts): string | null {
   return body.kind === 'solana' && body.facts.feePayer !== payer ? body.facts.feePayer : null
 }
 

@@ -6,6 +6,7 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { describeSettlement, matchSettlement } from '#chains/evm/settlement.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
+import { formatDecodeProblem } from '../../../payment-intent/fact-values.ts'
 import type { Simulation } from '../../../payment-intent/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type { PaymentChain, TransactionReader } from '../../../payment-intent/ports.ts'
@@ -132,7 +133,7 @@ async function simulate(
     if (held === 0n)
       return { state: 'failed', reason: t`${symbol} is missing for the network fee.` }
     const call = decodeTransaction(bytes)
-    if (!call.ok) return { state: 'failed', reason: call.problem }
+    if (!call.ok) return { state: 'failed', reason: formatDecodeProblem(call.problem) }
     const { to, data } = call
     await callRpc(url, 'eth_call', [{ from: payee, to, data, value: numberToHex(0n) }, 'latest'])
     return { state: 'passed', changes: [] }
