@@ -11,11 +11,11 @@ const approval = { who: 'you', action: 'sign_again', retry: 'after_change' } as 
 
 const quoteOver = {
   who: 'time',
-  action: 'none',
+  action: 'change',
   retry: 'after_change',
   title: msg`Price expired`,
   unsent: true,
-  body: msg`Change the payment to renew it.`,
+  body: msg`Refresh it to go on.`,
 } as const
 const noRate = {
   who: 'time',
@@ -94,6 +94,11 @@ export const refusals = {
   },
   link_quote: quoteOver,
   quote_expired: quoteOver,
+  quote_outrun: {
+    ...quoteOver,
+    title: msg`Price changed`,
+    body: msg`The rate has fallen. Refresh the price to go on.`,
+  },
   rate_unknown: {
     ...link,
     title: msg`No rate for this currency`,

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
@@ -26,6 +26,7 @@ import { PhonePay } from './PhonePay.tsx'
 import { breachOf } from './spending.ts'
 import {
   intentOf,
+  keptValues,
   startValues,
   type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
@@ -38,21 +39,25 @@ export type DetailsProps = {
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
   onStart: (order: WalletPaymentIntent) => Promise<void>
-  /** What was typed into a form before this one. */
-  email: string
-  onEmail: (typed: string) => void
+  /** What was typed into a form of this link before. */
+  typed: CheckoutFields | undefined
+  onType: (fields: CheckoutFields) => void
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
-export function Details({ previous, asked, link, onStart, email, onEmail }: DetailsProps) {
+export function Details({ previous, asked, link, onStart, typed, onType }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<CheckoutFields>({
     defaultValues: {
       ...startValues(previous, asked, { networks, sellerWallets }),
-      ...(!previous && { email }),
+      ...(typed && link && keptValues(typed, link)),
     },
   })
+  useEffect(
+    () => form.subscribe({ formState: { values: true }, callback: ({ values }) => onType(values) }),
+    [form, onType],
+  )
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [userError, setUserError] = useState<string>()
   const accounts = useAccounts()
@@ -138,7 +143,6 @@ export function Details({ previous, asked, link, onStart, email, onEmail }: Deta
             form={form}
             link={link}
             network={network}
-            onEmail={onEmail}
           />
           {account && !ownLink ? (
             <Button

@@ -43,7 +43,6 @@ type PaymentFieldsProps = {
   named: boolean
   /** The payee of a payment sends it back. */
   refund: boolean
-  onEmail: (typed: string) => void
 }
 
 /** In the order a payer thinks of them: how much, to whom, from where. */
@@ -55,7 +54,6 @@ export function PaymentFields({
   link,
   named,
   refund,
-  onEmail,
 }: PaymentFieldsProps) {
   const { register, control, getValues, setValue, formState } = form
   const { networks, sellerWallets, title } = useConfig()
@@ -138,7 +136,7 @@ export function PaymentFields({
           unreadable={unreadable}
         />
       )}
-      {link?.askEmail && <EmailField form={form} onType={onEmail} />}
+      {link?.askEmail && <EmailField form={form} />}
       <Options folded={link !== undefined}>
         <FeeField
           asset={asset}
@@ -185,14 +183,7 @@ function LockedAmountProblem({ message }: { message: string | undefined }) {
   ) : null
 }
 
-/** What is typed outlives the form: another currency of a link is another form. */
-function EmailField({
-  form,
-  onType,
-}: {
-  form: UseFormReturn<CheckoutFields>
-  onType: (typed: string) => void
-}) {
+function EmailField({ form }: { form: UseFormReturn<CheckoutFields> }) {
   const { t } = useLingui()
   return (
     <Field error={form.formState.errors.email?.message} label={t`Email`} optional>
@@ -200,10 +191,7 @@ function EmailField({
         autoComplete="email"
         inputMode="email"
         maxLength={254}
-        {...form.register('email', {
-          validate: checkEmail,
-          onChange: ({ target }) => onType(target.value),
-        })}
+        {...form.register('email', { validate: checkEmail })}
       />
     </Field>
   )
