@@ -15,7 +15,7 @@ const quoteOver = {
   retry: 'after_change',
   title: msg`Price expired`,
   unsent: true,
-  body: msg`Refresh it to go on.`,
+  body: msg`Refresh it.`,
 } as const
 const noRate = {
   who: 'time',
@@ -94,11 +94,7 @@ export const refusals = {
   },
   link_quote: quoteOver,
   quote_expired: quoteOver,
-  quote_outrun: {
-    ...quoteOver,
-    title: msg`Price changed`,
-    body: msg`The rate has fallen. Refresh the price to go on.`,
-  },
+  quote_outrun: { ...quoteOver, title: msg`Price changed` },
   rate_unknown: {
     ...link,
     title: msg`No rate for this currency`,

@@ -26,7 +26,7 @@ import { PhonePay } from './PhonePay.tsx'
 import { breachOf } from './spending.ts'
 import {
   intentOf,
-  keptValues,
+  reusableValues,
   startValues,
   type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
@@ -51,7 +51,7 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
   const form = useForm<CheckoutFields>({
     defaultValues: {
       ...startValues(previous, asked, { networks, sellerWallets }),
-      ...(typed && link && keptValues(typed, link)),
+      ...(typed && link && reusableValues(typed, link)),
     },
   })
   useEffect(

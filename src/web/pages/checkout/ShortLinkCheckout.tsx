@@ -99,7 +99,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Valid until <Time at={expiresAt} />, unless the rate falls by {percent} %
+            Valid until <Time at={expiresAt} />, or a {percent} % fall
           </Trans>
         </p>
       )}
@@ -145,10 +145,10 @@ function Refreshed({
   return (
     <Banner className="mb-4" role="status" title={t`Price refreshed`} tone="info">
       {then === undefined || then === now ? (
-        <Trans>You pay {now}.</Trans>
+        now
       ) : (
         <Trans>
-          You pay {now}. Before, it was {then}.
+          {now}, before {then}
         </Trans>
       )}
     </Banner>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
-import { keptValues, recipientOn } from './start-values.ts'
+import { reusableValues, recipientOn } from './start-values.ts'
 
 const base = { rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 400, confirmations: 1 }
 const ethereum: Network = {
@@ -75,12 +75,12 @@ test('a refreshed price keeps what was typed, and another currency keeps what fi
   const texts = { description: 'For Ana', reference: 'PO-7', email: 'ana@post.example' }
   const fees = { fee: 'custom', priorityFee: '0.0001' }
   const onEther = { network: ethereum, asset: NATIVE_ETH }
-  expect(keptValues(typed, { terms, ...onEther })).toEqual({ ...texts, ...fees })
+  expect(reusableValues(typed, { terms, ...onEther })).toEqual({ ...texts, ...fees })
   const open = { ...terms, amountAtomic: null }
-  expect(keptValues(typed, { terms: open, ...onEther })).toEqual({
+  expect(reusableValues(typed, { terms: open, ...onEther })).toEqual({
     ...texts,
     ...fees,
     amount: '0.0043',
   })
-  expect(keptValues(typed, { terms: open, network: solana, asset: NATIVE_SOL })).toEqual(texts)
+  expect(reusableValues(typed, { terms: open, network: solana, asset: NATIVE_SOL })).toEqual(texts)
 })

@@ -87,7 +87,7 @@ export function startValues(
  * What a payer typed into a link's form, for its next form: another currency, or a refreshed price.
  * What the link sets comes from the link.
  */
-export function keptValues(
+export function reusableValues(
   typed: CheckoutFields,
   { terms, network, asset }: Pick<OpenLink, 'terms' | 'network' | 'asset'>,
 ): Partial<CheckoutFields> {

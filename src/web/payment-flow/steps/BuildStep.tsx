@@ -94,11 +94,9 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
-          {needsPrice(state)
-            ? t`The price expired too. Nothing was sent.`
-            : state.reason === 'deadline'
-              ? t`Prepare it again. Nothing was sent.`
-              : t`${walletName} changed accounts. Nothing was sent. Switch back, or prepare again.`}
+          {state.reason === 'deadline'
+            ? t`Prepare it again. Nothing was sent.`
+            : t`${walletName} changed accounts. Nothing was sent. Switch back, or prepare again.`}
         </p>
       )}
       {state.step === 'cancelled' && (
