@@ -23,6 +23,9 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
   const before = await chains.evm.getBalance({ address: seller })
 
   await page.goto('/pay')
+  // A customer sees the merchant's page, without the dashboard.
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Paydesk')
+  await expect(page.getByRole('navigation')).toHaveCount(0)
   await page.getByLabel(text('Network')).selectOption({
     value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '',
   })

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useState, type ReactNode } from 'react'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import {
@@ -75,8 +75,7 @@ export function Checkout({
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
   // Another currency, or a refreshed price, is another form.
-  const typed = useRef<CheckoutFields>(undefined)
-  const onType = useCallback((fields: CheckoutFields) => (typed.current = fields), [])
+  const [typed, setTyped] = useState<CheckoutFields>()
 
   useEffect(() => {
     const gone = new AbortController()
@@ -146,8 +145,8 @@ export function Checkout({
           key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}
           link={link}
           onStart={start}
-          onType={onType}
-          typed={link?.choice && typed.current}
+          onType={setTyped}
+          typed={link?.choice && typed}
           previous={link?.choice ? undefined : view.previous}
         />
       )}

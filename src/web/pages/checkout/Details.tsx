@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
-import { useForm, useWatch } from 'react-hook-form'
+import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -54,10 +54,7 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
       ...(typed && link && reusableValues(typed, link)),
     },
   })
-  useEffect(
-    () => form.subscribe({ formState: { values: true }, callback: ({ values }) => onType(values) }),
-    [form, onType],
-  )
+  useTyped(form, onType)
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [userError, setUserError] = useState<string>()
   const accounts = useAccounts()
@@ -184,6 +181,16 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
         />
       </Card>
     </>
+  )
+}
+
+function useTyped(
+  { subscribe }: UseFormReturn<CheckoutFields>,
+  onType: DetailsProps['onType'],
+): void {
+  useEffect(
+    () => subscribe({ formState: { values: true }, callback: ({ values }) => onType(values) }),
+    [subscribe, onType],
   )
 }
 
