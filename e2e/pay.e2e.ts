@@ -93,6 +93,7 @@ test('the details of a payment are kept: resource, description, reference and a 
 }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
+  await page.getByText(text('More options')).click()
   await page.getByText(text('Description and reference')).click()
   await page.getByLabel(text('Resource')).fill('https://example.org/article')
   await page.getByLabel(text('Description')).fill('One article')

@@ -69,7 +69,6 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
               <Trans>Your payments are safe. Reload the page.</Trans>
             )
           }
-          detail={unloaded ? undefined : error.message}
           title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}
         />
       </Framed>

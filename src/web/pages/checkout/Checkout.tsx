@@ -182,12 +182,8 @@ async function openView(wanted: string | undefined): Promise<View> {
       name: 'details',
       notice: open ? undefined : t`This browser does not have that payment. Start a new one here.`,
     }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : t`unknown reason`
-    return {
-      name: 'details',
-      notice: t`The payment could not be opened: ${reason}. Reload to try again.`,
-    }
+  } catch {
+    return { name: 'details', notice: t`The payment could not be opened. Reload to try again.` }
   }
 }
 

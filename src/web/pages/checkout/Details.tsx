@@ -56,7 +56,7 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
   })
   useTyped(form, onType)
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [userError, setUserError] = useState<string>()
+  const [unstored, setUnstored] = useState(false)
   const accounts = useAccounts()
   const connect = useConnectFirst(({ address }) => {
     if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
@@ -70,7 +70,7 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
   async function submit(fields: CheckoutFields) {
     if (!network || !account || ownLink)
       return openConnectDialog(network && familyOf(network.network))
-    setUserError(undefined)
+    setUnstored(false)
     try {
       const order = intentOf(fields, {
         network,
@@ -83,8 +83,8 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)
-    } catch (error) {
-      setUserError(error instanceof Error ? error.message : t`unknown reason`)
+    } catch {
+      setUnstored(true)
     }
   }
 
@@ -117,9 +117,8 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
           noValidate
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
-          {userError && (
+          {unstored && (
             <Banner role="alert" title={t`This payment could not be started`} tone="bad">
-              {userError}{' '}
               {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
             </Banner>
           )}

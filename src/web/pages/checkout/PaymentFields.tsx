@@ -20,6 +20,7 @@ import {
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { assetOn, recipientOn, reserveOf } from '../../payment-flow/form/start-values.ts'
+import { useInDashboard } from '../../shell/Shell.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
@@ -58,6 +59,7 @@ export function PaymentFields({
   const { register, control, getValues, setValue, formState } = form
   const { networks, sellerWallets, title } = useConfig()
   const operator = hasRole(useRole(), 'operator')
+  const inDashboard = useInDashboard()
   const sellerOnly = !operator && !refund
   const [recipient, amount, fee, priorityFee] = useWatch({
     control,
@@ -126,7 +128,7 @@ export function PaymentFields({
           value={recipient}
         />
       )}
-      {(account || !link) && (
+      {(account || inDashboard) && (
         <FromAccount
           account={account}
           asset={asset}
@@ -137,7 +139,12 @@ export function PaymentFields({
         />
       )}
       {link?.askEmail && <EmailField form={form} />}
-      <Options folded={link !== undefined}>
+      <Options
+        folded={!inDashboard}
+        open={Boolean(
+          errors.priorityFee ?? errors.resource ?? errors.description ?? errors.reference,
+        )}
+      >
         <FeeField
           asset={asset}
           error={errors.priorityFee?.message}
@@ -163,12 +170,25 @@ export function PaymentFields({
   )
 }
 
-/** What a customer with a link rarely needs, folded. */
-function Options({ folded, children }: { folded: boolean; children: ReactNode }) {
+/** What a customer rarely needs, folded. */
+function Options({
+  folded,
+  open,
+  children,
+}: {
+  folded: boolean
+  /** Something in it is wrong. */
+  open: boolean
+  children: ReactNode
+}) {
   const { t } = useLingui()
   if (!folded) return children
   return (
-    <Disclosure aria-label={t`More options`} label={<Trans>More options</Trans>}>
+    <Disclosure
+      aria-label={t`More options`}
+      label={<Trans>More options</Trans>}
+      open={open || undefined}
+    >
       <div className="mt-4 space-y-5">{children}</div>
     </Disclosure>
   )
