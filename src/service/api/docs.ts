@@ -63,15 +63,15 @@ header a { padding: .35rem 0; color: var(--soft) }
 a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 main { max-width: 52rem; margin: 0 auto; padding: 1.5rem 1.25rem 6rem; overflow-wrap: break-word }
-h1 { font-size: 2rem; line-height: 1.2 }
-h2 { margin-top: 3.5rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 1.4rem }
+main h1 { font-size: 2rem; line-height: 1.2 }
+main h2 { margin-top: 3.5rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 1.4rem }
 main > ul:first-of-type { columns: 16rem; padding-inline-start: 1.2rem }
-code { font: .875em ui-monospace, monospace }
-:not(pre) > code { padding: .1em .3em; background: var(--raised); border-radius: 4px }
-pre { overflow-x: auto; padding: 1rem; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; line-height: 1.5 }
+main code { font: .875em ui-monospace, monospace }
+main :not(pre) > code { padding: .1em .3em; background: var(--raised); border-radius: 4px }
+main pre { overflow-x: auto; padding: 1rem; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; line-height: 1.5 }
 .wide { overflow-x: auto }
-table { border-collapse: collapse; font-size: .9rem }
-th, td { padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); text-align: start; vertical-align: top; min-width: 7rem }
+main table { border-collapse: collapse; font-size: .9rem }
+main th, main td { padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); text-align: start; vertical-align: top; min-width: 7rem }
 `
 
 /** Everything comes from this server. The reference sets inline styles and draws with data URLs, scripts it never inlines. */

@@ -53,11 +53,11 @@ export function noteFailure(url: string): void {
  * node refuses, no other is asked for.
  * @throws RpcProblem, or what the last endpoint's `ask` threw
  */
-export async function askEndpoints<T>(
+export async function requestEndpoints<T>(
   network: Network,
   ask: (url: string) => Promise<T>,
 ): Promise<T> {
-  let failure: unknown = new RpcError(t`No RPC endpoint is configured.`)
+  let failure: unknown = new RpcError(t`No RPC endpoint configured.`)
   for (const url of rpcUrlsOf(network)) {
     try {
       const [answer] = await Promise.all([ask(url), requireNetwork(network, url)])
@@ -77,7 +77,7 @@ export function callNetwork(
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {
-  return askEndpoints(network, (url) => callRpc(url, method, params))
+  return requestEndpoints(network, (url) => callRpc(url, method, params))
 }
 
 const identities = new Map<string, Promise<unknown>>()

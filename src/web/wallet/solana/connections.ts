@@ -1,6 +1,6 @@
 import { Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
-import { askEndpoints } from '../../rpc/call.ts'
+import { requestEndpoints } from '../../rpc/call.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -21,5 +21,5 @@ export function connectRpc(network: Network): Rpc {
     connections.set(url, connection)
     return connection
   }
-  return (ask) => askEndpoints(network, (url) => ask(connectionOf(url)))
+  return (ask) => requestEndpoints(network, (url) => ask(connectionOf(url)))
 }
