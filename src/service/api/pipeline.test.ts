@@ -335,12 +335,9 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     const reference = await get('/docs/reference', {})
     expect(await reference.text()).toContain('/docs/swagger-ui-bundle.js')
     const files = await Promise.all(
-      [
-        ...['swagger-ui.css', 'swagger-ui-bundle.js'],
-        'favicon-32x32.png',
-        'start.js',
-        'docs.css',
-      ].map((name) => get(`/docs/${name}`, {})),
+      ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js', 'docs.css'].map(
+        (name) => get(`/docs/${name}`, {}),
+      ),
     )
     expect(files.map((file) => file.status)).toEqual(Array.from({ length: 5 }, () => 200))
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
