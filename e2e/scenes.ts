@@ -196,7 +196,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto(link)
     await page.getByLabel(text('Currency')).waitFor()
     await page.clock.fastForward('16:00')
-    await page.getByRole('button', { name: text('Renew price') }).waitFor()
+    await page.getByRole('button', { name: text('Refresh price') }).waitFor()
   },
   'short-review': shortReview,
   'short-paid': async (page, net) => {

@@ -193,3 +193,15 @@ test.each(['/health/live', '/health/ready'])(
     }
   },
 )
+
+test('endpoints are grouped in the order people look for them, and what operators monitor comes last', () => {
+  const named = (api.tags as { name: string }[]).map(({ name }) => name)
+  const used = new Set(
+    Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap((operation) => (operation as { tags?: string[] }).tags ?? []),
+    ),
+  )
+  expect(named.toSorted()).toEqual([...used].toSorted())
+  expect([named[0], named.at(-1)]).toEqual(['payment', 'operations'])
+  expect(Object.keys(paths).slice(-2)).toEqual(['/health/live', '/health/ready'])
+})

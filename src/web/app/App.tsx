@@ -1,12 +1,12 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
-import { useEffect, lazy, Suspense, useRef, type ReactNode, Component } from 'react'
+import { useEffect, lazy, Suspense, useRef, useState, type ReactNode, Component } from 'react'
 import { setServerTime } from '../api/clock.ts'
 import { useLiveEvents } from '../api/events.ts'
 import { configQuery } from '../api/queries.ts'
 import { reloadForNewVersion } from '../api/new-version.ts'
 import { queryClient } from '../api/query-client.ts'
-import { useSession } from '../api/session.ts'
+import { useSession, type SessionState } from '../api/session.ts'
 import { ConfigContext } from '../api/use-config.ts'
 import { useOpenPurchases } from '../local-data/open-purchases.ts'
 import { loadMessages } from '../locales/language.ts'
@@ -14,8 +14,9 @@ import { RouterProvider } from '../router/RouterProvider.tsx'
 import { routes, type RouteMatch, type RouteName } from '../router/paths.ts'
 import { PreloadContext } from '../router/preload.ts'
 import { PageSkeleton } from '../shell/PageSkeleton.tsx'
+import { PayMain } from '../shell/PayMain.tsx'
 import { QueryError } from '../shell/QueryError.tsx'
-import { Shell } from '../shell/Shell.tsx'
+import { Shell, useInDashboard } from '../shell/Shell.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import type { WebConfig } from './config.ts'
@@ -49,27 +50,28 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
     if (!error) return this.props.children
     const unloaded = NOT_LOADED.test(error.message)
     return (
-      <ErrorState
-        action={
-          <>
-            <Button onClick={this.retry} variant="primary">
-              <Trans>Try again</Trans>
-            </Button>
-            <Button onClick={() => location.reload()}>
-              <Trans>Reload</Trans>
-            </Button>
-          </>
-        }
-        body={
-          unloaded ? (
-            <Trans>Check your connection.</Trans>
-          ) : (
-            <Trans>Your payments are safe. Reload the page.</Trans>
-          )
-        }
-        detail={unloaded ? undefined : error.message}
-        title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}
-      />
+      <Framed>
+        <ErrorState
+          action={
+            <>
+              <Button onClick={this.retry} variant="primary">
+                <Trans>Try again</Trans>
+              </Button>
+              <Button onClick={() => location.reload()}>
+                <Trans>Reload</Trans>
+              </Button>
+            </>
+          }
+          body={
+            unloaded ? (
+              <Trans>Check your connection.</Trans>
+            ) : (
+              <Trans>Your payments are safe. Reload the page.</Trans>
+            )
+          }
+          title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}
+        />
+      </Framed>
     )
   }
 }
@@ -98,25 +100,55 @@ function Fixture({ title }: { title: string | undefined }) {
       {(view) => {
         const page = data ? (
           <ConfigContext value={data}>
-            {view.match && !NOTICED_BY_PAGE.has(view.match.name) && (
-              <Purchases key={view.pageKey} />
-            )}
-            <Outlet {...view} fallback={<PageSkeleton />} siteTitle={siteTitle} />
+            {view.match && view.match.name !== 'explore' && <Purchases key={view.pageKey} />}
+            <Outlet {...view} fallback={<Loading />} siteTitle={siteTitle} />
           </ConfigContext>
         ) : error ? (
-          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+          <Framed>
+            <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+          </Framed>
         ) : (
-          <PageSkeleton />
+          <Loading />
         )
         // A customer with a payment link sees the merchant's page, which brings its own frame.
-        return view.match?.name === 'payLink' ? page : <Shell title={siteTitle}>{page}</Shell>
+        if (view.match?.name === 'payLink') return page
+        if (view.match?.name === 'checkout')
+          return (
+            <CheckoutFrame session={session} title={siteTitle}>
+              {page}
+            </CheckoutFrame>
+          )
+        return <Shell title={siteTitle}>{page}</Shell>
       }}
     </RouterProvider>
   )
 }
 
-/** These say it themselves, or are the merchant's. */
-const NOTICED_BY_PAGE: ReadonlySet<RouteName> = new Set(['explore', 'payLink'])
+/**
+ * People of the account pay from the dashboard; to everyone else the checkout is the merchant's
+ * page. Once it is shown, the frame stays: signing in or out takes no form and no payment away.
+ */
+function CheckoutFrame({
+  session,
+  title,
+  children,
+}: {
+  session: SessionState
+  title: string
+  children: ReactNode
+}) {
+  const [shown, setShown] = useState<'dashboard' | 'page'>()
+  const wanted =
+    session.kind === 'known' && session.session?.role
+      ? 'dashboard'
+      : session.kind === 'loading'
+        ? undefined
+        : 'page'
+  const frame = shown ?? wanted
+  if (shown === undefined && wanted !== undefined) setShown(wanted)
+  if (frame === 'dashboard') return <Shell title={title}>{children}</Shell>
+  return frame === 'page' ? children : <Loading />
+}
 
 const PurchaseNotice = lazy(async () => {
   const [module] = await Promise.all([
@@ -126,10 +158,25 @@ const PurchaseNotice = lazy(async () => {
   return { default: module.PurchaseNotice }
 })
 
-/** Nothing is loaded for it where nothing was bought. */
-function Purchases() {
+/** What stands in for a page that brings its own frame. */
+function Framed({ children }: { children: ReactNode }) {
+  return useInDashboard() ? children : <PayMain>{children}</PayMain>
+}
+
+function Loading() {
   return (
-    useOpenPurchases().length > 0 && (
+    <Framed>
+      <PageSkeleton />
+    </Framed>
+  )
+}
+
+/** On each page of the dashboard but Explore, which says it itself. Nothing is loaded for it where nothing was bought. */
+function Purchases() {
+  const open = useOpenPurchases().length > 0
+  return (
+    useInDashboard() &&
+    open && (
       <Suspense>
         <PurchaseNotice />
       </Suspense>

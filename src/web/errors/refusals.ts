@@ -12,11 +12,11 @@ const approval = { who: 'you', action: 'sign_again', retry: 'after_change' } as 
 
 const quoteOver = {
   who: 'time',
-  action: 'none',
+  action: 'change',
   retry: 'after_change',
   title: msg`Price expired`,
   unsent: true,
-  body: msg`Change the payment to renew it.`,
+  body: msg`Refresh it.`,
 } as const
 const noRate = {
   who: 'time',
@@ -98,6 +98,7 @@ export const refusals = {
   },
   link_quote: quoteOver,
   quote_expired: quoteOver,
+  quote_outrun: { ...quoteOver, title: msg`Price changed` },
   rate_unknown: {
     ...link,
     title: msg`No rate for this currency`,

@@ -28,7 +28,6 @@ import {
   currenciesOf,
   emptyLinkForm,
   linkRequestOf,
-  shortLinkRequestOf,
   type LinkForm,
 } from './link-form.ts'
 import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
@@ -159,15 +158,14 @@ function NewLinkDialog({
   async function submit(fields: LinkForm) {
     setUserError(undefined)
     try {
-      const { link } = every
-        ? await callProxy('shortLinkCreate', { body: shortLinkRequestOf(fields) })
-        : await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
+      const body = linkRequestOf(fields, every ? undefined : asset)
+      const { link } = await callProxy('shortLinkCreate', { body })
       cacheLink(link)
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []
       for (const [field, text] of named) {
-        const input = field === 'price.amount' ? 'amount' : field
+        const input = INPUTS[field] ?? field
         if (isField(fields, input) && typeof text === 'string')
           form.setError(input, { message: text })
       }
@@ -218,6 +216,16 @@ function NewLinkDialog({
       </form>
     </Dialog>
   )
+}
+
+/** The input of a field of the request, where the two have different names. */
+const INPUTS: Readonly<Record<string, keyof LinkForm>> = {
+  'price.amount': 'amount',
+  'price.currency': 'asset',
+  'only.network': 'network',
+  'only.asset': 'asset',
+  'only.recipient': 'recipient',
+  maxPieces: 'pieces',
 }
 
 function isField(fields: LinkForm, name: string): name is keyof LinkForm {

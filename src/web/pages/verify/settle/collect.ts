@@ -18,7 +18,7 @@ import type {
   PaymentWallet,
   TransactionReader,
 } from '../../../payment-intent/ports.ts'
-import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
+import { callNetwork } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import type { ProofFacts } from '../proof/facts.ts'
@@ -173,7 +173,7 @@ function evmChain(
     simulate: async (order, bytes) =>
       asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
     broadcast: async (_order, bytes) =>
-      void (await callRpc(rpcUrlOf(network), 'eth_sendRawTransaction', [bytesToHex(bytes)])),
+      void (await callNetwork(network, 'eth_sendRawTransaction', [bytesToHex(bytes)])),
     read: (order, built, sent) => stack.chain.read(asPayment(order), built, sent),
   }
 }
