@@ -144,6 +144,7 @@ export const REFUSAL_CODES = [
   'link_option',
   'link_quote',
   'quote_expired',
+  'quote_outrun',
   'rate_unknown',
   'rate_stale',
   'rate_disputed',
