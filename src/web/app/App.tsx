@@ -15,11 +15,13 @@ import { routes, type RouteMatch, type RouteName } from '../router/paths.ts'
 import { PreloadContext } from '../router/preload.ts'
 import { PageSkeleton } from '../shell/PageSkeleton.tsx'
 import { QueryError } from '../shell/QueryError.tsx'
+import { SearchButton } from '../shell/SearchButton.tsx'
 import { Shell } from '../shell/Shell.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import type { WebConfig } from './config.ts'
 import { preloadPage, pageOf, forgetPage } from './pages.ts'
+import { usePalette } from './use-palette.tsx'
 
 type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
 
@@ -109,9 +111,24 @@ function Fixture({ title }: { title: string | undefined }) {
           <PageSkeleton />
         )
         // A customer with a payment link sees the merchant's page, which brings its own frame.
-        return view.match?.name === 'payLink' ? page : <Shell title={siteTitle}>{page}</Shell>
+        return view.match?.name === 'payLink' ? (
+          page
+        ) : (
+          <Dashboard title={siteTitle}>{page}</Dashboard>
+        )
       }}
     </RouterProvider>
+  )
+}
+
+/** The pages of the merchant's side, with the search of all of them. */
+function Dashboard({ title, children }: { title: string; children: ReactNode }) {
+  const { open, preload, palette } = usePalette()
+  return (
+    <Shell search={<SearchButton onNear={preload} onOpen={open} />} title={title}>
+      {children}
+      {palette}
+    </Shell>
   )
 }
 

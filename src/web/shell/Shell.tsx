@@ -21,8 +21,15 @@ import { cx } from '../ui/cx.ts'
 import { Navigation } from './Navigation.tsx'
 import { WalletButton } from './WalletButton.tsx'
 
+type ShellProps = {
+  title: string
+  /** Opens the search of pages and payments. */
+  search: ReactNode
+  children: ReactNode
+}
+
 /** The frame of every page: navigation at the side on a desktop, at the bottom on a phone. */
-export function Shell({ title, children }: { title: string; children: ReactNode }) {
+export function Shell({ title, search, children }: ShellProps) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
@@ -50,6 +57,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
               <NetworkBadge />
               <LiveIndicator compact />
               <div className="ms-auto flex items-center gap-1">
+                {search}
                 <ThemeMenu />
                 <WalletButton />
               </div>

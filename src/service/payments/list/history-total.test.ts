@@ -221,11 +221,12 @@ describe.each(ENGINES)('on %s', (engine) => {
       const wallets = solana ? SOL_WALLETS : EVM_WALLETS
       const sender = pick(wallets)
       const asset = solana ? NATIVE_SOL : next(4) === 0 ? TOKEN : NATIVE_ETH
+      const mode = pick(['local', 'local', 'hosted', 'received'] as const)
       return {
         id: createPaymentId(),
         accountId: opened.actor.accountId,
         refundOf: next(5) === 0 ? 'pay_1111111111111111111111' : null,
-        mode: pick(['local', 'local', 'hosted', 'received'] as const),
+        mode,
         status: pick(PAYMENT_STATUSES),
         network: solana ? SOLANA_DEVNET : 'eip155:31337',
         asset: asset.address,
@@ -234,7 +235,8 @@ describe.each(ENGINES)('on %s', (engine) => {
         amount: BigInt(1 + next(5)) * 10n ** BigInt(asset.decimals),
         sender,
         recipient: pick(wallets.filter((wallet) => wallet !== sender)),
-        draft: next(5) === 0,
+        // What a proof paid was never a visitor's draft.
+        draft: mode !== 'received' && next(5) === 0,
         resource: pick([null, 'https://shop.example/a', 'https://shop.example/b']),
         // Few moments, so that many payments share one; whole days apart, so that the edges of days are met.
         createdAt: new Date(NOW - next(9) * DAY + pick([0, 1, 2, -36_000_000])),
