@@ -26,7 +26,7 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await keyboard.press('Escape')
   await expect(box).toHaveCount(0)
 
-  const button = page.getByRole('button', { name: text('Search and go to') })
+  const button = page.getByRole('banner').getByRole('button', { name: text('Search') })
   await tabTo(button)
   await keyboard.press('Enter')
   await expect(box).toBeFocused()

@@ -4,7 +4,7 @@ import { parseSearch } from '#contract/payment-search.ts'
 /** What the palette offers by name. */
 export type Command = { id: string; label: string; to: string }
 
-/** Those of whose name every typed word begins a word, or is part of one; those whose name begins with it come first. */
+/** Commands whose names contain every typed word. Names that begin with the whole text come first. */
 export function findCommands<T extends Command>(commands: readonly T[], typed: string): T[] {
   const wanted = plain(typed)
   const words = wanted.split(/\s+/).filter(Boolean)

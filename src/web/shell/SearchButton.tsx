@@ -1,4 +1,4 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Trans } from '@lingui/react/macro'
 import { Icon } from '../ui/Icon.tsx'
 
 const APPLE = /Mac|iPhone|iPad/
@@ -13,13 +13,11 @@ export function isSearchKey(event: KeyboardEvent): boolean {
 
 /** Opens the search of pages and payments; where there is room, with its keys. */
 export function SearchButton({ onOpen, onNear }: { onOpen: () => void; onNear: () => void }) {
-  const { t } = useLingui()
   const apple = APPLE.test(navigator.platform)
   return (
     <button
       aria-haspopup="dialog"
       aria-keyshortcuts={apple ? 'Meta+K' : 'Control+K'}
-      aria-label={t`Search and go to`}
       className="touch-target inline-flex h-10 items-center gap-2 rounded-lg text-sm text-muted hover:bg-hover hover:text-ink max-sm:w-10 max-sm:justify-center sm:border sm:border-line sm:px-3"
       onClick={onOpen}
       onFocus={onNear}
@@ -27,12 +25,12 @@ export function SearchButton({ onOpen, onNear }: { onOpen: () => void; onNear: (
       type="button"
     >
       <Icon name="search" size={20} />
-      <span aria-hidden className="flex items-center gap-2 max-sm:hidden">
+      <span className="max-sm:sr-only">
         <Trans>Search</Trans>
-        <kbd className="rounded border border-line bg-sunken px-1.5 font-sans text-xs">
-          {apple ? '⌘K' : 'Ctrl K'}
-        </kbd>
       </span>
+      <kbd className="rounded border border-line bg-sunken px-1.5 font-sans text-xs max-sm:hidden">
+        {apple ? '⌘K' : 'Ctrl K'}
+      </kbd>
     </button>
   )
 }
