@@ -10,6 +10,8 @@ export const STATES = [
   'overview: out of reach',
   'overview: paid, not delivered',
 
+  'palette: open',
+
   'checkout: form',
   'checkout: wallets to choose from',
   'checkout: known look-alike',

@@ -86,6 +86,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'payment-view',
       'session',
       'shell',
+      'palette',
       [
         'checkout',
         'developers',

@@ -61,7 +61,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
     'payer_nonce payer_signature payment_proof reported_signature resource sender_verified signature status unsigned_transaction updated_at',
   'service.payment_change': 'SID',
   'service.payment_identifier': 'SUID',
-  'service.payment_tally': 'SID payments',
+  'service.payment_tally': 'SID amount fees payments refunded refunds',
   'service.refused_payer': 'SUID',
   'service.reservation': 'SID amount expires_at',
   'service.settlement_fee': 'SI paid reserved',

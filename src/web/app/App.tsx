@@ -16,11 +16,13 @@ import { PreloadContext } from '../router/preload.ts'
 import { PageSkeleton } from '../shell/PageSkeleton.tsx'
 import { PayMain } from '../shell/PayMain.tsx'
 import { QueryError } from '../shell/QueryError.tsx'
+import { SearchButton } from '../shell/SearchButton.tsx'
 import { Shell, useInDashboard } from '../shell/Shell.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import type { WebConfig } from './config.ts'
 import { preloadPage, pageOf, forgetPage } from './pages.ts'
+import { usePalette } from './use-palette.tsx'
 
 type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
 
@@ -118,7 +120,7 @@ function Fixture({ title }: { title: string | undefined }) {
               {page}
             </CheckoutFrame>
           )
-        return <Shell title={siteTitle}>{page}</Shell>
+        return <Dashboard title={siteTitle}>{page}</Dashboard>
       }}
     </RouterProvider>
   )
@@ -146,8 +148,19 @@ function CheckoutFrame({
         : 'page'
   const frame = shown ?? wanted
   if (shown === undefined && wanted !== undefined) setShown(wanted)
-  if (frame === 'dashboard') return <Shell title={title}>{children}</Shell>
+  if (frame === 'dashboard') return <Dashboard title={title}>{children}</Dashboard>
   return frame === 'page' ? children : <Loading />
+}
+
+/** The pages of the merchant's side, with the search of all of them. */
+function Dashboard({ title, children }: { title: string; children: ReactNode }) {
+  const { open, preload, palette } = usePalette()
+  return (
+    <Shell search={<SearchButton onNear={preload} onOpen={open} />} title={title}>
+      {children}
+      {palette}
+    </Shell>
+  )
 }
 
 const PurchaseNotice = lazy(async () => {

@@ -130,8 +130,8 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
   )
 }
 
-/** What the person in front of it can use. */
-function useOffered() {
+/** The pages that the person in front of it can use. */
+export function useOffered() {
   const role = useRole()
   return items.filter(({ least }) => least === undefined || hasRole(role, least))
 }

@@ -28,8 +28,15 @@ export function useInDashboard(): boolean {
   return use(InDashboard)
 }
 
+type ShellProps = {
+  title: string
+  /** Opens the search of pages and payments. */
+  search: ReactNode
+  children: ReactNode
+}
+
 /** The frame of every page: navigation at the side on a desktop, at the bottom on a phone. */
-export function Shell({ title, children }: { title: string; children: ReactNode }) {
+export function Shell({ title, search, children }: ShellProps) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
@@ -57,6 +64,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
               <NetworkBadge />
               <LiveIndicator compact />
               <div className="ms-auto flex items-center gap-1">
+                {search}
                 <ThemeMenu />
                 <WalletButton />
               </div>

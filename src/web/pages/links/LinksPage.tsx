@@ -3,12 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
 import { nativeAsset } from '#contract/network.ts'
+import { hasRole } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useRole, useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
+import { useSearch } from '../../router/use-route.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
@@ -41,7 +43,8 @@ export function LinksPage() {
   const { t } = useLingui()
   const session = useSession()
   const role = useRole()
-  const [open, setOpen] = useState<Open>(null)
+  const begun = useSearch('links').create !== undefined
+  const [open, setOpen] = useState<Open>(begun ? { name: 'new' } : null)
   const create = () => setOpen({ name: 'new' })
 
   return (
@@ -77,7 +80,7 @@ export function LinksPage() {
       {role !== null && (
         <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
       )}
-      {open?.name === 'new' && (
+      {open?.name === 'new' && hasRole(role, 'operator') && (
         <NewLinkDialog
           onClose={() => setOpen(null)}
           onCreated={(link) => setOpen({ name: 'share', link })}
