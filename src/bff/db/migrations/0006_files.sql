@@ -22,6 +22,7 @@ CREATE TABLE "bff"."file_sale" (
 	"credential" jsonb,
 	"source_id" text NOT NULL,
 	"content" text,
+	"page" text NOT NULL,
 	"memo_key" text NOT NULL,
 	"created_by" text NOT NULL,
 	"created_at" timestamp (3) with time zone NOT NULL,
