@@ -98,7 +98,13 @@ const fileSource = v.variant('kind', [
     endpoint: sourceUrl,
     region: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, 'Expected a region.')),
     bucket: v.pipe(v.string(), v.regex(/^[a-z0-9.-]{3,63}$/, 'Expected the name of a bucket.')),
-    key: text(1024),
+    key: v.pipe(
+      text(1024),
+      v.check(
+        (key) => !key.split('/').some((part) => /^\.{0,2}$/.test(part)),
+        'Expected a key without empty parts and without . or .. as a part.',
+      ),
+    ),
     accessKeyId: credential,
     secretAccessKey: credential,
   }),

@@ -201,6 +201,8 @@ export const fileSale = bff.table(
     sourceId: text().notNull(),
     /** Where the source is a text. */
     content: text(),
+    /** Where people read about it, pay and download. */
+    page: text().notNull(),
     /** 256 random bits, base64url: they tie a memo on Solana to this file. */
     memoKey: text().notNull(),
     createdBy: text().notNull(),

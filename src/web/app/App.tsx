@@ -108,15 +108,21 @@ function Fixture({ title }: { title: string | undefined }) {
         ) : (
           <PageSkeleton />
         )
-        // A customer with a payment link sees the merchant's page, which brings its own frame.
-        return view.match?.name === 'payLink' ? page : <Shell title={siteTitle}>{page}</Shell>
+        return view.match && OWN_FRAME.has(view.match.name) ? (
+          page
+        ) : (
+          <Shell title={siteTitle}>{page}</Shell>
+        )
       }}
     </RouterProvider>
   )
 }
 
+/** A customer with a payment link or a file sees the merchant's page, which brings its own frame. */
+const OWN_FRAME: ReadonlySet<RouteName> = new Set(['payLink', 'file'])
+
 /** These say it themselves, or are the merchant's. */
-const NOTICED_BY_PAGE: ReadonlySet<RouteName> = new Set(['explore', 'payLink'])
+const NOTICED_BY_PAGE: ReadonlySet<RouteName> = new Set(['explore', 'payLink', 'file'])
 
 const PurchaseNotice = lazy(async () => {
   const [module] = await Promise.all([

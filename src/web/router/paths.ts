@@ -49,6 +49,9 @@ export const routes = {
   },
   payLink: { title: msg`Pay`, search: v.object({ payment: text(40) }) },
   links: { title: msg`Payment links`, search: v.object({}) },
+  files: { title: msg`Files`, search: v.object({}) },
+  /** `payment`: the payment that the reader comes back from. */
+  file: { title: msg`File`, search: v.object({ payment: text(40) }) },
   payments: {
     title: msg`Payments`,
     search: v.object({
