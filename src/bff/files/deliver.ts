@@ -24,6 +24,7 @@ export function deliver(
   if (file.ranges) c.header('Accept-Ranges', 'bytes')
   if (length !== null) c.header('Content-Length', String(length))
   if (range) c.header('Content-Range', `bytes ${range.start}-${range.end}/${range.total ?? '*'}`)
+  const { outgoing } = c.env
   let whole = false
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -35,7 +36,8 @@ export function deliver(
           controller.close()
         } catch (error) {
           context.log.warn({ err: error, requestId, fileId: file.id }, 'a source was cut off')
-          controller.error(error)
+          // The reader must not take what it has for the whole file.
+          outgoing.destroy()
         }
       },
       async cancel() {
@@ -44,16 +46,15 @@ export function deliver(
     },
     { highWaterMark: 0 },
   )
-  const { outgoing } = c.env
-  outgoing.once('close', () => {
+  const end = () => {
     opened.close()
     // Everything was read, and all of it handed to the reader's connection.
-    void settleDelivery(context, {
-      paymentId,
-      requestId,
-      delivered: whole && outgoing.writableFinished,
-    })
-  })
+    const delivered = whole && outgoing.writableFinished
+    void settleDelivery(context, { paymentId, requestId, delivered })
+  }
+  // The reader may have left while the payment was settled.
+  if (outgoing.destroyed) end()
+  else outgoing.once('close', end)
   return c.body(stream, range ? 206 : 200)
 }
 
