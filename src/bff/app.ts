@@ -76,7 +76,7 @@ export function createApp(context: ProxyContext, { metrics, readiness }: Parts):
   for (const name of Object.keys(ownRoutes) as OwnEndpointName[])
     mountOwnEndpoint(app, context, name)
   for (const name of Object.keys(routes) as BrowserEndpointName[]) mountEndpoint(app, context, name)
-  mountMethodRefusals(app, knownPaths())
+  mountMethodRefusals(app, knownPaths(context))
   return app
 }
 
@@ -99,15 +99,14 @@ function factsOf(c: HttpContext) {
   }
 }
 
-function knownPaths(): { method: string; path: string }[] {
+function knownPaths({ config }: Pick<ProxyContext, 'config'>): { method: string; path: string }[] {
   const offered = (Object.keys(routes) as BrowserEndpointName[]).map((name) => endpoints[name])
   return [
     ...[...offered, ...Object.values(browserEndpoints)].map(({ method, path }) => ({
       method,
       path: `/api${path}`,
     })),
-    { method: 'GET', path: FILE_PATH },
-    { method: 'GET', path: DOWNLOAD_PATH },
+    ...(config.files ? [FILE_PATH, DOWNLOAD_PATH] : []).map((path) => ({ method: 'GET', path })),
     { method: 'GET', path: EVENTS_PATH },
     { method: 'GET', path: '/health/live' },
     { method: 'GET', path: '/health/ready' },

@@ -84,20 +84,6 @@ export async function insertPurchase(db: Database, purchase: NewPurchase): Promi
     .onConflictDoNothing()
 }
 
-/** What these wallets paid for a file, newest first. */
-export async function findPurchases(
-  db: Database,
-  fileId: string,
-  wallets: readonly string[],
-): Promise<PurchaseRow[]> {
-  if (wallets.length === 0) return []
-  return db
-    .select()
-    .from(filePurchase)
-    .where(and(eq(filePurchase.fileId, fileId), inArray(filePurchase.wallet, [...wallets])))
-    .orderBy(desc(filePurchase.createdAt))
-}
-
 /** The payments of a file's links that are paid and are no purchase yet, oldest first. */
 export async function unrecordedPayments(
   db: Database,

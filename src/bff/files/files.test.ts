@@ -44,7 +44,7 @@ let evm: EvmFixture
 let tokens: EvmTokens
 let fixture: Fixture
 let shop: TestBrowser
-let source: Awaited<ReturnType<typeof openSource>>
+let source: Source
 let miner: NodeJS.Timeout | undefined
 let ahead = 0
 
@@ -102,8 +102,15 @@ const mineAgain = () =>
 
 type Answer = (range: string | undefined, response: ServerResponse) => void
 
+type Source = AsyncDisposable & {
+  url: string
+  answer: Answer
+  /** The header Range of each request. */
+  asked: (string | undefined)[]
+}
+
 /** A merchant's server that wants a key. `answer` is what it does now. */
-async function openSource() {
+async function openSource(): Promise<Source> {
   const server: Server = createServer((request, response) => {
     state.asked.push(request.headers.range)
     const basic = `Basic ${Buffer.from('shop:pass word').toString('base64')}`
@@ -112,10 +119,10 @@ async function openSource() {
     state.answer(request.headers.range, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const state = {
+  const state: Source = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/files/The%20guide.pdf`,
-    answer: serveRanges as Answer,
-    asked: [] as (string | undefined)[],
+    answer: serveRanges,
+    asked: [],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -562,7 +569,7 @@ describe('a program', () => {
       (pending) => Object.keys(pending).length > 0,
     )
     leaving.abort()
-    await expect(left).rejects.toThrow()
+    await expect(left).rejects.toMatchObject({ name: 'AbortError' })
     mineAgain()
     const [row] = await eventually(
       () => purchases(file),
@@ -611,7 +618,7 @@ describe('a program', () => {
     const file = await create()
     const { buy } = await buyer()
     source.answer = afterProbe(answer)
-    await expect(buy(file).then((response) => response.text())).rejects.toThrow()
+    await expect(buy(file).then((response) => response.text())).rejects.toThrow(TypeError)
     const [row] = await purchases(file)
     await eventually(inbox, (ids) => ids.includes(row?.paymentId ?? ''))
     expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1 })
@@ -700,7 +707,7 @@ describe('a wallet that paid', () => {
     // Looking the address up uses nothing up.
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(405)
     const both = await Promise.all([fetch(url), fetch(url)])
-    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 404])
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404])
     expect((await fetch(url)).status).toBe(404)
     const late = addressIn(await ticketFor(browser, file))
     ahead += 60_000

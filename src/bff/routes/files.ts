@@ -23,7 +23,7 @@ import {
 } from '../db/files.ts'
 import { countPayments, setWithdrawn } from '../db/links.ts'
 import { priceWays, urlOf } from '../files/offers.ts'
-import { buys, findOwnPayment, readStatus, type Asked } from '../files/ownership.ts'
+import { findOwnPayment, readStatus, type Asked } from '../files/ownership.ts'
 import { probeSource, SourceError, storeSource, type StoredSource } from '../files/source.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import { refreshPayments } from '../links/refresh.ts'
