@@ -137,7 +137,7 @@ export const BANS: readonly Ban[] = [
   {
     files: ['src/bff'],
     pattern: { regex: String.raw`^#signer/(?!(seal|vaults)\.ts$)` },
-    message: 'The proxy seals with a key of its own, and reaches no wallet.',
+    message: 'The proxy has a separate key for sealing, and reaches no wallet.',
   },
   {
     files: ['src/service/api/handlers.ts'],

@@ -25,7 +25,7 @@ const LANDS_WITHIN_S = 300
 const KNOWN_MS = 30_000
 
 /** One way to pay for a file over x402. */
-export type FileOffer = {
+export type FilePaymentOption = {
   network: Network
   asset: Asset
   /** `extra.assetTransferMethod`; undefined for the scheme's default. */
@@ -44,7 +44,7 @@ export function urlOf({ config }: Pick<ProxyContext, 'config'>, code: string): s
 export function priceWays(
   { networks, sellerWallets }: ProxyContext['config'],
   { currency, amount }: { currency: string; amount: string },
-): Pick<FileOffer, 'network' | 'asset' | 'amountAtomic' | 'payTo'>[] {
+): Pick<FilePaymentOption, 'network' | 'asset' | 'amountAtomic' | 'payTo'>[] {
   return networks.flatMap((network) => {
     const payTo = sellerWallets.find((wallet) => {
       const parsed = parseAddress(wallet)
@@ -66,7 +66,7 @@ export async function offersOf(
   context: ProxyContext,
   file: Pick<FileRow, 'prices'>,
   requestId: string,
-): Promise<FileOffer[]> {
+): Promise<FilePaymentOption[]> {
   const ways = file.prices.flatMap((price) => priceWays(context.config, price))
   const offers = await Promise.all(ways.map((way) => offersOfWay(context, way, requestId)))
   return offers.flat().toSorted((a, b) => Number(a.asset.native) - Number(b.asset.native))
@@ -78,7 +78,7 @@ async function offersOfWay(
   context: ProxyContext,
   way: Way,
   requestId: string,
-): Promise<FileOffer[]> {
+): Promise<FilePaymentOption[]> {
   const { network, asset } = way
   const settled = (await readSupported(context, requestId)).get(network.network)
   const usable = (method: string) => settled?.methods.includes(method) ?? false
@@ -153,7 +153,7 @@ function readDomain(
 export function challengeOf(
   context: ProxyContext,
   file: FileRow,
-  { offers, error }: { offers: readonly FileOffer[]; error: string },
+  { offers, error }: { offers: readonly FilePaymentOption[]; error: string },
 ): { header: string; body: object } {
   const memo = createMemo(file)
   const accepts = offers.map((offer) => requirementsOf(offer, memo))
@@ -174,7 +174,7 @@ function isVersionOne({ network, extra }: Requirements): boolean {
 }
 
 function requirementsOf(
-  { network, asset, method, amountAtomic, payTo, extra }: FileOffer,
+  { network, asset, method, amountAtomic, payTo, extra }: FilePaymentOption,
   memo: string,
 ): Requirements {
   return {
@@ -214,7 +214,7 @@ function codeOf({ memoKey }: Pick<FileRow, 'memoKey'>, nonce: string): string {
 
 /** `readable: false`: the header holds no x402 payment at all. */
 export type ProofReading =
-  | { ok: true; question: Record<string, unknown>; offer: FileOffer }
+  | { ok: true; question: Record<string, unknown>; offer: FilePaymentOption }
   | { ok: false; readable: boolean; reason: string; message: string }
 
 /**
@@ -224,7 +224,7 @@ export type ProofReading =
 export function readProof(
   context: ProxyContext,
   file: FileRow,
-  { header, offers }: { header: string; offers: readonly FileOffer[] },
+  { header, offers }: { header: string; offers: readonly FilePaymentOption[] },
 ): ProofReading {
   const decoded = decodePayload(header)
   if (!decoded.ok)
@@ -260,7 +260,11 @@ export function readProof(
 
 type Decoded = ReturnType<typeof decodeTransaction> | undefined
 
-function isPaidBy(offer: FileOffer, payment: PaymentPayload, transaction: Decoded): boolean {
+function isPaidBy(
+  offer: FilePaymentOption,
+  payment: PaymentPayload,
+  transaction: Decoded,
+): boolean {
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
   if (offer.network.network !== network) return false
   if (payment.x402Version === 2)

@@ -47,13 +47,16 @@ export function buys(context: ProxyContext, file: FileRow, payment: Payment): bo
   )
 }
 
-export type Asked = { context: ProxyContext; visitor: Visitor; requestId: string }
+export type FileRequest = { context: ProxyContext; visitor: Visitor; requestId: string }
 
 /**
  * The payment by which a session has a file: one that it made itself, or one of a wallet that it
  * proved. The service's ledger decides, now.
  */
-export async function findOwnPayment(asked: Asked, file: FileRow): Promise<Payment | undefined> {
+export async function findOwnPayment(
+  asked: FileRequest,
+  file: FileRow,
+): Promise<Payment | undefined> {
   const { context, visitor, requestId } = asked
   const { session } = visitor
   if (!session) return undefined
@@ -84,7 +87,7 @@ export async function findOwnPayment(asked: Asked, file: FileRow): Promise<Payme
 
 /** Undefined for a payment that the service does not know. */
 export async function readStatus(
-  { context, visitor, requestId }: Asked,
+  { context, visitor, requestId }: FileRequest,
   paymentId: string,
 ): Promise<Payment | undefined> {
   try {

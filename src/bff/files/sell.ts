@@ -6,7 +6,7 @@ import type { HttpContext } from '../http/env.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { deliver, settleDelivery } from './deliver.ts'
-import { challengeOf, offersOf, readProof, type FileOffer } from './offers.ts'
+import { challengeOf, offersOf, readProof, type FilePaymentOption } from './offers.ts'
 import { buys, readStatus } from './ownership.ts'
 import { openSource, probeSource, readRange, SourceError, type ByteRange } from './source.ts'
 
@@ -45,7 +45,11 @@ export async function sell(sale: Sale): Promise<Response> {
 }
 
 /** 402: version 2 in the header, version 1 in the body. */
-function ask({ c, context, file }: Sale, offers: readonly FileOffer[], error: string): Response {
+function ask(
+  { c, context, file }: Sale,
+  offers: readonly FilePaymentOption[],
+  error: string,
+): Response {
   if (offers.length === 0)
     throw new ProblemError('SERVICE_UNAVAILABLE', {
       message: 'This file cannot be paid for now. Nothing was charged.',
@@ -79,7 +83,7 @@ type Settled = { paymentId: string; wallet: string }
 
 async function settle(
   sale: Sale,
-  { offers, question }: { offers: readonly FileOffer[]; question: Record<string, unknown> },
+  { offers, question }: { offers: readonly FilePaymentOption[]; question: Record<string, unknown> },
 ): Promise<Settled | Response> {
   const { c, context, file, visitor } = sale
   const requestId = c.get('requestId')
@@ -126,7 +130,7 @@ async function settle(
 
 /**
  * Sends the file to the one request that comes first, once. The proof is public after its settlement:
- * whoever reads it from the chain gets nothing by it.
+ * a reader of the chain gets nothing by it.
  */
 async function send(
   { c, context, file }: Sale,

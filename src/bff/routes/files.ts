@@ -23,7 +23,7 @@ import {
 } from '../db/files.ts'
 import { countPayments, setWithdrawn } from '../db/links.ts'
 import { priceWays, urlOf } from '../files/offers.ts'
-import { findOwnPayment, readStatus, type Asked } from '../files/ownership.ts'
+import { findOwnPayment, readStatus, type FileRequest } from '../files/ownership.ts'
 import { probeSource, SourceError, storeSource, type StoredSource } from '../files/source.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import { refreshPayments } from '../links/refresh.ts'
@@ -60,7 +60,7 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
 }
 
 /** Payments through the links of files, whose payers may not have come back for the file. */
-async function recordPayments(asked: Asked, rows: readonly FileRow[]): Promise<void> {
+async function recordPayments(asked: FileRequest, rows: readonly FileRow[]): Promise<void> {
   const { context, visitor, requestId } = asked
   const owners = new Map(
     rows.flatMap((row) => row.prices.map(({ linkId }) => [linkId, row] as const)),

@@ -44,7 +44,7 @@ export function mountFiles(app: Hono<HonoEnv>, context: ProxyContext): void {
   })
   app.get(DOWNLOAD_PATH, async (c) => {
     c.set('route', 'download')
-    // Whoever looks a link up before it is opened must not use it up.
+    // A program that looks a link up before a person opens it must not use it up.
     if (c.req.method !== 'GET') throw new ProblemError('METHOD_NOT_ALLOWED')
     const ticket = c.req.param('ticket')
     const taken = isCookieValue(ticket)

@@ -68,7 +68,7 @@ export async function readUndelivered(
 }
 
 /**
- * Records that what was paid is delivered, so that no settlement of the proof is told success any more; or that it is not, whoever was told.
+ * Records that what was paid is delivered, so that no settlement of the proof is told success any more; or that it is not, no matter who was told.
  * @throws `NOT_FOUND` for a payment that is unknown, another account's, or not in that state
  */
 export async function decideUndelivered(

@@ -284,7 +284,7 @@ export const refusals = {
     who: 'operator',
     action: 'none',
     title: msg`Files are turned off`,
-    body: msg`Nothing was changed. Ask the operator to set PUBLIC_URL.`,
+    body: msg`Nothing was changed. Ask the operator.`,
   },
   payee_required: {
     who: 'you',

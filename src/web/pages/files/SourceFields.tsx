@@ -171,7 +171,7 @@ function S3Fields({ form, errors, sealed, set }: Part) {
     ['endpoint', t`Endpoint`, 'https://s3.eu-central-1.amazonaws.com'],
     ['region', t`Region`, 'eu-central-1'],
     ['bucket', t`Bucket`, 'books'],
-    ['key', t`Key`, 'guides/guide.pdf'],
+    ['key', t`Object key`, 'guides/guide.pdf'],
   ] as const
   return (
     <div className="grid gap-5 sm:grid-cols-2">
