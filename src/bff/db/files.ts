@@ -1,4 +1,17 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, notExists, or, sql } from 'drizzle-orm'
+import {
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  notExists,
+  or,
+  sql,
+} from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import {
   filePurchase,
@@ -20,17 +33,32 @@ export async function insertFile(db: Database, row: FileRow): Promise<void> {
   await db.insert(fileSale).values(row)
 }
 
-/** Newest first. */
+const { content: _, ...withoutContent } = getTableColumns(fileSale)
+/** A text is read when it is sent: prices and lists do without. */
+const LIGHT = { ...withoutContent, content: sql<null>`null` }
+
+/** The text of a file whose source is one. */
+export async function findContent(db: Database, id: string): Promise<string | null> {
+  const [row] = await db
+    .select({ content: fileSale.content })
+    .from(fileSale)
+    .where(eq(fileSale.id, id))
+  return row?.content ?? null
+}
+
+/** Newest first; without their texts. */
 export async function listFiles(db: Database, limit: number): Promise<FileRow[]> {
-  return db.select().from(fileSale).orderBy(desc(fileSale.createdAt), fileSale.id).limit(limit)
+  return db.select(LIGHT).from(fileSale).orderBy(desc(fileSale.createdAt), fileSale.id).limit(limit)
 }
 
+/** Without its text. */
 export async function findFile(db: Database, id: string): Promise<FileRow | undefined> {
-  return (await db.select().from(fileSale).where(eq(fileSale.id, id)))[0]
+  return (await db.select(LIGHT).from(fileSale).where(eq(fileSale.id, id)))[0]
 }
 
+/** Without its text. */
 export async function findFileByCode(db: Database, code: string): Promise<FileRow | undefined> {
-  return (await db.select().from(fileSale).where(eq(fileSale.code, code)))[0]
+  return (await db.select(LIGHT).from(fileSale).where(eq(fileSale.code, code)))[0]
 }
 
 /** What may change of a file. */
@@ -41,7 +69,7 @@ export async function updateFile(
   id: string,
   change: FileChange,
 ): Promise<FileRow | undefined> {
-  return (await db.update(fileSale).set(change).where(eq(fileSale.id, id)).returning())[0]
+  return (await db.update(fileSale).set(change).where(eq(fileSale.id, id)).returning(LIGHT))[0]
 }
 
 /** @returns whether it was there and nobody has bought it */

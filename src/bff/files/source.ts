@@ -8,7 +8,7 @@ import { refuseUrl } from '#egress/refuse-url.ts'
 import { seal, unseal, type Owner } from '#signer/seal.ts'
 import type { FilesConfig } from '../config/config.ts'
 import type { ProxyContext } from '../context/context.ts'
-import type { FileRow } from '../db/files.ts'
+import { findContent, type FileRow } from '../db/files.ts'
 import { requireNoProblems } from '../http/parse.ts'
 
 const ANSWER_MS = 15_000
@@ -65,6 +65,8 @@ export type StoredSource = Pick<
   FileRow,
   'id' | 'source' | 'sourceId' | 'credential' | 'content' | 'ranges'
 >
+
+type SourceContext = Pick<ProxyContext, 'config' | 'vault' | 'db'>
 
 type Secret =
   | { type: 'header'; name: string; value: string }
@@ -132,11 +134,11 @@ function sorted(source: FileSource): [string, string][] {
 
 /** What the source says of its file now. @throws SourceError */
 export async function probeSource(
-  context: Pick<ProxyContext, 'config' | 'vault'>,
+  context: SourceContext,
   file: StoredSource,
 ): Promise<SourceFacts> {
   if (file.source.kind === 'text') {
-    const size = Buffer.byteLength(file.content ?? '')
+    const size = Buffer.byteLength(await textOf(context.db, file))
     return { size, mimeType: 'text/plain; charset=utf-8', ranges: true }
   }
   const opened = await openSource(context, file, { start: 0, end: 0 })
@@ -154,11 +156,11 @@ export async function probeSource(
  * @throws SourceError
  */
 export async function openSource(
-  { config, vault }: Pick<ProxyContext, 'config' | 'vault'>,
+  { config, vault, db }: SourceContext,
   file: StoredSource,
   range?: ByteRange,
 ): Promise<OpenedSource> {
-  if (file.source.kind === 'text') return openText(file.content ?? '', range)
+  if (file.source.kind === 'text') return openText(await textOf(db, file), range)
   const secret = file.credential && (await openSecret(vault, file))
   const headers: Record<string, string> = range
     ? { range: `bytes=${range.start}-${range.end}` }
@@ -171,6 +173,11 @@ export async function openSource(
     stream.close()
     throw error
   }
+}
+
+/** As it was entered, or as it is kept. */
+async function textOf(db: ProxyContext['db'], { id, content }: StoredSource): Promise<string> {
+  return content ?? (await findContent(db, id)) ?? ''
 }
 
 async function openSecret(
