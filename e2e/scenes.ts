@@ -292,6 +292,16 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
   },
+  files: async (page) => {
+    await signIn(page)
+    await page.goto('/files')
+    await page.getByText(text('No files yet')).waitFor()
+  },
+  'files-new': async (page, net) => {
+    await scenes['files']?.(page, net)
+    await page.getByRole('button', { name: text('Sell a file') }).click()
+    await page.getByText(text('HTTPS address')).click()
+  },
   people: async (page) => {
     await signIn(page)
     await page.goto('/people')

@@ -13,6 +13,7 @@ const PATHS = [
   '/explore',
   '/links',
   '/developers',
+  '/files',
   '/people',
   '/join',
   '/settings',

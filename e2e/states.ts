@@ -130,6 +130,13 @@ export const STATES = [
   'developers: webhook secret',
   'developers: webhook log',
 
+  'files: signed out',
+  'files: list',
+  'files: to sell',
+  'file: to buy',
+  'file: bought',
+  'file: not found',
+
   'people: signed out',
   'people: not an owner',
   'people: people and log',

@@ -169,6 +169,10 @@ export const REFUSAL_CODES = [
   'role_held',
   'role_configured',
   'invitation_over',
+  'file_not_paid',
+  'file_sold_lately',
+  'file_bought',
+  'files_off',
 ] as const
 export type RefusalCode = (typeof REFUSAL_CODES)[number]
 
@@ -197,6 +201,17 @@ const OTHER_REFUSAL_CODES = [
   'over_fee',
   'over_payment',
   'over_day',
+  // The source of a file on sale gives none now; the others say why, to its merchant.
+  'source_unavailable',
+  'source_address',
+  'source_unreachable',
+  'source_refused',
+  'source_missing',
+  'source_redirect',
+  'source_too_large',
+  'source_empty',
+  'source_answer',
+  'source_sealed',
 ] as const
 
 /** A reason without parameters; those of payment proofs are part of it. */

@@ -33,6 +33,10 @@ import { insertTestPayment } from './service-app.ts'
 const RIGHTS: Readonly<Record<string, string>> = {
   'bff.audit_entry': 'SI outcome',
   'bff.challenge': 'SID',
+  'bff.file_purchase': 'SI delivered_at downloads reported_at sending_until',
+  'bff.file_sale':
+    'SID content credential file_name mime_type name ranges size source source_id withdrawn_at',
+  'bff.file_ticket': 'SID',
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
   'bff.invitation': 'SID',
   'bff.link_key': 'SI',

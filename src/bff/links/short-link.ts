@@ -32,7 +32,7 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const CODE_LENGTH = 12
 
 /** 12 base58 characters, each as likely as any other: 70.3 random bits. */
-function createCode(): string {
+export function createCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => BASE58.charAt(randomInt(BASE58.length))).join('')
 }
 

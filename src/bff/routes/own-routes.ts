@@ -19,6 +19,17 @@ import { hashCookieValue } from '../session/random.ts'
 import { requireRole } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
+import {
+  fileCheck,
+  fileCreate,
+  fileDelete,
+  fileDownload,
+  fileList,
+  fileOpen,
+  fileRestore,
+  fileUpdate,
+  fileWithdraw,
+} from './files.ts'
 import { hostedIntent } from './hosted-intent.ts'
 import { linkPay } from './link-pay.ts'
 import {
@@ -240,4 +251,13 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   peopleChange,
   peopleRemove,
   auditRead,
+  fileList,
+  fileCreate,
+  fileCheck,
+  fileUpdate,
+  fileWithdraw,
+  fileRestore,
+  fileDelete,
+  fileOpen,
+  fileDownload,
 }

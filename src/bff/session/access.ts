@@ -40,6 +40,8 @@ export const ACCESS: {
   paymentSummary: 'anybody',
   tokenInfo: 'anybody',
   peopleJoin: 'anybody',
+  fileOpen: 'anybody',
+  fileDownload: 'anybody',
 
   linkList: 'viewer',
   hostedWallets: 'viewer',
@@ -49,6 +51,7 @@ export const ACCESS: {
   usage: 'viewer',
   webhookList: 'viewer',
   webhookDeliveries: 'viewer',
+  fileList: 'viewer',
 
   linkCreate: 'operator',
   shortLinkCreate: 'operator',
@@ -67,6 +70,12 @@ export const ACCESS: {
   webhookRotate: 'operator',
   webhookTest: 'operator',
   webhookRedeliver: 'operator',
+  fileCreate: 'operator',
+  fileCheck: 'operator',
+  fileUpdate: 'operator',
+  fileWithdraw: 'operator',
+  fileRestore: 'operator',
+  fileDelete: 'operator',
 
   approval: 'owner',
   apiKeyCreate: 'owner',

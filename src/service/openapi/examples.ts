@@ -424,6 +424,7 @@ export const examples: {
       mintAuthority: 'BJE5MMbqXjVwjAF7oxwPYXnTXDyspzZyt4vwenNw5ruG',
       freezeAuthority: '7dGbd2QZcCKcTndnHcTL8q7SMVXAkp688NTQYwrRCrar',
       eip3009: false,
+      signingDomain: null,
       permit2Allowance: null,
     },
   },

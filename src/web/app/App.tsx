@@ -112,8 +112,7 @@ function Fixture({ title }: { title: string | undefined }) {
         ) : (
           <Loading />
         )
-        // A customer with a payment link sees the merchant's page, which brings its own frame.
-        if (view.match?.name === 'payLink') return page
+        if (view.match && OWN_FRAME.has(view.match.name)) return page
         if (view.match?.name === 'checkout')
           return (
             <CheckoutFrame session={session} title={siteTitle}>
@@ -125,6 +124,9 @@ function Fixture({ title }: { title: string | undefined }) {
     </RouterProvider>
   )
 }
+
+/** A customer with a payment link or a file sees the merchant's page, which brings its own frame. */
+const OWN_FRAME: ReadonlySet<RouteName> = new Set(['payLink', 'file'])
 
 /**
  * People of the account pay from the dashboard; to everyone else the checkout is the merchant's

@@ -254,6 +254,31 @@ export const refusals = {
     title: msg`Invitation no longer valid`,
     body: msg`Nothing was changed. Ask an owner for a new one.`,
   },
+  file_not_paid: {
+    ...role,
+    title: msg`Not bought with this wallet`,
+    body: msg`Nothing was changed. Use the wallet that paid.`,
+  },
+  file_sold_lately: {
+    ...role,
+    who: 'time',
+    action: 'wait',
+    title: msg`Withdraw the file first`,
+    body: msg`Nothing was changed. Delete it a day later.`,
+  },
+  file_bought: {
+    ...role,
+    action: 'none',
+    title: msg`File has buyers`,
+    body: msg`Nothing was changed. Buyers may read it again.`,
+  },
+  files_off: {
+    ...role,
+    who: 'operator',
+    action: 'none',
+    title: msg`Files are turned off`,
+    body: msg`Nothing was changed. Ask the operator.`,
+  },
   payee_required: {
     who: 'you',
     action: 'sign_in',

@@ -58,6 +58,9 @@ export const routes = {
       create: choice(['link']),
     }),
   },
+  files: { title: msg`Files`, search: v.object({}) },
+  /** `payment`: the payment that the reader comes back from. */
+  file: { title: msg`File`, search: v.object({ payment: text(40) }) },
   payments: {
     title: msg`Payments`,
     search: v.object({

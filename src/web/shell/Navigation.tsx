@@ -35,6 +35,14 @@ const items: readonly {
     pages: ['links'],
     merchantOnly: true,
   },
+  {
+    to: pathTo('files', {}),
+    label: msg`Files`,
+    icon: 'download',
+    pages: ['files'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   {
     to: pathTo('verify', {}),
