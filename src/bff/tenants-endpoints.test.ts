@@ -56,6 +56,7 @@ type Facts = {
   link: string
   linkId: string
   code: string
+  product: string
   key: string
   webhook: string
   transferId: string
@@ -133,6 +134,7 @@ const ofWebhook = (path: string, body?: object): Cell => ({
     ...(body === undefined ? {} : { body }),
   }),
 })
+const PRODUCT = { name: 'Tea', price: { currency: 'ETH', amount: '0.01' } }
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
 const MATRIX: Record<string, readonly Cell[]> = {
@@ -370,6 +372,32 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /links/restore': [
     { ...OPERATOR, request: ({ linkId }) => ({ path: '/links/restore', body: { id: linkId } }) },
   ],
+  'GET /products': [{ ...READER, ...plain('/products') }],
+  'POST /products': [
+    { ...OPERATOR, request: () => ({ path: '/products', body: { ...PRODUCT, name: 'theirs' } }) },
+  ],
+  'POST /products/update': [
+    {
+      ...OPERATOR,
+      request: ({ product }) => ({ path: '/products/update', body: { id: product, ...PRODUCT } }),
+    },
+  ],
+  'POST /products/archive': [
+    {
+      ...OPERATOR,
+      request: ({ product }) => ({
+        path: '/products/archive',
+        body: { id: product, archived: false },
+      }),
+    },
+  ],
+  // For the holder of an id, which links show; this one belongs to none.
+  'POST /images/read': [
+    {
+      ...ANYBODY,
+      request: () => ({ path: '/images/read', body: { ids: [`img_${'1'.repeat(22)}`] } }),
+    },
+  ],
   'POST /link/read': [
     { ...ANYBODY, request: ({ link }) => ({ path: '/link/read', body: { link } }) },
   ],
@@ -532,6 +560,7 @@ beforeAll(async () => {
       await operator.post('/api/links/short', { price: { currency: 'ETH', amount: '0.01' } }),
     ),
   )
+  const product = succeed(asReply(await operator.post('/api/products', PRODUCT)))
   const webhook = succeed(
     asReply(await operator.post('/api/webhooks', { url: 'https://shop.example/events' })),
   )
@@ -546,6 +575,7 @@ beforeAll(async () => {
     link: textAt(link.body, 'link.link'),
     linkId: textAt(link.body, 'link.terms.id'),
     code: textAt(short.body, 'link.link'),
+    product: textAt(product.body, 'product.id'),
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
@@ -709,6 +739,6 @@ async function snapshot(): Promise<unknown> {
   return [
     ofSeller,
     ofBuyer,
-    await readOwn((path) => operator.get(path).then(asReply), ['/api/links']),
+    await readOwn((path) => operator.get(path).then(asReply), ['/api/links', '/api/products']),
   ]
 }

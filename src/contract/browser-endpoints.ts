@@ -15,6 +15,8 @@ import {
   wellFormed,
 } from './fields.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
+import { MOST_IMAGE_BYTES } from './image.ts'
+import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
@@ -50,6 +52,26 @@ const linkTexts = {
   maxPayments: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
   returnUrl: v.optional(returnUrl),
 }
+
+const price = v.strictObject({ currency: boundedText(12), amount: decimalText })
+const productId = v.pipe(
+  v.string(),
+  v.regex(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected prd_ and 22 base58 characters.'),
+)
+const imageId = v.pipe(
+  v.string(),
+  v.regex(/^img_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected img_ and 22 base58 characters.'),
+)
+/** The bytes of a picture in base64, in its one spelling. */
+const imageData = v.pipe(
+  v.string(),
+  v.maxLength(
+    Math.ceil(MOST_IMAGE_BYTES / 3) * 4,
+    `Expected at most ${MOST_IMAGE_BYTES} bytes in base64.`,
+  ),
+  v.base64('Expected base64.'),
+)
+const productFields = { name: text(120), description: v.optional(text(500)), price }
 
 const intentNonce = v.pipe(
   v.string(),
@@ -126,7 +148,9 @@ const rows = {
       noArray,
       v.strictObject({
         /** Of one piece: an ISO 4217 currency of `GET /config`, or the symbol of an asset. */
-        price: v.optional(v.strictObject({ currency: boundedText(12), amount: decimalText })),
+        price: v.optional(price),
+        /** In place of `price` and `description`: what the link sells. */
+        product: v.optional(productId),
         /** One way to pay; without it, every network and currency that fits the price. */
         only: v.optional(
           v.strictObject({
@@ -140,6 +164,27 @@ const rows = {
         ...linkTexts,
       }),
     ),
+  },
+  productCreate: {
+    body: v.strictObject({ ...productFields, image: v.optional(imageData) }),
+  },
+  productUpdate: {
+    body: v.strictObject({
+      id: productId,
+      ...productFields,
+      /** Another picture; null: none. Without it, the picture stays. */
+      image: v.optional(v.nullable(imageData)),
+    }),
+  },
+  productArchive: { body: v.strictObject({ id: productId, archived: v.boolean() }) },
+  imageRead: {
+    body: v.strictObject({
+      ids: v.pipe(
+        v.array(imageId),
+        v.minLength(1),
+        v.maxLength(MOST_IMAGES, `Expected at most ${MOST_IMAGES} ids.`),
+      ),
+    }),
   },
   linkOpen: { body: v.strictObject({ link: linkCode }) },
   linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },

@@ -10,6 +10,7 @@ import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
+import { productEndpoints } from './product-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
 import { RelayReply } from './relay.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
@@ -128,6 +129,7 @@ export const serviceCalls = {
 export const proxyCalls = {
   ...dashboardEndpoints,
   ...linkEndpoints,
+  ...productEndpoints,
   ...hostedEndpoints,
   ...approvalEndpoints,
   ...noteEndpoints,

@@ -95,6 +95,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
         'payment',
         'payments',
         'people',
+        'products',
         'settings',
         'verify',
       ].map((page) => `pages/${page}`),

@@ -40,6 +40,8 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.payment_contact': 'SID',
   'bff.payment_link': 'SI withdrawn_at',
   'bff.payment_note': 'SI labels note reconciled_at updated_at updated_by',
+  'bff.product': 'SI archived_at description image_id name price',
+  'bff.product_image': 'SI',
   'bff.session': 'SID cookie_hash expires_at idle_at wallets',
   'bff.session_payment': 'SI',
   'bff.wallet_role': 'SID given_at given_by role',

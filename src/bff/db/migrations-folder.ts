@@ -27,6 +27,8 @@ const RIGHTS: RuntimeRights = {
     insert: true,
     update: ['labels', 'note', 'reconciled_at', 'updated_by', 'updated_at'],
   },
+  product: { insert: true, update: ['name', 'description', 'price', 'image_id', 'archived_at'] },
+  product_image: { insert: true },
   session: {
     insert: true,
     update: ['cookie_hash', 'wallets', 'idle_at', 'expires_at'],

@@ -10,7 +10,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import type { ShortTerms } from '#contract/payment-link.ts'
+import type { ItemPrice, ShortTerms } from '#contract/payment-link.ts'
 import type { Role } from '#contract/role.ts'
 
 /**
@@ -129,6 +129,33 @@ export const paymentLink = bff.table(
     uniqueIndex('payment_link_code').on(t.code),
   ],
 )
+
+/** What the merchant sells. A link made from it copies what it needs. */
+export const product = bff.table(
+  'product',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    description: text(),
+    price: jsonb().$type<ItemPrice>().notNull(),
+    imageId: text().references(() => productImage.id),
+    archivedAt: at('archived_at'),
+    /** The operator's wallet. */
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('product_created').on(t.createdAt)],
+)
+
+/** A picture. It never changes and stays: links that show it may be printed. */
+export const productImage = bff.table('product_image', {
+  id: text().primaryKey(),
+  /** One of the types that `imageTypeOf` knows. */
+  type: text().notNull(),
+  /** Base64. */
+  data: text().notNull(),
+  createdAt: at('created_at').notNull(),
+})
 
 /** A payment through a link, recorded before it is built. */
 export const linkPayment = bff.table(

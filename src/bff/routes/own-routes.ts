@@ -41,6 +41,7 @@ import {
   peopleRemove,
   peopleUninvite,
 } from './people.ts'
+import { imageRead, productArchive, productCreate, productList, productUpdate } from './products.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
 
@@ -224,6 +225,11 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   linkOpen,
   linkSurplus,
   linkPay,
+  productList,
+  productCreate,
+  productUpdate,
+  productArchive,
+  imageRead,
   hostedWallets,
   hostedIntent,
   hostedSend,

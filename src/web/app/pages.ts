@@ -16,6 +16,10 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/checkout/PayLinkPage.tsx').then((module) => ({ default: module.PayLinkPage })),
   links: () =>
     import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
+  products: () =>
+    import('../pages/products/ProductsPage.tsx').then((module) => ({
+      default: module.ProductsPage,
+    })),
   payments: () =>
     import('../pages/payments/PaymentsPage.tsx').then((module) => ({
       default: module.PaymentsPage,
@@ -46,6 +50,7 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   checkout: ['checkout', 'paying'],
   payLink: ['checkout', 'paying'],
   links: ['links', 'paying'],
+  products: ['products', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
   developers: ['developers', 'paying'],

@@ -8,6 +8,7 @@ export const pagePaths = {
   /** A seller's link: its terms are in it, signed. */
   payLink: '/pay/:link',
   links: '/links',
+  products: '/products',
   payments: '/payments',
   payment: '/payments/:paymentId',
   developers: '/developers',

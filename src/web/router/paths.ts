@@ -48,7 +48,12 @@ export const routes = {
     }),
   },
   payLink: { title: msg`Pay`, search: v.object({ payment: text(40) }) },
-  links: { title: msg`Payment links`, search: v.object({}) },
+  links: {
+    title: msg`Payment links`,
+    /** A product to make a link from. */
+    search: v.object({ product: spelled(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/) }),
+  },
+  products: { title: msg`Products`, search: v.object({}) },
   payments: {
     title: msg`Payments`,
     search: v.object({

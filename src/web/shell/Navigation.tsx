@@ -32,7 +32,7 @@ const items: readonly {
     to: pathTo('links', {}),
     label: msg`Payment links`,
     icon: 'link',
-    pages: ['links'],
+    pages: ['links', 'products'],
     merchantOnly: true,
   },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },

@@ -8,6 +8,7 @@ import {
   type LinkView,
   type OpenLink,
 } from '../../payment-flow/form/open-link.ts'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { AddressDisclosure } from '../../payment-flow/steps/ReviewSummary.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -108,8 +109,19 @@ function Refused({ problem }: { problem: LinkProblem }) {
 }
 
 /** What is paid for. It stays on every step. */
-function LinkItem({ link: { terms } }: { link: OpenLink }) {
+function LinkItem({ link: { terms, item } }: { link: OpenLink }) {
   const { description, reference } = terms
+  if (item)
+    return (
+      <>
+        <ItemSummary item={item} />
+        {reference && (
+          <p className="mb-2 text-muted [overflow-wrap:anywhere]">
+            <UntrustedText text={reference} />
+          </p>
+        )}
+      </>
+    )
   if (!description && !reference) return null
   return (
     <p className="mb-2 text-muted [overflow-wrap:anywhere]">
