@@ -57,6 +57,8 @@ type Facts = {
   linkId: string
   code: string
   product: string
+  draft: string
+  invoice: string
   key: string
   webhook: string
   transferId: string
@@ -135,6 +137,15 @@ const ofWebhook = (path: string, body?: object): Cell => ({
   }),
 })
 const PRODUCT = { name: 'Tea', price: { currency: 'ETH', amount: '0.01' } }
+const INVOICE = {
+  dueOn: '2099-12-31',
+  currency: 'ETH',
+  lines: [{ name: 'Tea', quantity: '1', unitPrice: '0.01', taxPercent: null }],
+}
+const ofInvoice = (path: string): Cell => ({
+  ...OPERATOR,
+  request: ({ invoice }) => ({ path: `/invoices${path}`, body: { id: invoice } }),
+})
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
 const MATRIX: Record<string, readonly Cell[]> = {
@@ -391,6 +402,30 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  'POST /invoices/list': [{ ...READER, request: () => ({ path: '/invoices/list', body: {} }) }],
+  'POST /invoices/read': [{ ...ofInvoice('/read'), ...READER }],
+  'GET /invoices/customers': [{ ...READER, ...plain('/invoices/customers') }],
+  'POST /invoices': [{ ...OPERATOR, request: () => ({ path: '/invoices', body: INVOICE }) }],
+  'POST /invoices/delete': [
+    { ...OPERATOR, request: ({ draft }) => ({ path: '/invoices/delete', body: { id: draft } }) },
+  ],
+  'POST /invoices/void': [ofInvoice('/void')],
+  'POST /invoices/unvoid': [ofInvoice('/unvoid')],
+  // It is issued already, or void.
+  'POST /invoices/issue': [{ ...ofInvoice('/issue'), operator: 'INVALID_PARAMETERS' }],
+  'POST /invoices/prefix': [
+    { ...OPERATOR, request: () => ({ path: '/invoices/prefix', body: { prefix: 'X-' } }) },
+  ],
+  'POST /invoices/forget-customer': [
+    {
+      ...OPERATOR,
+      operator: 'NOT_FOUND',
+      request: () => ({
+        path: '/invoices/forget-customer',
+        body: { id: `cus_${'1'.repeat(22)}` },
+      }),
+    },
+  ],
   // For the holder of an id, which links show; this one belongs to none.
   'POST /images/read': [
     {
@@ -561,6 +596,13 @@ beforeAll(async () => {
     ),
   )
   const product = succeed(asReply(await operator.post('/api/products', PRODUCT)))
+  const drafts = await Promise.all(
+    [1, 2].map(async () =>
+      textAt(succeed(asReply(await operator.post('/api/invoices', INVOICE))).body, 'invoice.id'),
+    ),
+  )
+  const [draft = '', invoice = ''] = drafts
+  succeed(asReply(await operator.post('/api/invoices/issue', { id: invoice })))
   const webhook = succeed(
     asReply(await operator.post('/api/webhooks', { url: 'https://shop.example/events' })),
   )
@@ -576,6 +618,8 @@ beforeAll(async () => {
     linkId: textAt(link.body, 'link.terms.id'),
     code: textAt(short.body, 'link.link'),
     product: textAt(product.body, 'product.id'),
+    draft,
+    invoice,
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
@@ -740,5 +784,6 @@ async function snapshot(): Promise<unknown> {
     ofSeller,
     ofBuyer,
     await readOwn((path) => operator.get(path).then(asReply), ['/api/links', '/api/products']),
+    (await operator.post('/api/invoices/list', {})).json,
   ]
 }

@@ -16,6 +16,7 @@ import {
 } from './fields.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
 import { MOST_IMAGE_BYTES } from './image.ts'
+import { day, INVOICE_STATES, InvoiceLine, MOST_LINES } from './invoice.ts'
 import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
@@ -71,6 +72,15 @@ const imageData = v.pipe(
   ),
   v.base64('Expected base64.'),
 )
+const invoiceId = v.pipe(
+  v.string(),
+  v.regex(/^ivc_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected ivc_ and 22 base58 characters.'),
+)
+const customerId = v.pipe(
+  v.string(),
+  v.regex(/^cus_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected cus_ and 22 base58 characters.'),
+)
+const ofInvoice = { body: v.strictObject({ id: invoiceId }) }
 const productFields = { name: text(120), description: v.optional(text(500)), price }
 
 const intentNonce = v.pipe(
@@ -177,6 +187,57 @@ const rows = {
     }),
   },
   productArchive: { body: v.strictObject({ id: productId, archived: v.boolean() }) },
+  invoiceList: {
+    body: v.pipe(
+      v.unknown(),
+      noArray,
+      v.strictObject({
+        state: v.optional(v.picklist(INVOICE_STATES)),
+        /** A part of the number, or of the customer's name or e-mail address. */
+        q: v.optional(text(100)),
+        before: v.optional(auditId),
+      }),
+    ),
+  },
+  invoiceRead: ofInvoice,
+  invoiceSave: {
+    body: v.strictObject({
+      /** A draft to replace. */
+      id: v.optional(invoiceId),
+      dueOn: day,
+      currency: boundedText(12),
+      lines: v.pipe(
+        v.array(v.strictObject({ ...InvoiceLine.entries, name: text(200) })),
+        v.minLength(1, 'Expected a line.'),
+        v.maxLength(MOST_LINES, `Expected at most ${MOST_LINES} lines.`),
+      ),
+      customer: v.optional(
+        v.strictObject({
+          name: text(200),
+          email: v.optional(emailAddress),
+          address: v.optional(text(500)),
+        }),
+      ),
+      note: v.optional(text(1000)),
+    }),
+  },
+  invoiceDelete: ofInvoice,
+  invoiceIssue: ofInvoice,
+  invoiceVoid: ofInvoice,
+  invoiceUnvoid: ofInvoice,
+  invoicePrefix: {
+    body: v.strictObject({
+      /** No digit at the end: then no two prefixes make one number. */
+      prefix: v.pipe(
+        v.string(),
+        v.regex(
+          /^([A-Za-z0-9/_.-]{0,19}[A-Za-z/_.-])?$/,
+          'Expected at most 20 letters, digits and / _ . - without a digit at the end.',
+        ),
+      ),
+    }),
+  },
+  invoiceForget: { body: v.strictObject({ id: customerId }) },
   imageRead: {
     body: v.strictObject({
       ids: v.pipe(

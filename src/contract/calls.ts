@@ -6,6 +6,7 @@ import { FacilitatorVerifyBody } from './facilitator.ts'
 import { timestamp, atomic } from './fields.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
 import { approvalEndpoints } from './approval.ts'
+import { invoiceEndpoints } from './invoice-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
@@ -130,6 +131,7 @@ export const proxyCalls = {
   ...dashboardEndpoints,
   ...linkEndpoints,
   ...productEndpoints,
+  ...invoiceEndpoints,
   ...hostedEndpoints,
   ...approvalEndpoints,
   ...noteEndpoints,

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { atomic, boundedText, timestamp } from './fields.ts'
+import { InvoiceFace } from './invoice.ts'
 import { decimalText } from './quote.ts'
 
 /**
@@ -80,6 +81,8 @@ export const ShortTerms = v.object({
   price: v.nullable(ItemPrice),
   /** Null: it was made from no product. */
   item: v.optional(v.nullable(LinkItem), null),
+  /** The invoice that it pays. */
+  invoice: v.optional(v.nullable(InvoiceFace), null),
   /** The one way to pay it; null: every network and currency that fits the price. */
   only: v.nullable(v.object({ network: v.string(), recipient: v.string(), asset: v.string() })),
   /** How many pieces a payer may buy at once; 1: the payer is not asked. */

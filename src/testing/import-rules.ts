@@ -90,6 +90,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
         'checkout',
         'developers',
         'explore',
+        'invoices',
         'links',
         'overview',
         'payment',

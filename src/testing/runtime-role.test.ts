@@ -35,6 +35,10 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.challenge': 'SID',
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
   'bff.invitation': 'SID',
+  'bff.invoice':
+    'SID currency customer_id due_on issued_on lines link_id note number sequence state total',
+  'bff.invoice_customer': 'SID used_at',
+  'bff.invoice_numbering': 'SI last prefix',
   'bff.link_key': 'SI',
   'bff.link_payment': 'SID arrival payment_id session_id status',
   'bff.payment_contact': 'SID',

@@ -3,8 +3,8 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
 
 /**
  * What the proxy does with its tables at run time, and all that a separate runtime role may. Links,
- * their keys and notes are never deleted; triggers keep the payments of links and what operators
- * signed.
+ * their keys and notes are never deleted; triggers keep the payments of links, invoices with a
+ * number, and what operators signed.
  */
 const RIGHTS: RuntimeRights = {
   audit_entry: { insert: true, update: ['outcome'] },
@@ -15,6 +15,25 @@ const RIGHTS: RuntimeRights = {
     delete: true,
   },
   invitation: { insert: true, delete: true },
+  invoice: {
+    insert: true,
+    update: [
+      'state',
+      'sequence',
+      'number',
+      'issued_on',
+      'due_on',
+      'customer_id',
+      'currency',
+      'lines',
+      'total',
+      'note',
+      'link_id',
+    ],
+    delete: true,
+  },
+  invoice_customer: { insert: true, update: ['used_at'], delete: true },
+  invoice_numbering: { insert: true, update: ['prefix', 'last'] },
   link_key: { insert: true },
   link_payment: {
     insert: true,

@@ -7,7 +7,14 @@ import { createId } from '#contract/id.ts'
 import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import type { ItemPrice, LinkTerms, ShortTerms } from '#contract/payment-link.ts'
-import { amountAtRate, isPrice, priceOf, QUOTE_LASTS_MS, type RateQuote } from '#contract/quote.ts'
+import {
+  amountAtRate,
+  isPrice,
+  priceOf,
+  QUOTE_LASTS_MS,
+  RATE_DECIMALS,
+  type RateQuote,
+} from '#contract/quote.ts'
 import type { BffConfig } from '../config/config.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
@@ -41,7 +48,12 @@ export async function createShortLink(
   return row
 }
 
-function shortLinkRow({ now }: ProxyContext, short: ShortTerms, createdBy: string): LinkRow {
+/** The row of a short link with these terms, under a new code. */
+export function shortLinkRow(
+  { now }: Pick<ProxyContext, 'now'>,
+  short: ShortTerms,
+  createdBy: string,
+): LinkRow {
   const code = createCode()
   return {
     id: short.id,
@@ -77,6 +89,7 @@ async function readTerms(context: ProxyContext, asked: ShortLinkRequest): Promis
       description: item.description,
       image: item.imageId,
     },
+    invoice: null,
     only,
     maxPieces: asked.maxPieces ?? 1,
     askEmail: asked.askEmail ?? false,
@@ -101,6 +114,12 @@ async function readItem(
   if (price) details['price'] = 'The product sets this.'
   if (description !== undefined) details['description'] = 'The product sets this.'
   return row ?? null
+}
+
+/** The decimals that an amount in an asset may have on every network where the merchant takes it. */
+export function assetDecimals({ config }: Pick<ProxyContext, 'config'>, symbol: string): number {
+  const ways = waysOf(config, null).filter(({ asset }) => asset.symbol === symbol)
+  return Math.min(RATE_DECIMALS, ...ways.map(({ asset }) => asset.decimals))
 }
 
 /** A price in fiat or in an asset that the merchant can be paid in; `details` gets what is wrong with it. */

@@ -20,6 +20,18 @@ import { requireRole } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { hostedIntent } from './hosted-intent.ts'
+import {
+  invoiceCustomers,
+  invoiceDelete,
+  invoiceForget,
+  invoiceIssue,
+  invoiceList,
+  invoicePrefix,
+  invoiceRead,
+  invoiceSave,
+  invoiceUnvoid,
+  invoiceVoid,
+} from './invoices.ts'
 import { linkPay } from './link-pay.ts'
 import {
   linkCreate,
@@ -230,6 +242,16 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   productUpdate,
   productArchive,
   imageRead,
+  invoiceCustomers,
+  invoiceDelete,
+  invoiceForget,
+  invoiceIssue,
+  invoiceList,
+  invoicePrefix,
+  invoiceRead,
+  invoiceSave,
+  invoiceUnvoid,
+  invoiceVoid,
   hostedWallets,
   hostedIntent,
   hostedSend,

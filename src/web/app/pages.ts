@@ -20,6 +20,14 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/products/ProductsPage.tsx').then((module) => ({
       default: module.ProductsPage,
     })),
+  invoices: () =>
+    import('../pages/invoices/InvoicesPage.tsx').then((module) => ({
+      default: module.InvoicesPage,
+    })),
+  invoice: () =>
+    import('../pages/invoices/InvoicePage.tsx').then((module) => ({
+      default: module.InvoicePage,
+    })),
   payments: () =>
     import('../pages/payments/PaymentsPage.tsx').then((module) => ({
       default: module.PaymentsPage,
@@ -51,6 +59,8 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   payLink: ['checkout', 'paying'],
   links: ['links', 'paying'],
   products: ['products', 'paying'],
+  invoices: ['invoices', 'paying'],
+  invoice: ['invoices', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
   developers: ['developers', 'paying'],

@@ -9,6 +9,8 @@ export const pagePaths = {
   payLink: '/pay/:link',
   links: '/links',
   products: '/products',
+  invoices: '/invoices',
+  invoice: '/invoices/:invoiceId',
   payments: '/payments',
   payment: '/payments/:paymentId',
   developers: '/developers',

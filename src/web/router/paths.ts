@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
+import { INVOICE_STATES } from '#contract/invoice.ts'
 import { DIRECTIONS } from '#contract/payment.ts'
 import { pagePaths } from './page-paths.ts'
 
@@ -54,6 +55,11 @@ export const routes = {
     search: v.object({ product: spelled(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/) }),
   },
   products: { title: msg`Products`, search: v.object({}) },
+  invoices: {
+    title: msg`Invoices`,
+    search: v.object({ state: choice(INVOICE_STATES), q: text(100) }),
+  },
+  invoice: { title: msg`Invoice`, search: v.object({}) },
   payments: {
     title: msg`Payments`,
     search: v.object({

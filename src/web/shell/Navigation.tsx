@@ -35,6 +35,14 @@ const items: readonly {
     pages: ['links', 'products'],
     merchantOnly: true,
   },
+  {
+    to: pathTo('invoices', {}),
+    label: msg`Invoices`,
+    icon: 'table',
+    pages: ['invoices', 'invoice'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   {
     to: pathTo('verify', {}),

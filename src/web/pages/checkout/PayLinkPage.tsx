@@ -8,6 +8,7 @@ import {
   type LinkView,
   type OpenLink,
 } from '../../payment-flow/form/open-link.ts'
+import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { AddressDisclosure } from '../../payment-flow/steps/ReviewSummary.tsx'
@@ -109,8 +110,9 @@ function Refused({ problem }: { problem: LinkProblem }) {
 }
 
 /** What is paid for. It stays on every step. */
-function LinkItem({ link: { terms, item } }: { link: OpenLink }) {
+function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
   const { description, reference } = terms
+  if (invoice) return <InvoiceSummary invoice={invoice} />
   if (item)
     return (
       <>

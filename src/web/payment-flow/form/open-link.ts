@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
+import type { InvoiceFace } from '#contract/invoice.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import {
   differingTerm,
@@ -30,6 +31,7 @@ export type OpenLink = {
   askEmail?: boolean
   quote?: RateQuote
   item?: PaymentItem
+  invoice?: InvoiceFace
 }
 
 /** A short link, whose payer chooses the currency. */
@@ -116,7 +118,7 @@ export function linkOfOption(
   const network = networks.find((each) => each.network === option.network)
   const asset = network && findAsset(network, option.asset)
   if (!network || !asset) return undefined
-  const { price, only: _only, maxPieces: _most, askEmail, item, ...common } = opened.terms
+  const { price, only: _only, maxPieces: _most, askEmail, item, invoice, ...common } = opened.terms
   const { quote } = option
   const amount =
     price?.kind === 'fiat' && quote
@@ -143,6 +145,7 @@ export function linkOfOption(
     setBy,
     choice,
     askEmail,
+    ...(invoice && { invoice }),
     ...(item && price && { item: itemOf(item, price, pieces) }),
     ...(price?.kind === 'fiat' && quote && { quote: quoteFor({ opened, price, quote, pieces }) }),
   }
