@@ -1,7 +1,7 @@
 import { and, desc, eq, ilike, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import type { InvoiceState } from '#contract/invoice.ts'
 import type { Database } from '#postgres/open.ts'
-import { TAKEN, type LinkRow } from './links.ts'
+import { mayChange, TAKEN, type LinkRow } from './links.ts'
 import { invoice, invoiceCustomer, invoiceNumbering, linkPayment, paymentLink } from './schema.ts'
 
 type InvoiceRow = typeof invoice.$inferSelect
@@ -82,19 +82,22 @@ export async function findInvoice(
   return (await selectFound(db, today).where(eq(invoice.id, id)))[0]
 }
 
-/** The links of issued invoices that are not paid: their payments may still change. */
-export async function unpaidLinks(db: Database, limit: number): Promise<string[]> {
+/** The links of invoices whose payments may still change. */
+export async function unpaidLinks(
+  db: Database,
+  { now, limit }: { now: Date; limit: number },
+): Promise<string[]> {
   const rows = await db
     .select({ linkId: linkPayment.linkId })
     .from(linkPayment)
     .innerJoin(invoice, eq(invoice.linkId, linkPayment.linkId))
-    .where(inArray(linkPayment.status, ['created', 'pending', 'confirmed', 'rolled_back']))
+    .where(mayChange(now))
     .orderBy(desc(linkPayment.createdAt))
     .limit(limit)
   return [...new Set(rows.map(({ linkId }) => linkId))]
 }
 
-/** The payments that landed or are on their way, by link: the first that arrived comes first. */
+/** The payments that landed or are on their way, by link: final ones first, in the order of arrival. */
 export async function takenPayments(
   db: Database,
   linkIds: readonly string[],
@@ -105,7 +108,11 @@ export async function takenPayments(
     .select()
     .from(linkPayment)
     .where(and(inArray(linkPayment.linkId, [...linkIds]), inArray(linkPayment.status, [...TAKEN])))
-    .orderBy(sql`${linkPayment.arrival} asc nulls last`, linkPayment.createdAt)
+    .orderBy(
+      sql`${linkPayment.status} = 'finalized' desc`,
+      sql`${linkPayment.arrival} asc nulls last`,
+      linkPayment.createdAt,
+    )
   for (const { linkId, paymentId, status } of rows)
     if (paymentId !== null)
       byLink.set(linkId, [...(byLink.get(linkId) ?? []), { paymentId, status }])

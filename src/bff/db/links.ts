@@ -102,6 +102,15 @@ export async function countPayments(
   return counts
 }
 
+/** Within a query: whether the status of a link's payment may still change. */
+export function mayChange(now: Date) {
+  const since = new Date(now.getTime() - AFTERLIFE_MS)
+  return or(
+    inArray(linkPayment.status, MOVING),
+    and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since)),
+  )
+}
+
 /** Payments of links whose status may still change, oldest first. */
 export async function unsettledPayments(
   db: Database,
@@ -109,19 +118,10 @@ export async function unsettledPayments(
   limits: { now: Date; most: number },
 ): Promise<LinkPaymentRow[]> {
   if (linkIds.length === 0) return []
-  const since = new Date(limits.now.getTime() - AFTERLIFE_MS)
   return db
     .select()
     .from(linkPayment)
-    .where(
-      and(
-        inArray(linkPayment.linkId, [...linkIds]),
-        or(
-          inArray(linkPayment.status, MOVING),
-          and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since)),
-        ),
-      ),
-    )
+    .where(and(inArray(linkPayment.linkId, [...linkIds]), mayChange(limits.now)))
     .orderBy(linkPayment.createdAt)
     .limit(limits.most)
 }

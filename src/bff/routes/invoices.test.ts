@@ -65,7 +65,10 @@ const pay = (link: string | null, browser = fixture.browser()) =>
     walletAddress: buyerAddress,
     option: { network: evm.network.network, asset: 'ETH' },
   })
-const setStatus = async (paymentId: string, status: 'pending' | 'confirmed' | 'finalized') => {
+const setStatus = async (
+  paymentId: string,
+  status: 'pending' | 'confirmed' | 'finalized' | 'rolled_back',
+) => {
   await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, paymentId))
   fixture.bff.context.upstream.forgetReads()
 }
@@ -212,6 +215,21 @@ describe('the payment of an invoice', () => {
       payment: { paymentId: first },
       surplus: [second],
     })
+  })
+
+  test('that a reorganization dropped gives way to the one that is final', async () => {
+    const { id, link } = await issue()
+    const first = (await pay(link)).json.paymentId
+    await asOwner(
+      `update bff.link_payment set created_at = now() - interval '121 seconds' where payment_id = '${first}'`,
+    )
+    const second = (await pay(link)).json.paymentId
+    await setStatus(first, 'confirmed')
+    await read(id)
+    await setStatus(first, 'rolled_back')
+    expect((await read(id)).state).toBe('confirming')
+    await setStatus(second, 'finalized')
+    expect(await read(id)).toMatchObject({ state: 'paid', payment: { paymentId: second } })
   })
 
   test('of another amount is no payment of the invoice', async () => {

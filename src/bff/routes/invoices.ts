@@ -36,7 +36,7 @@ export const invoiceList: OwnRule<'invoiceList'> = async (call) => {
   const { context, body } = call
   const { db } = context
   // First: a filter by state reads what was last known of the payments.
-  await refreshPayments(context, await unpaidLinks(db, PAGE), call)
+  await refreshPayments(context, await unpaidLinks(db, { now: context.now(), limit: PAGE }), call)
   const rows = await listInvoices(db, {
     today: todayOf(context),
     state: body.state,

@@ -155,6 +155,7 @@ const SUBJECTS = [
   'nonce',
   'name',
   'url',
+  'prefix',
 ]
 
 function subjectOf({ params, body }: Asked['about']): string | null {
