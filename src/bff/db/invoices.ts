@@ -42,7 +42,7 @@ function selectFound(db: Pick<Database, 'select'>, today: string) {
     .leftJoin(paymentLink, eq(paymentLink.id, invoice.linkId))
 }
 
-export type InvoiceFilter = {
+export type InvoiceSearch = {
   today: string
   state: InvoiceState | undefined
   q: string | undefined
@@ -53,7 +53,7 @@ export type InvoiceFilter = {
 /** Newest first. */
 export async function listInvoices(
   db: Database,
-  { today, state, q, before, limit }: InvoiceFilter,
+  { today, state, q, before, limit }: InvoiceSearch,
 ): Promise<FoundInvoice[]> {
   const part = q === undefined ? undefined : `%${q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
   return selectFound(db, today)
@@ -288,7 +288,7 @@ export async function listCustomers(db: Database, limit: number): Promise<Custom
   return db.select().from(invoiceCustomer).orderBy(desc(invoiceCustomer.usedAt)).limit(limit)
 }
 
-/** Deletes a customer, and whoever has the same e-mail address. @returns how many rows */
+/** Deletes a customer, and all rows with the same e-mail address. @returns how many rows */
 export async function deleteCustomer(db: Database, id: string): Promise<number> {
   const email = db
     .select({ email: sql`lower(${invoiceCustomer.email})` })

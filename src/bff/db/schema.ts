@@ -210,7 +210,7 @@ export const invoiceCustomer = bff.table(
   ],
 )
 
-/** The one row that numbers are given from; whoever issues locks it. */
+/** The one row that numbers are given from. Issuing an invoice locks it. */
 export const invoiceNumbering = bff.table('invoice_numbering', {
   id: integer().primaryKey(),
   prefix: text().notNull(),

@@ -260,14 +260,14 @@ export const refusals = {
     action: 'none',
     retry: 'after_change',
     title: msg`Invoice changed meanwhile`,
-    body: msg`Reload the page.`,
+    body: msg`Nothing was changed. Reload the page.`,
   },
   invoice_paid: {
     who: 'you',
     action: 'none',
     retry: 'never',
     title: msg`Payment received`,
-    body: msg`Refund the payment instead.`,
+    body: msg`Nothing was changed. Refund the payment instead.`,
   },
   invitation_over: {
     ...role,

@@ -170,13 +170,18 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
       close()
     }
   }
-  const answer = async (name: 'invoiceIssue' | 'invoiceVoid' | 'invoiceUnvoid') =>
-    cacheInvoice((await callProxy(name, { body: { id } })).invoice)
-  const issue = () => change(() => answer('invoiceIssue'), t`Invoice issued`)
+  const body = { id }
+  const cached = async (answer: Promise<{ invoice: InvoiceBody }>) =>
+    cacheInvoice((await answer).invoice)
+  const issue = () => change(() => cached(callProxy('invoiceIssue', { body })), t`Invoice issued`)
+  const voidInvoice = () =>
+    change(() => cached(callProxy('invoiceVoid', { body })), t`Invoice voided`)
+  const unvoid = () =>
+    change(() => cached(callProxy('invoiceUnvoid', { body })), t`Invoice open again`)
   const remove = () =>
     change(
       async () => {
-        await callProxy('invoiceDelete', { body: { id } })
+        await callProxy('invoiceDelete', { body })
         refreshInvoices()
         navigate(pathTo('invoices', {}), { replace: true })
       },
@@ -217,11 +222,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           </Button>
         )}
         {state === 'void' && (
-          <Button
-            busy={busy}
-            onClick={() => void change(() => answer('invoiceUnvoid'), t`Invoice open again`)}
-            size="sm"
-          >
+          <Button busy={busy} onClick={() => void unvoid()} size="sm">
             <Trans>Undo void</Trans>
           </Button>
         )}
@@ -246,7 +247,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           action={t`Void invoice`}
           busy={busy}
           onClose={close}
-          onConfirm={() => void change(() => answer('invoiceVoid'), t`Invoice voided`)}
+          onConfirm={() => void voidInvoice()}
           text={t`Its link takes no payment. The number stays. You can undo this while it is unpaid.`}
         />
       )}
