@@ -6,7 +6,7 @@ import { text, textLike } from './text.ts'
 
 /** One pixel. */
 const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=='
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNIc1H6DwADrAHMp2r22QAAAABJRU5ErkJggg=='
 
 test('a seller makes a product and an invoice of it, a buyer pays, and it is paid and printed', async ({
   seller,

@@ -9,7 +9,7 @@ import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test
 const seller = evmWallet()
 /** The smallest whole picture: one transparent pixel. */
 const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=='
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNIc1H6DwADrAHMp2r22QAAAABJRU5ErkJggg=='
 const TEA = { name: 'Tea', description: '100 g', price: { currency: 'ETH', amount: '0.01' } }
 let evm: EvmFixture
 let fixture: Fixture
