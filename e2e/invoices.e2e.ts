@@ -2,7 +2,7 @@ import { connectOnLink, expectPaid, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { downloaded, signIn } from './seller.ts'
-import { text, textLike } from './text.ts'
+import { text } from './text.ts'
 
 /** One pixel. */
 const PNG =
@@ -52,10 +52,10 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await page.getByRole('button', { name: text('Issue invoice') }).click()
   await dialog.getByRole('button', { name: text('Issue invoice') }).click()
   const heading = page.getByRole('heading', { level: 1 })
-  await expect(heading).toHaveText(textLike('Invoice {number}', { number: 'INV-[0-9]{4}' }))
+  await expect(heading).toHaveText(/INV-[0-9]{4}$/)
   const number = (await heading.innerText()).replace(/^.* /, '')
   await expectAccessible(page, 'invoices: open')
-  const address = await page.getByText(/^https?:.*\/pay\//).innerText()
+  const address = await page.getByText(/https?:.*\/pay\//).innerText()
 
   await visitor.page.goto(address.slice(address.indexOf('http')))
   const shown = visitor.page.locator('[data-invoice]')
@@ -82,7 +82,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   expect(exported.text).toContain(',Ana Q.,,ETH,0.03,0.003,0.033,pay_')
   await listed.getByRole('link').click()
   await page.emulateMedia({ media: 'print' })
-  await expect(heading).toHaveText(textLike('Invoice {number}', { number }))
+  await expect(heading).toHaveText(text('Invoice {number}', { number }))
   await expect(page.getByRole('navigation')).toHaveCount(0)
   const pdf = await page.pdf({ format: 'A4' })
   expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
