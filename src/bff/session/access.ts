@@ -27,6 +27,7 @@ export const ACCESS: {
   linkOpen: 'anybody',
   linkSurplus: 'anybody',
   linkPay: 'anybody',
+  imageRead: 'anybody',
   noteRead: 'anybody',
   noteWrite: 'anybody',
   noteLabels: 'anybody',
@@ -44,6 +45,10 @@ export const ACCESS: {
   fileDownload: 'anybody',
 
   linkList: 'viewer',
+  productList: 'viewer',
+  invoiceList: 'viewer',
+  invoiceRead: 'viewer',
+  invoiceCustomers: 'viewer',
   hostedWallets: 'viewer',
   unmatchedList: 'viewer',
   undeliveredList: 'viewer',
@@ -57,6 +62,16 @@ export const ACCESS: {
   shortLinkCreate: 'operator',
   linkWithdraw: 'operator',
   linkRestore: 'operator',
+  productCreate: 'operator',
+  productUpdate: 'operator',
+  productArchive: 'operator',
+  invoiceSave: 'operator',
+  invoiceDelete: 'operator',
+  invoiceIssue: 'operator',
+  invoiceVoid: 'operator',
+  invoiceUnvoid: 'operator',
+  invoicePrefix: 'operator',
+  invoiceForget: 'operator',
   hostedIntent: 'operator',
   hostedSend: 'operator',
   paymentReceive: 'operator',
@@ -149,6 +164,7 @@ const SUBJECTS = [
   'nonce',
   'name',
   'url',
+  'prefix',
 ]
 
 function subjectOf({ params, body }: Asked['about']): string | null {

@@ -32,7 +32,7 @@ const items: readonly {
     to: pathTo('links', {}),
     label: msg`Payment links`,
     icon: 'link',
-    pages: ['links'],
+    pages: ['links', 'products'],
     merchantOnly: true,
   },
   {
@@ -40,6 +40,14 @@ const items: readonly {
     label: msg`Files`,
     icon: 'download',
     pages: ['files'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
+  {
+    to: pathTo('invoices', {}),
+    label: msg`Invoices`,
+    icon: 'table',
+    pages: ['invoices', 'invoice'],
     merchantOnly: true,
     least: 'viewer',
   },
