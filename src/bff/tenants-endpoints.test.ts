@@ -287,6 +287,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
       request: ({ transferId }) => ({ path: `/unmatched/${transferId}/unassign`, body: {} }),
     },
   ],
+  'GET /customers': [{ ...READER, ...plain('/customers') }],
   'GET /undelivered': [{ ...READER, ...plain('/undelivered') }],
   'POST /undelivered/:paymentId/close': [
     {
@@ -433,6 +434,45 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /notes/labels': [{ ...OWN_WALLETS, ...plain('/notes/labels') }],
+  'POST /customers/profiles/read': [
+    {
+      ...READER,
+      request: ({ stranger }) => ({
+        path: '/customers/profiles/read',
+        body: { wallets: [stranger] },
+      }),
+    },
+  ],
+  'POST /customers/profiles/find': [
+    { ...READER, request: () => ({ path: '/customers/profiles/find', body: { text: 'Ana' } }) },
+  ],
+  'POST /customers/profiles': [
+    {
+      ...OPERATOR,
+      request: ({ stranger }) => ({
+        path: '/customers/profiles',
+        body: { walletAddress: stranger, name: 'theirs' },
+      }),
+    },
+  ],
+  'POST /customers/profiles/export': [
+    {
+      ...OPERATOR,
+      request: ({ stranger }) => ({
+        path: '/customers/profiles/export',
+        body: { walletAddress: stranger },
+      }),
+    },
+  ],
+  'POST /customers/profiles/delete': [
+    {
+      ...OWNER,
+      request: ({ stranger }) => ({
+        path: '/customers/profiles/delete',
+        body: { walletAddress: stranger },
+      }),
+    },
+  ],
   'GET /people': [{ ...OWNER, ...plain('/people') }],
   'POST /people/invite': [
     { ...OWNER_CONFIRMED, request: () => ({ path: '/people/invite', body: { role: 'owner' } }) },

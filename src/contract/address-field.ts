@@ -17,3 +17,14 @@ export const address = v.pipe(
     return NEVER
   }),
 )
+
+/** Addresses with commas. */
+export function walletList(most = 20) {
+  return v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',')),
+    v.array(address),
+    v.minLength(1),
+    v.maxLength(most, `Expected at most ${most} addresses.`),
+  )
+}

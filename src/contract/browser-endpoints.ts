@@ -204,6 +204,28 @@ const rows = {
       reconciled: v.optional(v.boolean()),
     }),
   },
+  profileRead: {
+    body: v.strictObject({
+      wallets: v.pipe(
+        v.array(address),
+        v.minLength(1),
+        v.maxLength(MOST_NOTED, `Expected at most ${MOST_NOTED} addresses.`),
+      ),
+    }),
+  },
+  profileFind: { body: v.strictObject({ text: text(100) }) },
+  profileWrite: {
+    body: v.strictObject({
+      walletAddress: address,
+      name: v.optional(v.pipe(boundedText(100), v.trim())),
+      /** Null for none. */
+      email: v.optional(v.nullable(emailAddress)),
+      labels: v.optional(Labels),
+      note: v.optional(boundedText(2000)),
+    }),
+  },
+  profileExport: { body: v.strictObject({ walletAddress: address }) },
+  profileDelete: { body: v.strictObject({ walletAddress: address }) },
   peopleInvite: { body: v.strictObject({ role }) },
   peopleUninvite: { body: v.strictObject({ id: invitationId }) },
   peopleJoin: { body: v.strictObject({ code: invitationCode, walletAddress: address }) },

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ApiKeyRow, NewApiKeyBody } from './api-key-body.ts'
+import { customerEndpoints, profileEndpoints } from './customer-endpoints.ts'
 import { dashboardEndpoints } from './dashboard-endpoints.ts'
 import type { Call } from './endpoint.ts'
 import { FacilitatorVerifyBody } from './facilitator.ts'
@@ -91,6 +92,7 @@ export const serviceCalls = {
   },
   facilitatorSettle: { method: 'POST', path: '/facilitator/settle' },
   ...paymentEndpoints,
+  ...customerEndpoints,
   paymentRefund: { method: 'POST', path: '/payment/refund' },
   transactionRefund: { method: 'POST', path: '/transaction/refund' },
   ...unmatchedEndpoints,
@@ -131,6 +133,7 @@ export const proxyCalls = {
   ...hostedEndpoints,
   ...approvalEndpoints,
   ...noteEndpoints,
+  ...profileEndpoints,
   ...peopleEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', response: RelayReply },

@@ -1,13 +1,15 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
+import { address, walletList } from './address-field.ts'
 import { ApiKeyInput, keyId, MOST_KEYS, RotationInput } from './api-key-body.ts'
 import { serviceCalls } from './calls.ts'
+import { customerRows } from './customer.ts'
 import { joinRows, type Call, type Endpoint, type Schema } from './endpoint.ts'
 import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody } from './facilitator.ts'
 import {
   assetName,
   boundedText,
   describe,
+  listCursor,
   networkName,
   paymentId,
   plainNumber,
@@ -42,12 +44,7 @@ const listFields = {
   type: v.optional(v.picklist(['sent', 'received', 'all']), 'all'),
   ...paging,
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
-  cursor: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'),
-    ),
-  ),
+  cursor: v.optional(listCursor),
   /** One status or several with commas. `incomplete`, which stands alone: drafts, which no other list shows. */
   status: v.optional(
     v.union(
@@ -253,6 +250,7 @@ const rows = {
     }),
     problems: [],
   },
+  ...customerRows,
   /** Additions: payments that return another one, in whole or part. The sum of the refunds never exceeds what arrived. */
   paymentRefund: {
     summary: 'Return a payment from a managed wallet; the service signs and broadcasts',
@@ -457,13 +455,3 @@ export type EndpointReply<K extends EndpointName> = v.InferInput<Endpoints[K]['r
 
 /** What a client reads; amounts as their source text. */
 export type EndpointResponse<K extends EndpointName> = v.InferOutput<Endpoints[K]['response']>
-
-function walletList() {
-  return v.pipe(
-    v.string(),
-    v.transform((text) => text.split(',')),
-    v.array(address),
-    v.minLength(1),
-    v.maxLength(20, 'Expected at most 20 addresses.'),
-  )
-}

@@ -157,3 +157,9 @@ export function describe(value: unknown): string {
   if (typeof value === 'object') return 'an object'
   return String(value)
 }
+
+/** What an answer before named as `nextCursor`. */
+export const listCursor = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'),
+)

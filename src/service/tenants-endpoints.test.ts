@@ -49,6 +49,8 @@ type Facts = {
   hash: string
   hosted: string
   keys: readonly [string, string]
+  /** Who paid A. */
+  customer: string
   /** Money that waits, and the order it is likely to be for. */
   waiting: { transferId: string; paymentId: string }
   spare: string
@@ -186,6 +188,13 @@ const MATRIX: Record<string, readonly Cell[]> = {
     {
       ...plain('', 'the payee'),
       request: () => ({ path: `/payments/summary?wallets=${payout()}` }),
+    },
+  ],
+  'GET /customers': [
+    plain('/customers'),
+    {
+      ...plain('', 'the payer of the payee'),
+      request: ({ customer }) => ({ path: `/customers?wallets=${customer}` }),
     },
   ],
   'GET /token/info/:mintAddress': [
@@ -383,6 +392,7 @@ beforeAll(async () => {
     paid: paid.paymentId,
     hash,
     hosted: textAt(succeed(sent).body, 'paymentId'),
+    customer: customer.address,
     keys: [(await t.keyOf(t.a, ['payment:read'])).id, (await t.keyOf(t.a, ['payment:read'])).id],
     waiting: { transferId: 'none', paymentId: late.paymentId },
     spare: spare.address,

@@ -33,6 +33,7 @@ import { insertTestPayment } from './service-app.ts'
 const RIGHTS: Readonly<Record<string, string>> = {
   'bff.audit_entry': 'SI outcome',
   'bff.challenge': 'SID',
+  'bff.customer_profile': 'SID email labels name note updated_at updated_by words',
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
   'bff.invitation': 'SID',
   'bff.link_key': 'SI',
@@ -51,6 +52,8 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.chain_cursor': 'SI height holder lease_until',
   'service.claim':
     'SID account_id attempt checks consumed_at exclusive fingerprint lease_until payment_id transaction',
+  'service.customer': 'SID first_at last_at payments',
+  'service.customer_total': 'SID payments received refunded refunds symbol',
   'service.deployment': 'S epoch restored_at',
   'service.event': 'SI draft number',
   'service.event_numbering': 'S holder last lease_until',

@@ -40,6 +40,7 @@ export const exampleRoutes: Routes = {
   paymentHistory: async () => examples.paymentHistory.reply,
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,
+  customerList: async () => examples.customerList.reply,
   tokenInfo: async () => examples.tokenInfo.reply,
   paymentSend: async () => examples.paymentSend.reply,
   paymentRefund: async () => examples.paymentRefund.reply,

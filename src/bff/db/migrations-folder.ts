@@ -9,6 +9,11 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
 const RIGHTS: RuntimeRights = {
   audit_entry: { insert: true, update: ['outcome'] },
   challenge: { insert: true, delete: true },
+  customer_profile: {
+    insert: true,
+    update: ['name', 'email', 'labels', 'note', 'words', 'updated_by', 'updated_at'],
+    delete: true,
+  },
   hosted_intent: {
     insert: true,
     update: ['state', 'signature_hash', 'taken_at', 'payment_id'],

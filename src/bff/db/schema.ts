@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   index,
@@ -166,9 +167,40 @@ export const paymentContact = bff.table(
     paymentId: text().primaryKey(),
     /** As typed by the payer of a link that asked; nobody has verified it. */
     email: text().notNull(),
+    /** The wallet that the payer named, in normal form; null where it was not recorded. */
+    sender: text(),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [index('payment_contact_created').on(t.createdAt)],
+  (t) => [
+    index('payment_contact_created').on(t.createdAt),
+    index('payment_contact_sender').on(t.sender),
+  ],
+)
+
+/**
+ * Personal data of customers, as people of the account wrote it. A row can be deleted at any time:
+ * what a customer paid is in the service's ledger.
+ */
+export const customerProfile = bff.table(
+  'customer_profile',
+  {
+    /** In normal form; an EVM address is one customer on all chains. */
+    wallet: text().primaryKey(),
+    /** Empty for none, as the note. */
+    name: text().notNull(),
+    email: text(),
+    labels: text().array().notNull(),
+    note: text().notNull(),
+    /** The name and the labels, to search in. */
+    words: text().notNull(),
+    /** The wallet that wrote it last. */
+    updatedBy: text().notNull(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [
+    index('customer_profile_words').using('gin', sql`to_tsvector('simple', ${t.words})`),
+    index('customer_profile_email').on(sql`lower(${t.email}) text_pattern_ops`),
+  ],
 )
 
 /**

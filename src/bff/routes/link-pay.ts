@@ -56,7 +56,12 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { paymentId } = reply.parsed
   await fillLinkUse(context.db, place, { id: payer.id, sessionId, paymentId, now: payer.now })
   if (body.email !== undefined)
-    await insertContact(context.db, { paymentId, email: body.email, createdAt: payer.now })
+    await insertContact(context.db, {
+      paymentId,
+      email: body.email,
+      sender: body.walletAddress,
+      createdAt: payer.now,
+    })
   // `value` is the projection of the row that this endpoint names as its answer.
   return {
     value: reply.value as OwnReply<'linkPay'>['value'],

@@ -41,6 +41,7 @@ import {
   peopleRemove,
   peopleUninvite,
 } from './people.ts'
+import { profileDelete, profileExport, profileFind, profileRead, profileWrite } from './profiles.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
 
@@ -231,6 +232,11 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   noteRead,
   noteWrite,
   noteLabels,
+  profileRead,
+  profileFind,
+  profileWrite,
+  profileExport,
+  profileDelete,
   peopleList,
   peopleInvite,
   peopleUninvite,

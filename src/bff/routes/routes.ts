@@ -177,6 +177,7 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   paymentHistory,
   paymentList,
   paymentSummary,
+  customerList: readOnward('customerList'),
   unmatchedList: readOnward('unmatchedList'),
   unmatchedAssign,
   unmatchedUnassign,

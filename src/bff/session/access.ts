@@ -42,6 +42,9 @@ export const ACCESS: {
   peopleJoin: 'anybody',
 
   linkList: 'viewer',
+  customerList: 'viewer',
+  profileRead: 'viewer',
+  profileFind: 'viewer',
   hostedWallets: 'viewer',
   unmatchedList: 'viewer',
   undeliveredList: 'viewer',
@@ -51,6 +54,8 @@ export const ACCESS: {
   webhookDeliveries: 'viewer',
 
   linkCreate: 'operator',
+  profileWrite: 'operator',
+  profileExport: 'operator',
   shortLinkCreate: 'operator',
   linkWithdraw: 'operator',
   linkRestore: 'operator',
@@ -69,6 +74,7 @@ export const ACCESS: {
   webhookRedeliver: 'operator',
 
   approval: 'owner',
+  profileDelete: 'owner',
   apiKeyCreate: 'owner',
   apiKeyRotate: 'owner',
   apiKeyDelete: 'owner',

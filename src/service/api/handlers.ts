@@ -3,6 +3,7 @@ import { deleteKey, grantKey, replaceKey } from '../keys/manage-keys.ts'
 import { readKeys } from '../keys/read-keys.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { buildTransaction } from '../payments/build.ts'
+import { readCustomers } from '../payments/list/customers.ts'
 import { readHistory, readList } from '../payments/list/history.ts'
 import { readSummary } from '../payments/list/summary.ts'
 import { readStatus } from '../payments/status.ts'
@@ -46,6 +47,7 @@ export const routes: Routes = {
   paymentHistory: ({ context, actor, input }) => readHistory(context, actor, input),
   paymentList: ({ context, actor, input }) => readList(context, actor, input.query),
   paymentSummary: ({ context, actor, input }) => readSummary(context, actor, input.query),
+  customerList: ({ context, actor, input }) => readCustomers(context, actor, input.query),
   tokenInfo: ({ context, input }) =>
     readTokenInfo(context, { address: input.params.mintAddress, ...input.query }),
   apiKeyList: async ({ context, actor }) => ({

@@ -30,6 +30,12 @@ const RIGHTS: RuntimeRights = {
     ],
     delete: true,
   },
+  customer: { insert: true, update: ['payments', 'first_at', 'last_at'], delete: true },
+  customer_total: {
+    insert: true,
+    update: ['symbol', 'payments', 'received', 'refunds', 'refunded'],
+    delete: true,
+  },
   deployment: { update: ['epoch', 'restored_at'] },
   event: { insert: true, update: ['draft', 'number'] },
   event_numbering: { update: ['last', 'holder', 'lease_until'] },

@@ -1,6 +1,7 @@
 import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 
 type Ledger =
+  | 'customerList'
   | 'paymentRefund'
   | 'transactionRefund'
   | 'unmatchedList'
@@ -113,6 +114,30 @@ export function ledgerExamples({
     unmatchedUnassign: {
       request: { params: { transferId }, body: { by: assignment.by } },
       reply: { success: true, transfer },
+    },
+    customerList: {
+      request: { query: { sort: 'payments' } },
+      reply: {
+        success: true,
+        nextCursor: null,
+        customers: [
+          {
+            walletAddress: status.sender,
+            payments: 1,
+            firstAt: timestamp,
+            lastAt: timestamp,
+            totals: [
+              {
+                ...{ network, asset, symbol, decimals },
+                payments: 1,
+                receivedAtomic: amountAtomic,
+                refunds: 0,
+                refundedAtomic: '0',
+              },
+            ],
+          },
+        ],
+      },
     },
     undeliveredList: {
       request: { query: { limit: '50' } },

@@ -13,7 +13,7 @@ import { queryClient } from './query-client.ts'
 
 const TICK_MS = 5_000
 const SUMMARY_DELAY_MS = 1_500
-const LIVE_READS = ['paymentList', 'paymentSummary', 'paymentStatus']
+const LIVE_READS = ['paymentList', 'paymentSummary', 'paymentStatus', 'customerList']
 
 /** Follows the proxy's stream, which the tabs of one reader share. `who`: that reader. */
 export function startEvents(who: string): () => void {
@@ -103,6 +103,7 @@ function refreshSummary(): void {
   summaryTimer ??= setTimeout(() => {
     summaryTimer = undefined
     void queryClient.invalidateQueries({ queryKey: ['paymentSummary'] })
+    void queryClient.invalidateQueries({ queryKey: ['customerList'] })
   }, SUMMARY_DELAY_MS)
 }
 

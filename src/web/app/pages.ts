@@ -22,6 +22,14 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     })),
   payment: () =>
     import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
+  customers: () =>
+    import('../pages/customers/CustomersPage.tsx').then((module) => ({
+      default: module.CustomersPage,
+    })),
+  customer: () =>
+    import('../pages/customers/CustomerPage.tsx').then((module) => ({
+      default: module.CustomerPage,
+    })),
   developers: () =>
     import('../pages/developers/DevelopersPage.tsx').then((module) => ({
       default: module.DevelopersPage,
@@ -48,6 +56,8 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   links: ['links', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
+  customers: ['customers', 'payment-view'],
+  customer: ['customers', 'payment-view'],
   developers: ['developers', 'paying'],
   verify: ['verify', 'paying'],
   explore: ['explore', 'paying'],

@@ -10,6 +10,8 @@ export const pagePaths = {
   links: '/links',
   payments: '/payments',
   payment: '/payments/:paymentId',
+  customers: '/customers',
+  customer: '/customers/:walletAddress',
   developers: '/developers',
   verify: '/verify',
   explore: '/explore',

@@ -73,6 +73,11 @@ export const routes = {
     }),
   },
   payment: { title: msg`Payment`, search: v.object({}) },
+  customers: {
+    title: msg`Customers`,
+    search: v.object({ q: text(100), sort: choice(['last', 'first', 'payments']) }),
+  },
+  customer: { title: msg`Customer`, search: v.object({}) },
   developers: {
     title: msg`Developers`,
     search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }),

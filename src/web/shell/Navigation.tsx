@@ -29,6 +29,14 @@ const items: readonly {
     pages: ['payments', 'payment'],
   },
   {
+    to: pathTo('customers', {}),
+    label: msg`Customers`,
+    icon: 'person',
+    pages: ['customers', 'customer'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
+  {
     to: pathTo('links', {}),
     label: msg`Payment links`,
     icon: 'link',

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, bigserial, boolean, index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Direction, PaymentStatus } from '#contract/payment.ts'
-import { service } from './columns.ts'
+import { at, atomic, service } from './columns.ts'
 
 /**
  * How many payments there are, so that a list need not count them. The triggers on `payment` write what changed into `payment_change`,
@@ -22,10 +22,16 @@ export const paymentChange = service.table('payment_change', {
   direction: text().$type<Direction>().notNull(),
   network: text().notNull(),
   asset: text().notNull(),
+  symbol: text().notNull(),
+  decimals: integer().notNull(),
+  /** Whether the payments are refunds of others. */
+  refund: boolean().notNull(),
   day: integer().notNull(),
   status: text().$type<PaymentStatus>().notNull(),
   /** How many more payments have all of this; negative for fewer. */
   delta: integer().notNull(),
+  /** Their amounts, in atomic units; negative for fewer. */
+  amount: atomic().notNull(),
 })
 
 export const paymentTally = service.table(
@@ -47,5 +53,52 @@ export const paymentTally = service.table(
     index('payment_tally_empty')
       .on(t.accountId)
       .where(sql`payments = 0`),
+  ],
+)
+
+/**
+ * Whoever paid a wallet of the account, and is none of its wallets. An EVM address is one customer on
+ * all chains. Folding adds to both tables; a customer without a payment that is paid has no row.
+ */
+export const customer = service.table(
+  'customer',
+  {
+    accountId: text().notNull(),
+    wallet: text().notNull(),
+    payments: bigint({ mode: 'number' }).notNull(),
+    /** When the first and the last of these payments were created. */
+    firstAt: at('first_at').notNull(),
+    lastAt: at('last_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.wallet] }),
+    index('customer_payments').on(t.accountId, t.payments, t.wallet),
+    index('customer_first').on(t.accountId, t.firstAt, t.wallet),
+    index('customer_last').on(t.accountId, t.lastAt, t.wallet),
+    /** People copy EVM addresses in lower case. */
+    index('customer_start').on(t.accountId, sql`lower(wallet) text_pattern_ops`),
+  ],
+)
+
+/** What a customer paid in one asset, and what went back of it, confirmed or finalized. */
+export const customerTotal = service.table(
+  'customer_total',
+  {
+    accountId: text().notNull(),
+    wallet: text().notNull(),
+    network: text().notNull(),
+    asset: text().notNull(),
+    symbol: text().notNull(),
+    decimals: integer().notNull(),
+    payments: bigint({ mode: 'number' }).notNull(),
+    received: atomic().notNull(),
+    refunds: bigint({ mode: 'number' }).notNull(),
+    refunded: atomic().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.wallet, t.network, t.asset] }),
+    index('customer_total_empty')
+      .on(t.accountId)
+      .where(sql`payments = 0 and refunds = 0`),
   ],
 )
