@@ -17,6 +17,7 @@ const SIGNED_OUT: Readonly<Record<string, State>> = {
   '/verify': 'verify: start',
   '/explore': 'explore: start',
   '/developers': 'developers: signed out',
+  '/customers': 'customers: signed out',
   '/people': 'people: signed out',
   '/settings': 'settings: all',
   '/nowhere': 'shell: nothing here',

@@ -292,6 +292,18 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
   },
+  customers: async (page) => {
+    await signIn(page)
+    await page.goto('/customers')
+    await page.getByRole('table').getByRole('link').first().waitFor()
+    await page.waitForLoadState('networkidle')
+  },
+  customer: async (page, net) => {
+    await scenes['customers']?.(page, net)
+    await page.getByRole('table').getByRole('link').first().click()
+    await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
+    await page.waitForLoadState('networkidle')
+  },
   people: async (page) => {
     await signIn(page)
     await page.goto('/people')

@@ -13,6 +13,7 @@ const PATHS = [
   '/explore',
   '/links',
   '/developers',
+  '/customers',
   '/people',
   '/join',
   '/settings',

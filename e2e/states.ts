@@ -128,6 +128,11 @@ export const STATES = [
   'developers: webhook secret',
   'developers: webhook log',
 
+  'customers: signed out',
+  'customers: list',
+  'customers: one',
+  'customers: data to delete',
+
   'people: signed out',
   'people: not an owner',
   'people: people and log',

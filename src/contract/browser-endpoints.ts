@@ -169,6 +169,8 @@ const rows = {
       to: address,
       asset: assetName,
       amount: decimal,
+      /** In the native currency; the service decides without it. */
+      priorityFee: v.optional(decimal),
       resource: v.optional(resource),
       description: v.optional(text(200)),
       reference: v.optional(text(100)),

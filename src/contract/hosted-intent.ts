@@ -1,5 +1,27 @@
-import { formatAmount } from './amount.ts'
+import { describeAmountProblem, formatAmount, parseAmount } from './amount.ts'
 import { chainIdOf } from './network.ts'
+
+/** In the native currency, both ends included: specification, section 8. */
+export const HOSTED_BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
+
+/** Why a decimal is not within its bounds; undefined where it is. */
+export function boundProblem(
+  text: string,
+  decimals: number,
+  [least, most]: readonly [string, string],
+): string | undefined {
+  const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
+  if (!value || !min?.ok || !max?.ok) return undefined
+  if (!value.ok)
+    return value.problem === 'not_positive'
+      ? `Expected at least ${least}, received ${text}.`
+      : describeAmountProblem(value.problem, text, decimals)
+  if (value.atomic < min.atomic)
+    return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
+  if (value.atomic > max.atomic)
+    return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
+  return undefined
+}
 
 /**
  * What an operator signs so that a managed wallet pays. The browser builds it from the input, the
@@ -18,6 +40,8 @@ export type HostedIntent = {
   symbol: string
   decimals: number
   amountAtomic: string
+  /** What the validator gets, a decimal in the native currency; empty where the service decides. */
+  priorityFee: string
   resource: string
   description: string
   reference: string
@@ -30,6 +54,7 @@ const FIELDS = [
   { name: 'to', type: 'address' },
   { name: 'asset', type: 'address' },
   { name: 'amount', type: 'uint256' },
+  { name: 'priorityFee', type: 'string' },
   { name: 'network', type: 'string' },
   { name: 'resource', type: 'string' },
   { name: 'description', type: 'string' },
@@ -45,6 +70,7 @@ export function intentTypedData(intent: HostedIntent) {
     to,
     asset,
     amountAtomic,
+    priorityFee,
     network,
     resource,
     description,
@@ -65,6 +91,7 @@ export function intentTypedData(intent: HostedIntent) {
       to,
       asset,
       amount: amountAtomic,
+      priorityFee,
       network,
       resource,
       description,
@@ -87,6 +114,7 @@ export function intentText(intent: HostedIntent): string {
     amountAtomic,
     decimals,
     symbol,
+    priorityFee,
     network,
     resource,
     description,
@@ -102,6 +130,7 @@ export function intentText(intent: HostedIntent): string {
     `From: ${from}`,
     `To: ${to}`,
     `Asset: ${asset}`,
+    ...(priorityFee === '' ? [] : [`Priority fee: ${priorityFee} SOL`]),
     `Network: ${network}`,
     ...Object.entries(words).flatMap(([name, text]) =>
       text === '' ? [] : [`${name}: ${JSON.stringify(text)}`],

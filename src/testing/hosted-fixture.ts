@@ -110,6 +110,7 @@ export class HostedFixture {
   async prepared(
     more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference'>> & {
       amount?: number
+      priorityFee?: number
     } = {},
   ): Promise<HostedIntent> {
     const answer = await this.prepare(more)
@@ -118,6 +119,7 @@ export class HostedFixture {
     const { resource = '', description = '', reference = '' } = more
     const asset = this.evm.network.assets[0]?.address ?? ''
     const words = { resource, description, reference }
+    const priorityFee = more.priorityFee === undefined ? '' : String(more.priorityFee)
     return {
       nonce,
       network: this.evm.network.network,
@@ -127,6 +129,7 @@ export class HostedFixture {
       symbol: 'ETH',
       decimals: 18,
       amountAtomic,
+      priorityFee,
       expiresAt,
       ...words,
     }

@@ -262,6 +262,8 @@ export const hostedIntent = bff.table(
     asset: text().notNull(),
     /** Atomic units. */
     amount: numeric({ precision: 78, scale: 0, mode: 'bigint' }).notNull(),
+    /** A decimal in the native currency; null where the service decides. */
+    priorityFee: text(),
     resource: text(),
     description: text(),
     reference: text(),

@@ -1,6 +1,7 @@
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
-import { familyOf, findAsset } from '#contract/network.ts'
+import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
+import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { recipientProblem } from '#contract/reason-problems.ts'
@@ -26,6 +27,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
   if (!maySign || !signer.ok || signer.family !== familyOf(body.network))
     throw refuseHosted('hosted_signer')
   const amount = readAmount(body, rule)
+  const priorityFee = readPriorityFee(body, rule)
   const now = context.now()
   // Looked at again when it is signed; here so that nobody signs in vain.
   const left =
@@ -48,6 +50,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
     recipient: body.to,
     asset: rule.asset.address,
     amount,
+    priorityFee,
     resource: body.resource ?? null,
     description: body.description ?? null,
     reference: body.reference ?? null,
@@ -79,6 +82,19 @@ function ruleOf(rules: readonly HostedRule[], body: Body): HostedRule {
     asset && findRule(rules, { network: body.network, sender: body.from, asset: asset.address })
   if (!rule) throw refuseHosted('hosted_wallet')
   return rule
+}
+
+/** As the page spells it: a decimal without zeros at its end. */
+function readPriorityFee({ priorityFee }: Body, { network }: HostedRule): string | null {
+  if (priorityFee === undefined) return null
+  const { decimals } = nativeAsset(network)
+  const problem = boundProblem(priorityFee, decimals, HOSTED_BOUNDS.priorityFee)
+  const parsed = parseAmount(priorityFee, decimals)
+  if (problem === undefined && parsed.ok) return formatAmount(parsed.atomic, decimals)
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: `priorityFee: ${problem}`,
+    details: { priorityFee: problem ?? '' },
+  })
 }
 
 function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {

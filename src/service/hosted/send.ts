@@ -1,4 +1,4 @@
-import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { nativeAsset } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
@@ -256,9 +256,6 @@ function isSecondOfKey(error: unknown): boolean {
 
 type Body = EndpointInput<'paymentSend'>['body']
 
-/** In the native currency, both ends included: specification, section 8. */
-const BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
-
 /**
  * What a hosted payment asks for, and the wallet that pays it. `bounded`: its amount is; a refund is bounded by what arrived.
  * @throws `INVALID_PARAMETERS` with all that is wrong, in one answer
@@ -294,26 +291,9 @@ function outOfBounds(
   const details: Record<string, string> = {}
   for (const field of ['amount', 'priorityFee'] as const) {
     const text = body[field]
-    const problem = text === undefined ? undefined : boundProblem(text, decimals, BOUNDS[field])
+    const problem =
+      text === undefined ? undefined : boundProblem(text, decimals, HOSTED_BOUNDS[field])
     if (problem !== undefined) details[field] = problem
   }
   return details
-}
-
-function boundProblem(
-  text: string,
-  decimals: number,
-  [least, most]: readonly [string, string],
-): string | undefined {
-  const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
-  if (!value || !min?.ok || !max?.ok) return undefined
-  if (!value.ok)
-    return value.problem === 'not_positive'
-      ? `Expected at least ${least}, received ${text}.`
-      : describeAmountProblem(value.problem, text, decimals)
-  if (value.atomic < min.atomic)
-    return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
-  if (value.atomic > max.atomic)
-    return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
-  return undefined
 }

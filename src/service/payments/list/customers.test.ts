@@ -252,13 +252,18 @@ test('a page, a search and a customer read no more rows than they answer with, t
     { target: context.config.database, db },
     'vacuum analyze service.payment, service.customer, service.customer_total',
   )
+  /** What this connection has read, what it did before included. */
+  const rowsRead = async (tx: Database) => {
+    const { rows } = await tx.execute<{ read: string }>(
+      sql`select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::text as read from pg_stat_xact_user_tables where schemaname = 'service'`,
+    )
+    return Number(rows[0]?.read)
+  }
   const readBy = async <T>(ask: (tx: Database) => Promise<readonly T[]>) =>
     db.transaction(async (tx) => {
+      const before = await rowsRead(tx)
       const answer = await ask(tx)
-      const { rows } = await tx.execute<{ read: string }>(
-        sql`select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::text as read from pg_stat_xact_user_tables where schemaname = 'service'`,
-      )
-      return { answered: answer.length, read: Number(rows[0]?.read) }
+      return { answered: answer.length, read: (await rowsRead(tx)) - before }
     })
   const asked = [
     await readBy((tx) =>
