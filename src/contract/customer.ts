@@ -12,7 +12,7 @@ export const customerRows = {
     audience: 'browser',
     /**
      * Ordered by `sort`, the highest first, without `q` and `wallets`. `q`: the start of an address;
-     * `wallets`: up to 50 addresses with commas; with both, whoever either names.
+     * `wallets`: up to 50 addresses with commas; with both, all that either finds.
      */
     query: v.strictObject({
       limit: v.optional(wholeNumber(1, MOST_CUSTOMERS), '50'),

@@ -88,6 +88,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'shell',
       [
         'checkout',
+        'customers',
         'developers',
         'explore',
         'links',

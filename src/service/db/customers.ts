@@ -62,7 +62,7 @@ export async function findCustomersFrom(
   return rows.map(({ wallet }) => wallet)
 }
 
-export type CustomerTotal = {
+export type CustomerTotalRow = {
   wallet: string
   network: string
   asset: string
@@ -84,7 +84,7 @@ export async function readCustomerTotals(
   db: Database,
   accountId: string,
   wallets: readonly string[],
-): Promise<CustomerTotal[]> {
+): Promise<CustomerTotalRow[]> {
   if (wallets.length === 0) return []
   // Each by itself: of a list in one parameter Postgres does not know how short it is.
   const listed = sql`(${sql.join(
@@ -94,7 +94,7 @@ export async function readCustomerTotals(
   const moment = (order: 'asc' | 'desc') =>
     sql`(select (extract(epoch from created_at) * 1000)::bigint::text from service.payment as paid where paid.account_id = ${accountId} and paid.sender = summed.wallet and ${isCustomerPayment} order by created_at ${sql.raw(order)} limit 1)`
   const { rows } = await db.execute<{
-    [K in keyof CustomerTotal]: K extends 'decimals' ? number : string
+    [K in keyof CustomerTotalRow]: K extends 'decimals' ? number : string
   }>(sql`
     select summed.*, ${moment('asc')} as "firstAt", ${moment('desc')} as "lastAt" from (
       select wallet, network, asset, max(symbol) as symbol, max(decimals) as decimals, sum(payments)::text as payments, sum(received)::text as received,

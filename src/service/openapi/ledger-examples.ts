@@ -128,7 +128,10 @@ export function ledgerExamples({
             lastAt: timestamp,
             totals: [
               {
-                ...{ network, asset, symbol, decimals },
+                network,
+                asset,
+                symbol,
+                decimals,
                 payments: 1,
                 receivedAtomic: amountAtomic,
                 refunds: 0,

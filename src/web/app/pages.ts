@@ -56,7 +56,7 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   links: ['links', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
-  customers: ['customers', 'payment-view'],
+  customers: ['customers'],
   customer: ['customers', 'payment-view'],
   developers: ['developers', 'paying'],
   verify: ['verify', 'paying'],

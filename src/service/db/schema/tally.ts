@@ -57,7 +57,7 @@ export const paymentTally = service.table(
 )
 
 /**
- * Whoever paid a wallet of the account, and is none of its wallets. An EVM address is one customer on
+ * An address that paid a wallet of the account and is none of its wallets. An EVM address is one customer on
  * all chains. Folding adds to both tables; a customer without a payment that is paid has no row.
  */
 export const customer = service.table(

@@ -77,7 +77,12 @@ describe('the figures of customers', () => {
         accountId: opened.actor.accountId,
         mode: pick(['local', 'hosted', 'received'] as const),
         status: pick([...PAYMENT_STATUSES, 'confirmed', 'finalized'] as const),
-        ...{ network, asset, symbol, decimals, sender, recipient },
+        network,
+        asset,
+        symbol,
+        decimals,
+        sender,
+        recipient,
         amount: BigInt(1 + next(9)) * 10n ** BigInt(decimals - next(3)) + BigInt(next(1000)),
         draft: next(6) === 0,
         refundOf: next(4) === 0 ? createPaymentId() : null,
@@ -111,7 +116,10 @@ describe('the figures of customers', () => {
           const [paidHere, backHere] = [own.filter(inAsset), back.filter(inAsset)]
           if (paidHere.length === 0 && backHere.length === 0) return []
           return {
-            ...{ network, asset, symbol, decimals },
+            network,
+            asset,
+            symbol,
+            decimals,
             payments: paidHere.length,
             receivedAtomic: sum(paidHere),
             refunds: backHere.length,

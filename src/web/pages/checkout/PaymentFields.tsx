@@ -29,7 +29,7 @@ import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
 import { NetworkFields } from './NetworkFields.tsx'
 import { useFreshErrors } from './use-fresh-errors.ts'
-import { useFunds } from './use-funds.ts'
+import { useFunds } from '../../payment-flow/steps/use-funds.ts'
 import { useSuggestedRecipient } from './use-suggested-recipient.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
 

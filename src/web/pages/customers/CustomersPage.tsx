@@ -190,7 +190,7 @@ type ListProps = {
 
 function List({ customers, query, empty, children }: ListProps) {
   const wallets = customers?.map(({ walletAddress }) => walletAddress) ?? []
-  // As many as one call takes: whoever reads on further reads addresses.
+  // As many as one call takes: further on, addresses stand alone.
   const { data: profiles } = useQuery({
     ...profilesQuery(wallets.slice(0, 500)),
     placeholderData: keepPreviousData,

@@ -32,7 +32,7 @@ import {
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
-import { useFunds, type PayerFunds } from '../use-funds.ts'
+import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
 import type { HostedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
 
