@@ -6,7 +6,9 @@ import { text } from './text.ts'
 test('a seller names a customer, finds them by it, and exports and deletes their data while the payments stay', async ({
   net,
   seller,
+  expectError,
 }) => {
+  expectError(/status of 400 .*\/api\/customers\/profiles/)
   const page = await signInByApi(await seller(), net, '/customers')
   const list = page.getByRole('table', { name: text('Customers') })
   await expect(list.getByRole('link').first()).toBeVisible()
