@@ -115,33 +115,7 @@ export function ledgerExamples({
       request: { params: { transferId }, body: { by: assignment.by } },
       reply: { success: true, transfer },
     },
-    customerList: {
-      request: { query: { sort: 'payments' } },
-      reply: {
-        success: true,
-        nextCursor: null,
-        customers: [
-          {
-            walletAddress: status.sender,
-            payments: 1,
-            firstAt: timestamp,
-            lastAt: timestamp,
-            totals: [
-              {
-                network,
-                asset,
-                symbol,
-                decimals,
-                payments: 1,
-                receivedAtomic: amountAtomic,
-                refunds: 0,
-                refundedAtomic: '0',
-              },
-            ],
-          },
-        ],
-      },
-    },
+    customerList: customerExample(status),
     undeliveredList: {
       request: { query: { limit: '50' } },
       reply: { success: true, total: 1, payments: [{ ...undelivered, ...parties }] },
@@ -153,6 +127,27 @@ export function ledgerExamples({
     undeliveredReopen: {
       request: { params: { paymentId }, body: { by: assignment.by } },
       reply: { success: true, paymentId, delivered: false },
+    },
+  }
+}
+
+function customerExample(status: EndpointReply<'paymentStatus'>): Examples['customerList'] {
+  const { sender, network, asset, symbol, decimals, amountAtomic, timestamp } = status
+  const total = { network, asset, symbol, decimals, payments: 1, receivedAtomic: amountAtomic }
+  return {
+    request: { query: { sort: 'payments' } },
+    reply: {
+      success: true,
+      nextCursor: null,
+      customers: [
+        {
+          walletAddress: sender,
+          payments: 1,
+          firstAt: timestamp,
+          lastAt: timestamp,
+          totals: [{ ...total, refunds: 0, refundedAtomic: '0' }],
+        },
+      ],
     },
   }
 }

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect } from 'react'
-import { useForm, useWatch } from 'react-hook-form'
+import { useForm, useWatch, type UseFormRegister } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
@@ -91,7 +91,6 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
   const signer = accounts.find((each) => each.family === familyOf(network.network))
   const { errors } = formState
   const native = nativeAsset(network)
-  const [leastFee, mostFee] = feeBounds(native)
 
   function submit(fields: HostedFields) {
     const [to, read] = [
@@ -164,22 +163,7 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
           sellerWallets={sellerWallets}
           value={recipient}
         />
-        <Field
-          error={errors.priorityFee?.message}
-          hint={
-            <Trans>
-              From {leastFee} to {mostFee} for faster inclusion. Leave empty for the usual fee.
-            </Trans>
-          }
-          label={t`Priority fee`}
-          optional
-        >
-          <Input
-            inputMode="decimal"
-            suffix={native.symbol}
-            {...register('priorityFee', { validate: (text) => checkHostedFee(text, native) })}
-          />
-        </Field>
+        <FeeField error={errors.priorityFee?.message} native={native} register={register} />
         <div className="grid gap-5 sm:grid-cols-2">
           <Field label={t`Description`} optional>
             <Input maxLength={200} {...register('description')} />
@@ -217,6 +201,34 @@ function feeBounds(native: Asset): [string, string] {
   }
   const [least, most] = HOSTED_BOUNDS.priorityFee
   return [spell(least), spell(most)]
+}
+
+type FeeFieldProps = {
+  native: Asset
+  error: string | undefined
+  register: UseFormRegister<HostedFields>
+}
+
+function FeeField({ native, error, register }: FeeFieldProps) {
+  const [leastFee, mostFee] = feeBounds(native)
+  return (
+    <Field
+      error={error}
+      hint={
+        <Trans>
+          From {leastFee} to {mostFee} for faster inclusion. Leave empty for the usual fee.
+        </Trans>
+      }
+      label={<Trans>Priority fee</Trans>}
+      optional
+    >
+      <Input
+        inputMode="decimal"
+        suffix={native.symbol}
+        {...register('priorityFee', { validate: (text) => checkHostedFee(text, native) })}
+      />
+    </Field>
+  )
 }
 
 function checkHostedFee(text: string, native: Asset): string | true {
