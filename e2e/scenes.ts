@@ -196,7 +196,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto(link)
     await page.getByLabel(text('Currency')).waitFor()
     await page.clock.fastForward('16:00')
-    await page.getByRole('button', { name: text('Renew price') }).waitFor()
+    await page.getByRole('button', { name: text('Refresh price') }).waitFor()
   },
   'short-review': shortReview,
   'short-paid': async (page, net) => {
@@ -303,6 +303,16 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('table').getByRole('link').first().click()
     await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
     await page.waitForLoadState('networkidle')
+  },
+  files: async (page) => {
+    await signIn(page)
+    await page.goto('/files')
+    await page.getByText(text('No files yet')).waitFor()
+  },
+  'files-new': async (page, net) => {
+    await scenes['files']?.(page, net)
+    await page.getByRole('button', { name: text('Sell a file') }).click()
+    await page.getByText(text('HTTPS address')).click()
   },
   people: async (page) => {
     await signIn(page)

@@ -14,6 +14,7 @@ const PATHS = [
   '/links',
   '/developers',
   '/customers',
+  '/files',
   '/people',
   '/join',
   '/settings',

@@ -10,6 +10,8 @@ export const STATES = [
   'overview: out of reach',
   'overview: paid, not delivered',
 
+  'palette: open',
+
   'checkout: form',
   'checkout: wallets to choose from',
   'checkout: known look-alike',
@@ -132,6 +134,13 @@ export const STATES = [
   'customers: list',
   'customers: one',
   'customers: data to delete',
+
+  'files: signed out',
+  'files: list',
+  'files: to sell',
+  'file: to buy',
+  'file: bought',
+  'file: not found',
 
   'people: signed out',
   'people: not an owner',

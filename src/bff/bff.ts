@@ -4,6 +4,7 @@ import { startInternalServer } from '#http/internal-server.ts'
 import { createProgramMetrics } from '#http/metrics.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
+import { openFileVault } from '#signer/vaults.ts'
 import { createApp } from './app.ts'
 import { Budgets } from './budget/budgets.ts'
 import { Quota } from './budget/quota.ts'
@@ -11,6 +12,7 @@ import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
+import { deleteExpiredTickets } from './db/files.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
@@ -20,6 +22,7 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { createReadiness } from './health.ts'
 import { createLog } from './config/log.ts'
+import { settleLostDeliveries } from './files/deliver.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Rates } from './rates/rates.ts'
 import { Exchanger } from './upstream/exchange.ts'
@@ -56,6 +59,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
         'a network has no publicRpcUrls: browsers are told no RPC endpoint of it',
       )
   const now = overrides.now ?? (() => new Date())
+  const { keyFile } = config.files ?? {}
+  const vault = keyFile === undefined ? undefined : openFileVault(keyFile, 'SOURCE_KEY_FILE')
   const database = await openDatabase(config.database, {
     ...BFF_SCHEMA,
     onWarning: (error) =>
@@ -94,6 +99,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     hub,
     streams,
     rates,
+    vault,
   }
   const onError = (error: unknown) => log.error({ err: error }, 'a request failed')
 
@@ -152,6 +158,8 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteExpiredSessions(context.db, context.now())
     await deleteExpiredIntents(context.db, context.now())
     await deleteUnpaidContacts(context.db, context.now())
+    await deleteExpiredTickets(context.db, context.now())
+    await settleLostDeliveries(context)
   } catch (error) {
     context.log.warn({ err: error }, 'expired rows could not be removed')
   }

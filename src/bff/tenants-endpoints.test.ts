@@ -21,7 +21,7 @@ import {
   WALLET_FEES,
 } from '#testing/tenant-orders.ts'
 import { facilitatorBody, makeProof, receiveBody, type Presented } from '#testing/tenant-proofs.ts'
-import { asReply, openProxy, type TenantProxy } from '#testing/tenant-proxy.ts'
+import { asReply, openProxy, ORIGIN, type TenantProxy } from '#testing/tenant-proxy.ts'
 import {
   evmSigner,
   openTenants,
@@ -56,6 +56,8 @@ type Facts = {
   link: string
   linkId: string
   code: string
+  fileId: string
+  fileCode: string
   key: string
   webhook: string
   transferId: string
@@ -132,6 +134,17 @@ const ofWebhook = (path: string, body?: object): Cell => ({
     path: `/webhooks/${webhook}${path}`,
     ...(body === undefined ? {} : { body }),
   }),
+})
+const NOT_PAID = 'FORBIDDEN file_not_paid'
+const fileTerms = {
+  name: 'Guide',
+  prices: [{ currency: 'ETH', amount: '0.01' }],
+  source: { kind: 'text', text: 'The first page.' },
+  page: `${ORIGIN}/file`,
+}
+const ofFile = (verb: string, body?: object): Cell => ({
+  ...OPERATOR,
+  request: ({ fileId }) => ({ path: `/files/${verb}`, body: { id: fileId, ...body } }),
 })
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
@@ -473,6 +486,32 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  'GET /files': [{ ...READER, ...plain('/files') }],
+  'POST /files': [{ ...OPERATOR, request: () => ({ path: '/files', body: fileTerms }) }],
+  'POST /files/check': [
+    {
+      ...OPERATOR,
+      request: () => ({ path: '/files/check', body: { source: fileTerms.source } }),
+    },
+  ],
+  'POST /files/update': [ofFile('update', { name: 'Theirs' })],
+  'POST /files/withdraw': [ofFile('withdraw')],
+  'POST /files/restore': [ofFile('restore')],
+  'POST /files/delete': [{ ...ofFile('delete'), operator: 'FORBIDDEN file_sold_lately' }],
+  'POST /file/open': [
+    { ...ANYBODY, request: ({ fileCode }) => ({ path: '/file/open', body: { code: fileCode } }) },
+  ],
+  // A role buys nothing: the file is for who has paid.
+  'POST /file/download': [
+    {
+      nobody: SIGN_IN,
+      anonymous: NOT_PAID,
+      stranger: NOT_PAID,
+      viewer: NOT_PAID,
+      operator: NOT_PAID,
+      request: ({ fileCode }) => ({ path: '/file/download', body: { code: fileCode } }),
+    },
+  ],
   'GET /people': [{ ...OWNER, ...plain('/people') }],
   'POST /people/invite': [
     { ...OWNER_CONFIRMED, request: () => ({ path: '/people/invite', body: { role: 'owner' } }) },
@@ -572,6 +611,7 @@ beforeAll(async () => {
       await operator.post('/api/links/short', { price: { currency: 'ETH', amount: '0.01' } }),
     ),
   )
+  const file = succeed(asReply(await operator.post('/api/files', fileTerms)))
   const webhook = succeed(
     asReply(await operator.post('/api/webhooks', { url: 'https://shop.example/events' })),
   )
@@ -586,6 +626,8 @@ beforeAll(async () => {
     link: textAt(link.body, 'link.link'),
     linkId: textAt(link.body, 'link.terms.id'),
     code: textAt(short.body, 'link.link'),
+    fileId: textAt(file.body, 'file.id'),
+    fileCode: textAt(file.body, 'file.code'),
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
@@ -749,6 +791,6 @@ async function snapshot(): Promise<unknown> {
   return [
     ofSeller,
     ofBuyer,
-    await readOwn((path) => operator.get(path).then(asReply), ['/api/links']),
+    await readOwn((path) => operator.get(path).then(asReply), ['/api/links', '/api/files']),
   ]
 }

@@ -14,6 +14,7 @@ import {
   timestamp,
   wellFormed,
 } from './fields.ts'
+import { MOST_TEXT_BYTES } from './file-endpoints.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
@@ -50,6 +51,71 @@ const linkTexts = {
   maxPayments: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
   returnUrl: v.optional(returnUrl),
 }
+
+/** JSON may spell a character of a pasted text with more bytes than the text has. */
+const FILE_BODY_BYTES = 4 * MOST_TEXT_BYTES
+
+const fileId = v.pipe(
+  v.string(),
+  v.regex(/^fil_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected fil_ and 22 base58 characters.'),
+)
+/** A credential, and a header's value with it: visible ASCII, so that no line is added to a request. */
+const credential = v.pipe(
+  v.string(),
+  v.regex(/^[\x20-\x7e]{1,2000}$/, 'Expected 1 to 2,000 visible ASCII characters.'),
+)
+const sourceUrl = v.pipe(resource, v.maxLength(2000, 'Expected at most 2,000 characters.'))
+const fileSource = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('text'),
+    text: v.pipe(
+      v.string(),
+      v.minLength(1, 'Expected some text.'),
+      v.maxBytes(MOST_TEXT_BYTES, 'Expected at most 256 KiB.'),
+      noNul(),
+      wellFormed(),
+    ),
+  }),
+  v.strictObject({
+    kind: v.literal('https'),
+    url: sourceUrl,
+    credential: v.optional(
+      v.variant('type', [
+        v.strictObject({
+          type: v.literal('header'),
+          name: v.pipe(
+            v.string(),
+            v.regex(/^[A-Za-z0-9-]{1,64}$/, 'Expected the name of a header.'),
+          ),
+          value: credential,
+        }),
+        v.strictObject({ type: v.literal('basic'), user: credential, password: credential }),
+      ]),
+    ),
+  }),
+  v.strictObject({
+    kind: v.literal('s3'),
+    endpoint: sourceUrl,
+    region: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, 'Expected a region.')),
+    bucket: v.pipe(v.string(), v.regex(/^[a-z0-9.-]{3,63}$/, 'Expected the name of a bucket.')),
+    key: v.pipe(
+      text(1024),
+      v.check(
+        (key) => !key.split('/').some((part) => /^\.{0,2}$/.test(part)),
+        'Expected a key without empty parts and without . or .. as a part.',
+      ),
+    ),
+    accessKeyId: credential,
+    secretAccessKey: credential,
+  }),
+])
+export type FileSourceInput = v.InferOutput<typeof fileSource>
+/** A name that no file system and no header reads as more than a name. */
+const fileName = v.pipe(
+  text(120),
+  v.regex(/^[^\p{C}/\\:*?"<>|]+$/u, 'Expected a file name without / \\ : * ? " < > |.'),
+  v.regex(/^[^.]/, 'Expected a file name that does not begin with a dot.'),
+)
 
 const intentNonce = v.pipe(
   v.string(),
@@ -102,7 +168,7 @@ const nothing = v.pipe(v.unknown(), noArray, v.strictObject({}))
 type Rows = {
   readonly [
     K in keyof typeof proxyCalls as (typeof proxyCalls)[K] extends { method: 'POST' } ? K : never
-  ]: { body: Schema }
+  ]: { body: Schema; maxBytes?: number }
 }
 
 const rows = {
@@ -141,6 +207,37 @@ const rows = {
       }),
     ),
   },
+  fileCreate: {
+    body: v.strictObject({
+      name: text(120),
+      fileName: v.optional(fileName),
+      /** One for each currency: the symbol of an asset. */
+      prices: v.pipe(
+        v.array(v.strictObject({ currency: boundedText(12), amount: decimalText })),
+        v.minLength(1, 'Expected a price.'),
+        v.maxLength(8, 'Expected at most 8 prices.'),
+      ),
+      source: fileSource,
+      /** Where the pages of files are, of an allowed origin: the dashboard says it. */
+      page: resource,
+    }),
+    maxBytes: FILE_BODY_BYTES,
+  },
+  fileCheck: { body: v.strictObject({ source: fileSource }), maxBytes: FILE_BODY_BYTES },
+  fileUpdate: {
+    body: v.strictObject({
+      id: fileId,
+      name: v.optional(text(120)),
+      fileName: v.optional(fileName),
+      source: v.optional(fileSource),
+    }),
+    maxBytes: FILE_BODY_BYTES,
+  },
+  fileWithdraw: { body: v.strictObject({ id: fileId }) },
+  fileRestore: { body: v.strictObject({ id: fileId }) },
+  fileDelete: { body: v.strictObject({ id: fileId }) },
+  fileOpen: { body: v.strictObject({ code: linkCode }) },
+  fileDownload: { body: v.strictObject({ code: linkCode }) },
   linkOpen: { body: v.strictObject({ link: linkCode }) },
   linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },
   linkWithdraw: { body: v.strictObject({ id: linkId }) },

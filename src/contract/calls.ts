@@ -4,6 +4,7 @@ import { customerEndpoints, profileEndpoints } from './customer-endpoints.ts'
 import { dashboardEndpoints } from './dashboard-endpoints.ts'
 import type { Call } from './endpoint.ts'
 import { FacilitatorVerifyBody } from './facilitator.ts'
+import { fileEndpoints } from './file-endpoints.ts'
 import { timestamp, atomic } from './fields.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
 import { approvalEndpoints } from './approval.ts'
@@ -68,6 +69,8 @@ const tokenEndpoints = {
       freezeAuthority: v.nullable(v.string()),
       /** Whether the token takes EIP-3009 authorizations; false off EVM. */
       eip3009: v.boolean(),
+      /** The name and version under which payers sign authorizations of this token: `extra` of a price in x402. Null without EIP-3009. */
+      signingDomain: v.nullable(v.object({ name: v.string(), version: v.string() })),
       /** What `owner` lets the Permit2 contract take, read at the moment; null without an owner, for the native currency, and off EVM. */
       permit2Allowance: v.nullable(atomic),
     }),
@@ -135,6 +138,7 @@ export const proxyCalls = {
   ...noteEndpoints,
   ...profileEndpoints,
   ...peopleEndpoints,
+  ...fileEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', response: RelayReply },
 } as const satisfies Record<string, Required<Call>>

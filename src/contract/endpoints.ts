@@ -311,7 +311,8 @@ const rows = {
     ...undelivered,
   },
   undeliveredReopen: {
-    summary: 'Undo the above',
+    summary:
+      'Undo the above, or say that the caller who was told success could not deliver: the proof may be used again',
     ...undelivered,
   },
   /** Tokens (specification section 4, Other). */

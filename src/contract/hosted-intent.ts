@@ -1,5 +1,37 @@
+<<<<<<< HEAD
 import { describeAmountProblem, formatAmount, parseAmount } from './amount.ts'
 import { chainIdOf } from './network.ts'
+=======
+import { formatAmount, parseAmount } from './amount.ts'
+import { chainIdOf, type Asset } from './network.ts'
+import type { LimitReason } from './reasons.ts'
+
+/** Of a payment from a managed wallet, in the native currency, both ends included: specification, section 8. */
+const HOSTED_LIMITS = {
+  amount: { minimum: '0.001', maximum: '100' },
+  priorityFee: { minimum: '0.00001', maximum: '0.01' },
+} as const
+
+export type HostedField = keyof typeof HOSTED_LIMITS
+
+/** Why a managed wallet does not pay so much, or so much for priority; undefined where it does. */
+export function hostedLimitReason(
+  field: HostedField,
+  atomic: bigint,
+  { address, symbol, decimals }: Pick<Asset, 'address' | 'symbol' | 'decimals'>,
+): LimitReason | undefined {
+  const amountOf = (text: string) => {
+    const parsed = parseAmount(text, decimals)
+    return { amountAtomic: parsed.ok ? parsed.atomic : 0n, asset: address, symbol, decimals }
+  }
+  const minimum = amountOf(HOSTED_LIMITS[field].minimum)
+  const maximum = amountOf(HOSTED_LIMITS[field].maximum)
+  const name = field === 'amount' ? 'amount' : 'priority_fee'
+  if (atomic < minimum.amountAtomic) return { code: `${name}_below_minimum`, params: { minimum } }
+  if (atomic > maximum.amountAtomic) return { code: `${name}_above_maximum`, params: { maximum } }
+  return undefined
+}
+>>>>>>> main
 
 /** In the native currency, both ends included: specification, section 8. */
 export const HOSTED_BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const

@@ -106,7 +106,7 @@ describe.each(texts)('%s', (_, schema) => {
       long.filter(
         (text) =>
           accepts(schema, text + 'a'.repeat(100_000)) ||
-          accepts(schema, text + '0'.repeat(100_000)),
+          accepts(schema, text + '0'.repeat(300_000)),
       ),
     ).toEqual([])
   })

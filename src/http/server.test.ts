@@ -1,10 +1,14 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { afterEach, expect, test } from 'vitest'
 import { sendRaw } from '#testing/raw-request.ts'
-import { startHttpServer, type HttpConfig, type HttpServer } from './server.ts'
+import {
+  RESPONSE_ALREADY_SENT,
+  startHttpServer,
+  type HttpConfig,
+  type HttpServer,
+} from './server.ts'
 
 type Gate = { started: number; answer: () => void }
 

@@ -6,6 +6,12 @@ import { ProblemError } from '#contract/problem.ts'
 import { Connections, type HttpConnection, type ConnectionCaps } from './connections.ts'
 import { endWith, rawResponse, rawText, refuseUpgrade, type RawResponse } from './raw-response.ts'
 
+/**
+ * What a handler returns that wrote its response itself. It is made here, before
+ * `getRequestListener` replaces the global `Response`: made after that, it would be sent as well.
+ */
+export { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+
 export type HttpServer = {
   port: number
   /** Stops accepting, lets what is in flight finish, and cuts what has not ended after so many milliseconds. */

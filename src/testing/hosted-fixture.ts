@@ -1,5 +1,6 @@
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import type { HostedRule } from '#bff/config/hosted-rules.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { Fixture } from './fixture.ts'
@@ -20,7 +21,7 @@ type HostedJson = {
 
 /** The contents of the hosted endpoints' answers. */
 export const hostedJson = (answer: BrowserResponse) => answer.json as unknown as HostedJson
-export const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
+export const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 
 /** A Paydesk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
 export class HostedFixture {

@@ -51,7 +51,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     ],
   },
   bff: {
-    may: ['contract', 'chains', 'egress', 'http', 'postgres'],
+    may: ['contract', 'x402', 'chains', 'egress', 'http', 'postgres', 'signer'],
     layers: [
       'db',
       'budget',
@@ -65,6 +65,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'relay',
       'hosted',
       'links',
+      'files',
       'routes',
     ],
   },
@@ -86,11 +87,13 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'payment-view',
       'session',
       'shell',
+      'palette',
       [
         'checkout',
         'customers',
         'developers',
         'explore',
+        'files',
         'links',
         'overview',
         'payment',
@@ -132,6 +135,11 @@ export const BANS: readonly Ban[] = [
     files: ['src/service', 'src/devnet'],
     pattern: { regex: String.raw`^#signer/(?!(client|config|protocol)\.ts$)` },
     message: 'The keys of managed wallets are in another process: only its client is imported.',
+  },
+  {
+    files: ['src/bff'],
+    pattern: { regex: String.raw`^#signer/(?!(seal|vaults)\.ts$)` },
+    message: 'The proxy has a separate key for sealing, and reaches no wallet.',
   },
   {
     files: ['src/service/api/handlers.ts'],

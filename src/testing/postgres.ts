@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { env } from 'node:process'
 import pg from 'pg'
-import { embeddedTemplate } from '#devnet/embedded-template.ts'
+import { embeddedTemplate } from '#devnet/cache.ts'
 import type { Database, DatabaseTarget } from '#postgres/open.ts'
 
 const require = createRequire(import.meta.url)
 
 /**
- * Both engines; integration suites run on each: `describe.each(ENGINES)('…on %s', (engine) => …)`.
+ * Both engines, for what depends on the engine: opening, migrations, rights, locks, numbering. All
+ * else runs on Postgres alone, and on the embedded engine with the conformance tests and the whole
+ * browser suite.
  */
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]

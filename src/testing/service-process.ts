@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE } from '#devnet/cache.ts'
 import type { CrashPoint } from '#service/context/context.ts'
 
 const SERVICE = fileURLToPath(new URL('../service/main.ts', import.meta.url))
@@ -48,7 +49,7 @@ async function startProcess(
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...env, PORT: '0', INTERNAL_PORT: '0' },
+    env: { ...env, ...COMPILE_CACHE, PORT: '0', INTERNAL_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<NodeJS.Signals | null>((resolve) =>

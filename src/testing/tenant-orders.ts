@@ -75,7 +75,7 @@ export function signOrder(
   changes: Changes = {},
 ): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data, nonce } = decoded
   return payer.signTransaction({
     type: 'eip1559',
@@ -93,7 +93,7 @@ export function signOrder(
 
 export function nonceOf(order: Pick<TenantOrder, 'transaction'>): number {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   return decoded.nonce
 }
 

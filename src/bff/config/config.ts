@@ -11,6 +11,17 @@ import { RateRule, rateProblems } from './rate-rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
+export type FilesConfig = {
+  /** Where buyers reach this program, without a trailing slash: proofs are bound to it. */
+  publicUrl: string
+  /** Of the key that seals the credentials of sources; without it none are kept. */
+  keyFile?: string | undefined
+  /** The largest file that is passed on, in bytes. */
+  maxBytes: number
+  /** `http://127.0.0.1` may be a source too, for a trial on one machine. */
+  loopback: boolean
+}
+
 export type BffConfig = {
   host: string
   /** 0 takes a free port. */
@@ -43,6 +54,8 @@ export type BffConfig = {
    * The managed wallets that operators may pay from, with their limits. Empty: no such payments.
    */
   hosted: HostedRule[]
+  /** Unset: no files are sold. */
+  files?: FilesConfig
   /** Where the rates of prices in fiat are read. Empty: links have no such prices. */
   rates: RateRule[]
   /** Proxies in front of this program whose `X-Forwarded-For` entry is trusted; 0 trusts none. */
@@ -212,6 +225,29 @@ const variables = {
     schema: v.optional(serviceUrl),
     expected: 'the http(s) address at which sellers reach the payment service',
     example: 'https://payments.example.com',
+  },
+  PUBLIC_URL: {
+    schema: v.optional(serviceUrl),
+    expected: 'the http(s) address at which buyers reach this proxy, to sell files',
+    example: 'https://pay-api.example.com',
+  },
+  SOURCE_KEY_FILE: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty())),
+    expected: 'a file for the key that seals the credentials of sources; it is created if missing',
+    example: '/var/lib/paydesk/source.key',
+  },
+  SOURCE_MAX_BYTES: {
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,13}$/), v.transform(Number)),
+      '5368709120',
+    ),
+    expected: 'the largest file that is sold, in bytes',
+    example: '5368709120',
+  },
+  SOURCE_LOOPBACK: {
+    schema: v.optional(v.literal('1')),
+    expected: '1 to read sources on http://127.0.0.1 too',
+    example: '1',
   },
   TITLE: {
     schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'),
@@ -390,6 +426,14 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
         }
       : null,
     hosted,
+    ...(values.PUBLIC_URL !== undefined && {
+      files: {
+        publicUrl: values.PUBLIC_URL,
+        keyFile: values.SOURCE_KEY_FILE,
+        maxBytes: values.SOURCE_MAX_BYTES,
+        loopback: values.SOURCE_LOOPBACK === '1',
+      },
+    }),
     rates: values.RATES,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     maxConnections: values.MAX_CONNECTIONS,

@@ -14,6 +14,27 @@ const RIGHTS: RuntimeRights = {
     update: ['name', 'email', 'labels', 'note', 'words', 'updated_by', 'updated_at'],
     delete: true,
   },
+  file_purchase: {
+    insert: true,
+    update: ['sending_until', 'delivered_at', 'reported_at', 'downloads'],
+  },
+  file_sale: {
+    insert: true,
+    update: [
+      'name',
+      'file_name',
+      'mime_type',
+      'size',
+      'ranges',
+      'source',
+      'credential',
+      'source_id',
+      'content',
+      'withdrawn_at',
+    ],
+    delete: true,
+  },
+  file_ticket: { insert: true, delete: true },
   hosted_intent: {
     insert: true,
     update: ['state', 'signature_hash', 'taken_at', 'payment_id'],

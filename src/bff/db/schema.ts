@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   index,
   integer,
   jsonb,
@@ -12,6 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { ShortTerms } from '#contract/payment-link.ts'
+import type { FileSource } from '#contract/file-endpoints.ts'
 import type { Role } from '#contract/role.ts'
 
 /**
@@ -201,6 +203,85 @@ export const customerProfile = bff.table(
     index('customer_profile_words').using('gin', sql`to_tsvector('simple', ${t.words})`),
     index('customer_profile_email').on(sql`lower(${t.email}) text_pattern_ops`),
   ],
+)
+
+/** What a file costs in one currency, and the payment link that asks for it. */
+export type FilePriceRow = { currency: string; amount: string; linkId: string; link: string }
+
+/** Credentials of a source, sealed under the key in SOURCE_KEY_FILE. */
+export type SealedCredential = { vaultKeyId: string; wrappedKey: string; sealedSecret: string }
+
+/** A file that is sold. Its prices never change. */
+export const fileSale = bff.table(
+  'file_sale',
+  {
+    id: text().primaryKey(),
+    /** What follows `/file/`. */
+    code: text().notNull(),
+    name: text().notNull(),
+    fileName: text().notNull(),
+    mimeType: text().notNull(),
+    /** In bytes, as the source said when it was checked; null where it did not say. */
+    size: bigint({ mode: 'number' }),
+    ranges: boolean().notNull(),
+    prices: jsonb().$type<FilePriceRow[]>().notNull(),
+    source: jsonb().$type<FileSource>().notNull(),
+    /** Of the credentials that the source is shown. */
+    credential: jsonb().$type<SealedCredential>(),
+    /** Names this state of the source: the credentials are sealed for it and for no other. */
+    sourceId: text().notNull(),
+    /** Where the source is a text. */
+    content: text(),
+    /** Where people read about it, pay and download. */
+    page: text().notNull(),
+    /** 256 random bits, base64url: they tie a memo on Solana to this file. */
+    memoKey: text().notNull(),
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+    withdrawnAt: at('withdrawn_at'),
+  },
+  (t) => [uniqueIndex('file_sale_code').on(t.code), index('file_sale_created').on(t.createdAt)],
+)
+
+/** A payment for a file. Whether it still stands, or was refunded, the service says. */
+export const filePurchase = bff.table(
+  'file_purchase',
+  {
+    paymentId: text().primaryKey(),
+    fileId: text()
+      .notNull()
+      .references(() => fileSale.id),
+    /** The wallet that paid, in normal form. */
+    wallet: text().notNull(),
+    createdAt: at('created_at').notNull(),
+    /** Until then somebody is being sent the file for the proof of this payment. */
+    sendingUntil: at('sending_until'),
+    /** When the file was first sent whole. */
+    deliveredAt: at('delivered_at'),
+    /** When the service was told that the file could not be delivered. */
+    reportedAt: at('reported_at'),
+    downloads: integer().notNull(),
+  },
+  (t) => [
+    index('file_purchase_owner').on(t.fileId, t.wallet),
+    index('file_purchase_open')
+      .on(t.sendingUntil)
+      .where(sql`delivered_at is null and reported_at is null`),
+  ],
+)
+
+/** A download that one request may read. Reading it deletes the row. */
+export const fileTicket = bff.table(
+  'file_ticket',
+  {
+    /** SHA-256 of the 256-bit ticket in the address. */
+    ticketHash: text().primaryKey(),
+    paymentId: text()
+      .notNull()
+      .references(() => filePurchase.paymentId),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [index('file_ticket_expires').on(t.expiresAt)],
 )
 
 /**

@@ -174,6 +174,23 @@ test('a payment from a managed wallet is not above the cap of one payment, when 
   )
 })
 
+test('a payment from a managed wallet is not below what the service takes: it is refused before it is signed, with the limit', async () => {
+  const refused = await hosted.prepare({ amount: 0.0009 })
+  expect([refused.status, refused.json.error]).toMatchObject([
+    400,
+    {
+      code: 'INVALID_PARAMETERS',
+      details: {
+        amount: expect.any(String),
+        reason: {
+          code: 'amount_below_minimum',
+          params: { minimum: { amountAtomic: (ETH / 1000n).toString(), symbol: 'ETH' } },
+        },
+      },
+    },
+  ])
+})
+
 test('a payment from a managed wallet is not above the cap of a day: of five that were prepared for what three may take, three are made', async () => {
   const intents = []
   for (let index = 0; index < 5; index++) intents.push(await hosted.prepared({ amount: 1 }))
@@ -215,7 +232,7 @@ test('a payment that the signer refuses is told with its limit, stays unpaid on 
       400,
       {
         code: 'SIGNING_REFUSED',
-        details: { reason: 'over_payment', limit: '0.4', asked: '0.5' },
+        details: { reason: { code: 'over_payment', params: {} }, limit: '0.4', asked: '0.5' },
       },
     ])
     expect([await hosted.spent(), await hosted.paidOut()]).toEqual(['0', 0])

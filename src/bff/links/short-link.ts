@@ -7,7 +7,14 @@ import { createId } from '#contract/id.ts'
 import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import type { LinkTerms, ShortTerms } from '#contract/payment-link.ts'
-import { amountAtRate, isPrice, priceOf, QUOTE_LASTS_MS, type RateQuote } from '#contract/quote.ts'
+import {
+  amountAtRate,
+  isOutrun,
+  isPrice,
+  priceOf,
+  QUOTE_LASTS_MS,
+  type RateQuote,
+} from '#contract/quote.ts'
 import type { BffConfig } from '../config/config.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
@@ -25,7 +32,7 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const CODE_LENGTH = 12
 
 /** 12 base58 characters, each as likely as any other: 70.3 random bits. */
-function createCode(): string {
+export function createCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => BASE58.charAt(randomInt(BASE58.length))).join('')
 }
 
@@ -251,6 +258,9 @@ export async function chosenTerms(
   const { currency } = price
   const use = { linkId: short.id, network: terms.network, asset: terms.asset, currency }
   const { rate, quotedAt, expiresAt } = await readQuote(context, choice.quote ?? '', use)
+  // Where no rate is known now, the quote stands.
+  const current = await context.rates.read(asset.symbol, currency)
+  if (current.ok && isOutrun(rate.rate, current.rate.rate)) throw refuseLink('quote_outrun')
   const { decimals } = asset
   return {
     terms: {

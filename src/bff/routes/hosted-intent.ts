@@ -1,13 +1,18 @@
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+<<<<<<< HEAD
 import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
 import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
+=======
+import { hostedLimitReason } from '#contract/hosted-intent.ts'
+import { familyOf, findAsset } from '#contract/network.ts'
+>>>>>>> main
 import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { recipientProblem } from '#contract/reason-problems.ts'
+import { limitProblem, recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
 import { insertIntent, outflowToday } from '../db/hosted.ts'
-import { refuseHosted } from '../hosted/refuse.ts'
+import { refuseHosted, refuseOverLimit } from '../hosted/refuse.ts'
 import { findRule, type HostedRule } from '../config/hosted-rules.ts'
 import { roleOf } from '../session/open-session.ts'
 import { createNonce } from '../session/random.ts'
@@ -37,10 +42,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
       { sender: body.from, network: body.network, asset: rule.asset.address },
       now,
     ))
-  if (amount > left)
-    throw refuseHosted('hosted_over_day', {
-      amount: `Expected at most ${formatAmount(left < 0n ? 0n : left, rule.asset.decimals)}.`,
-    })
+  if (amount > left) throw refuseOverLimit('hosted_over_day', left, rule.asset)
   const row = {
     id: createNonce(),
     sessionId: session.id,
@@ -107,9 +109,10 @@ function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
     })
   }
   if (parsed.atomic > maxPerPayment)
-    throw refuseHosted('hosted_over_payment', {
-      amount: `Expected at most ${formatAmount(maxPerPayment, asset.decimals)}.`,
-    })
+    throw refuseOverLimit('hosted_over_payment', maxPerPayment, asset)
+  // The service would refuse it after it is signed.
+  const limit = asset.native ? hostedLimitReason('amount', parsed.atomic, asset) : undefined
+  if (limit) throw limitProblem(limit, formatAmount(parsed.atomic, asset.decimals))
   const to = readRecipient(body.to, familyOf(body.network))
   if (!to.ok) throw recipientProblem(to.reason, { received: body.to, field: 'to' })
   return parsed.atomic

@@ -1,7 +1,7 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Hono } from 'hono'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { RESPONSE_ALREADY_SENT } from '#http/server.ts'
 import type { ProxyContext } from '../context/context.ts'
 import type { HonoEnv } from '../http/env.ts'
 import { commonHeaders } from '../http/headers.ts'

@@ -8,7 +8,7 @@ import { deleteSession, insertSessionPayment, type OpenSession } from '../db/ses
 import { carryOut, reconcile, type SendOutcome } from '../hosted/execute.ts'
 import { intentOf } from '../hosted/intent-of.ts'
 import { isIntentSigned } from '../hosted/is-signed.ts'
-import { refuseHosted } from '../hosted/refuse.ts'
+import { refuseHosted, refuseOverLimit } from '../hosted/refuse.ts'
 import { relay } from '../relay/relay.ts'
 import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
 import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
@@ -19,6 +19,17 @@ import { hashCookieValue } from '../session/random.ts'
 import { requireRole } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
+import {
+  fileCheck,
+  fileCreate,
+  fileDelete,
+  fileDownload,
+  fileList,
+  fileOpen,
+  fileRestore,
+  fileUpdate,
+  fileWithdraw,
+} from './files.ts'
 import { hostedIntent } from './hosted-intent.ts'
 import { linkPay } from './link-pay.ts'
 import {
@@ -82,9 +93,11 @@ async function take(
   if (!(await maySign(context, session, row.signer))) throw refuseHosted('hosted_signer')
   if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
     throw refuseHosted('hosted_signature')
-  if (row.amount > rule.maxPerPayment) throw refuseHosted('hosted_over_payment')
+  if (row.amount > rule.maxPerPayment)
+    throw refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset)
   const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay: rule.maxPerDay, now })
-  if (taken.kind === 'over_day') throw refuseHosted('hosted_over_day')
+  if (taken.kind === 'over_day')
+    throw refuseOverLimit('hosted_over_day', rule.maxPerDay - taken.spent, rule.asset)
   if (taken.kind === 'taken') return carryOut(call, taken.row, rule)
   const again = await findIntent(context.db, row.id)
   if (!again) throw refuseHosted('hosted_intent')
@@ -244,4 +257,13 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   peopleChange,
   peopleRemove,
   auditRead,
+  fileList,
+  fileCreate,
+  fileCheck,
+  fileUpdate,
+  fileWithdraw,
+  fileRestore,
+  fileDelete,
+  fileOpen,
+  fileDownload,
 }

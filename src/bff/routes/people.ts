@@ -154,5 +154,5 @@ const WORDS = {
 } as const
 
 function refuse(reason: keyof typeof WORDS): ProblemError {
-  return new ProblemError('FORBIDDEN', { message: WORDS[reason], details: { reason } })
+  return new ProblemError('FORBIDDEN', { message: WORDS[reason], reason })
 }

@@ -244,7 +244,7 @@ async function readConfirmedKey<K extends EndpointName>(
   if (key.hint === '') {
     const message =
       'The dashboard itself uses this key. Create another one, set SERVICE_API_KEY to it, and then delete this one.'
-    throw new ProblemError('FORBIDDEN', { message, details: { reason: 'own_key' } })
+    throw new ProblemError('FORBIDDEN', { message, reason: 'own_key' })
   }
   requireConfirmation(call.confirmation, key.name)
   return key

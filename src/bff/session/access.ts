@@ -40,6 +40,8 @@ export const ACCESS: {
   paymentSummary: 'anybody',
   tokenInfo: 'anybody',
   peopleJoin: 'anybody',
+  fileOpen: 'anybody',
+  fileDownload: 'anybody',
 
   linkList: 'viewer',
   customerList: 'viewer',
@@ -52,6 +54,7 @@ export const ACCESS: {
   usage: 'viewer',
   webhookList: 'viewer',
   webhookDeliveries: 'viewer',
+  fileList: 'viewer',
 
   linkCreate: 'operator',
   profileWrite: 'operator',
@@ -72,6 +75,12 @@ export const ACCESS: {
   webhookRotate: 'operator',
   webhookTest: 'operator',
   webhookRedeliver: 'operator',
+  fileCreate: 'operator',
+  fileCheck: 'operator',
+  fileUpdate: 'operator',
+  fileWithdraw: 'operator',
+  fileRestore: 'operator',
+  fileDelete: 'operator',
 
   approval: 'owner',
   profileDelete: 'owner',

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { openWalletLedger, stopWallet } from '../db/wallet-ledger.ts'
 import type { NewPayment } from '../db/payments.ts'
@@ -30,11 +30,11 @@ const NOW = new Date('2026-01-01T00:00:00Z')
 const signer = openTestSigner()
 afterAll(() => signer[Symbol.asyncDispose]())
 
-describe.each(ENGINES)('the operator on %s', (engine) => {
+describe('the operator', () => {
   let database: TestDatabase
   let opened: OpenDatabase
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     opened = await openDatabase(database.target, SERVICE_SCHEMA)
   })
   afterAll(async () => {

@@ -16,6 +16,7 @@ import {
 } from '#contract/json.ts'
 import { RETRYABLE } from '#contract/problem-codes.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import type { Authenticated, Context, Caller } from '../context/context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
 import { checkIdempotencyKey, runOnce, type StoredOutcome } from '../idempotency/run-once.ts'
@@ -64,7 +65,7 @@ export async function readBody(request: Request): Promise<unknown> {
   try {
     return parseJson(text)
   } catch (error) {
-    if (error instanceof JsonError) throw invalidBody(error.message, error)
+    if (error instanceof JsonError) throw invalidBody(renderDecodeProblem(error.problem), error)
     throw error
   }
 }

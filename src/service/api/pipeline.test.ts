@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { apiKey } from '../db/schema/access.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { eq } from 'drizzle-orm'
 
@@ -12,14 +12,14 @@ const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const BODY = { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01 }
 
-describe.each(ENGINES)('the pipeline on %s', (engine) => {
+describe('the pipeline', () => {
   let database: TestDatabase
   let app: TestApp
   let key: string
   const lines: string[] = []
 
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       log: { write: (line) => void lines.push(line) },
@@ -330,14 +330,16 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     const page = await get('/docs', {})
     expect([page.status, await page.text()]).toEqual([
       200,
-      expect.stringContaining('/docs/swagger-ui-bundle.js'),
+      expect.stringContaining('<h2 id="a-server-that-is-paid">'),
     ])
+    const reference = await get('/docs/reference', {})
+    expect(await reference.text()).toContain('/docs/swagger-ui-bundle.js')
     const files = await Promise.all(
-      ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js'].map((name) =>
-        get(`/docs/${name}`, {}),
+      ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js', 'docs.css'].map(
+        (name) => get(`/docs/${name}`, {}),
       ),
     )
-    expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200])
+    expect(files.map((file) => file.status)).toEqual(Array.from({ length: 5 }, () => 200))
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
   })
 

@@ -77,7 +77,11 @@ const RIGHTS: RuntimeRights = {
   },
   payment_change: { insert: true, delete: true },
   payment_identifier: { insert: true, update: 'all', delete: true },
-  payment_tally: { insert: true, update: ['payments'], delete: true },
+  payment_tally: {
+    insert: true,
+    update: ['payments', 'amount', 'refunds', 'refunded', 'fees'],
+    delete: true,
+  },
   refused_payer: { insert: true, update: 'all', delete: true },
   reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
   settlement_fee: { insert: true, update: ['reserved', 'paid'] },

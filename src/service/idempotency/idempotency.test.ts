@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ProblemError } from '#contract/problem.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, exampleRoutes, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { claim } from './claim.ts'
 import { release, store } from './run-once.ts'
@@ -13,7 +13,7 @@ const BODY = {
   amount: 0.01,
 }
 
-describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
+describe('Idempotency-Key', () => {
   let database: TestDatabase
   let app: TestApp
   let owner: Awaited<ReturnType<typeof createTestKey>>
@@ -21,7 +21,7 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
   let behave: () => Promise<void> = async () => {}
 
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       routes: {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MOST_KEYS, MOST_KEYS_IN_ROTATION } from '#contract/api-key-body.ts'
 import { MOST_WALLETS } from '#contract/wallet.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { routes } from '../api/handlers.ts'
 
 const START = new Date('2026-01-01T00:00:00Z').getTime()
 const { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete, walletCreate, walletList } = routes
 
-describe.each(ENGINES)('an account on %s', (engine) => {
+describe('an account', () => {
   let database: TestDatabase
   let first: TestApp
   let apps: TestApp[]
   let now = START
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     const handlers = {
       apiKeyList,
       apiKeyCreate,
@@ -25,9 +25,8 @@ describe.each(ENGINES)('an account on %s', (engine) => {
     }
     const start = () =>
       startTestApp({ target: database.target, routes: handlers, now: () => new Date(now) })
-    // The embedded engine has one process.
     first = await start()
-    apps = engine === 'postgres' ? [first, await start()] : [first]
+    apps = [first, await start()]
   })
   afterAll(async () => {
     for (const app of apps ?? []) await app[Symbol.asyncDispose]()

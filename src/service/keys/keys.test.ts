@@ -1,12 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isApiKey, type Scope } from '#contract/api-key.ts'
-import {
-  createTestDatabase,
-  ENGINES,
-  executeAsOwner,
-  type TestDatabase,
-} from '#testing/postgres.ts'
+import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { apiKey } from '../db/schema/access.ts'
 import { routes } from '../api/handlers.ts'
@@ -16,14 +11,14 @@ import { rotateKey } from './manage-keys.ts'
 const START = new Date('2026-01-01T00:00:00Z').getTime()
 const { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete } = routes
 
-describe.each(ENGINES)('the keys of an account on %s', (engine) => {
+describe('the keys of an account', () => {
   let database: TestDatabase
   let app: TestApp
   let owner: Awaited<ReturnType<typeof createTestKey>>
   let now = START
 
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       routes: { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete },

@@ -3,12 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '#contract/api-key.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
-import {
-  createTestDatabase,
-  databaseVariables,
-  ENGINES,
-  type TestDatabase,
-} from '#testing/postgres.ts'
+import { createTestDatabase, databaseVariables, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { startServiceProcess } from '#testing/service-process.ts'
 import { routes } from '../api/handlers.ts'
@@ -133,11 +128,11 @@ describe('what a process remembers of keys', () => {
   })
 })
 
-describe.each(ENGINES)('a key that ended, in the process that ended it, on %s', (engine) => {
+describe('a key that ended, in the process that ended it', () => {
   let database: TestDatabase
   let app: TestApp
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       routes: { apiKeyCreate, apiKeyRotate, apiKeyDelete },

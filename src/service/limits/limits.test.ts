@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES } from '#contract/api-key.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { account, tokenPool } from '../db/schema/access.ts'
 import { sweep } from '../service.ts'
@@ -11,7 +11,7 @@ import { CHARGED_MS, leaseTokens } from './lease-tokens.ts'
 import { limitsOf } from '../api/identify.ts'
 import { Limits } from './limits.ts'
 
-describe.each(ENGINES)('limits on %s', (engine) => {
+describe('limits', () => {
   let database: TestDatabase
   let app: TestApp
   /** How many statements the limits sent. */
@@ -24,7 +24,7 @@ describe.each(ENGINES)('limits on %s', (engine) => {
       },
     })
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({ target: database.target })
   })
   afterAll(async () => {

@@ -94,6 +94,14 @@ const page = {
 }
 
 const HOUR = START - (START % 3_600_000)
+const flows = {
+  receivedAtomic: '10000000000000000',
+  refundsReceivedAtomic: '0',
+  sentAtomic: '0',
+  refundedAtomic: '0',
+  feesAtomic: '0',
+}
+
 const apiKey: ApiKeyRow = {
   id: 'key_3RfVbGtYhNmJuKiLoPqAzW',
   name: 'till',
@@ -300,16 +308,19 @@ export const examples: {
           asset: NATIVE_ETH,
           symbol: 'ETH',
           decimals: 18,
-          receivedAtomic: '10000000000000000',
+          ...flows,
           receivedCount: 1,
-          sentAtomic: '0',
+          refundsReceivedCount: 0,
           sentCount: 0,
+          refundedCount: 0,
           endedCount: 2,
           paidCount: 2,
           medianConfirmMs: 24_000,
-          days: [{ day: '2023-10-13', receivedAtomic: '10000000000000000', sentAtomic: '0' }],
+          previous: flows,
+          days: [{ day: '2023-10-13', ...flows }],
         },
       ],
+      rankedPayments: 2,
       topPayers: [{ address: BUYER, count: 1 }],
       topResources: [{ resource: RESOURCE, count: 1 }],
     },
@@ -413,6 +424,7 @@ export const examples: {
       mintAuthority: 'BJE5MMbqXjVwjAF7oxwPYXnTXDyspzZyt4vwenNw5ruG',
       freezeAuthority: '7dGbd2QZcCKcTndnHcTL8q7SMVXAkp688NTQYwrRCrar',
       eip3009: false,
+      signingDomain: null,
       permit2Allowance: null,
     },
   },

@@ -1,7 +1,8 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import type { GenericSchema } from 'valibot'
+import { variant, type GenericSchema } from 'valibot'
 import { address } from '#contract/address-field.ts'
 import { CheckFact } from '#contract/facts.ts'
+import { DecodeProblem } from '#contract/reasons.ts'
 import {
   atomic,
   decimal,
@@ -59,6 +60,7 @@ const shared = new Map<unknown, FieldSchema>([
   ],
   // Readers take any code; the document names those there are.
   [WireFact, { $ref: '#/components/schemas/CheckFact' }],
+  [DecodeProblem, { $ref: '#/components/schemas/DecodeProblem' }],
   [timestamp.pipe[0], { type: 'integer', description: 'Unix milliseconds.' }],
 ])
 
@@ -151,6 +153,14 @@ export function wireSchema(schema: GenericSchema): FieldSchema {
       shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined,
   })
   return json
+}
+
+/** Why bytes, a text or one of its fields cannot be read, as a component that facts refer to. */
+export function decodeProblemSchema(): FieldSchema {
+  return {
+    description: 'Why bytes, a text or one of its fields cannot be read: a code, never renamed.',
+    ...wireSchema(variant('code', DecodeProblem.options)),
+  }
 }
 
 /** What a check of a proof expected or found, as a component that checks refer to. */

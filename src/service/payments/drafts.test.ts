@@ -36,11 +36,11 @@ beforeAll(async () => {
 })
 afterAll(() => evm?.[Symbol.asyncDispose]())
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe('on Postgres', () => {
   let opened: OpenedContext
 
   beforeAll(async () => {
-    opened = await openContext([evm.network], { engine })
+    opened = await openContext([evm.network])
   })
   afterAll(() => opened?.[Symbol.asyncDispose]())
 

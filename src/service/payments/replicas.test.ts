@@ -17,7 +17,7 @@ import { createWallet } from '../wallets/create-wallet.ts'
 import { startWatchers } from '../monitor/start.ts'
 import { sendPayment } from '../hosted/send.ts'
 
-/** One wallet, asked for more than it holds by everyone at once: one process on the embedded engine, two on a server. */
+/** One wallet, asked for more than it holds by everyone at once: by two processes. */
 
 const ETH = 10n ** 18n
 const SOL = 1_000_000_000n
@@ -61,16 +61,13 @@ const families = {
   },
 }
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe('on Postgres', () => {
   let opened: OpenedContext[]
   let contexts: Context[]
 
   beforeAll(async () => {
-    const first = await openContext([evm.network, solana.network], { engine })
-    opened =
-      engine === 'postgres'
-        ? [first, await openContext([evm.network, solana.network], { beside: first.context })]
-        : [first]
+    const first = await openContext([evm.network, solana.network])
+    opened = [first, await openContext([evm.network, solana.network], { beside: first.context })]
     contexts = opened.map(({ context }) => context)
   })
   afterAll(async () => {

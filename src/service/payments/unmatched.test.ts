@@ -55,11 +55,11 @@ async function sendPlain(payer: PrivateKeyAccount, payee: Hex): Promise<Hex> {
   return signature
 }
 
-describe.each(ENGINES)('on %s', (engine) => {
+describe('on Postgres', () => {
   let opened: OpenedContext
 
   beforeAll(async () => {
-    opened = await openContext([evm.network], { engine })
+    opened = await openContext([evm.network])
   })
   afterAll(() => opened?.[Symbol.asyncDispose]())
 

@@ -103,12 +103,12 @@ const families = {
   },
 } as const
 
-describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
+describe('the books of a managed wallet', () => {
   let opened: OpenedContext
   let watchers: Watchers
 
   beforeAll(async () => {
-    opened = await openContext([evm.network, solana.network], { engine })
+    opened = await openContext([evm.network, solana.network])
     watchers = startWatchers(opened.context)
   })
   afterAll(async () => {

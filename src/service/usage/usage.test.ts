@@ -1,11 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  createTestDatabase,
-  ENGINES,
-  executeAsOwner,
-  type TestDatabase,
-} from '#testing/postgres.ts'
+import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { sweep } from '../service.ts'
 import { routes } from '../api/handlers.ts'
@@ -19,12 +14,12 @@ async function ask(app: TestApp, key: string, path: string) {
   return { status: response.status, json: await response.json() }
 }
 
-describe.each(ENGINES)('usage on %s', (engine) => {
+describe('usage', () => {
   let database: TestDatabase
   let app: TestApp
   let now = START
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       routes: { usage },

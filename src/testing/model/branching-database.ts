@@ -1,5 +1,5 @@
-import type { PGlite, QueryOptions, Results } from '@electric-sql/pglite'
-import { drizzle } from 'drizzle-orm/pglite'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import type { Client, QueryResult, QueryResultRow } from 'pg'
 import type { Database } from '#postgres/open.ts'
 
 /**
@@ -19,95 +19,156 @@ class ConnectionLostError extends Error {
   readonly code = '08006'
 }
 
-type Client = Pick<PGlite, 'query' | 'transaction'>
-type Statement = {
-  text: string
-  parameters: unknown[] | undefined
-  options: QueryOptions | undefined
-}
+/** A statement as drizzle gives it to the driver. */
+type Statement = { text: string; types?: unknown; rowMode?: unknown }
+type ServiceProcess = { alive: () => boolean; before: () => Promise<void>; gate: CommitGate }
+
+type OpenTransaction = { mark: number; writes: boolean; committed: boolean }
 
 const WRITES = /^\s*(insert|update|delete)/i
+const READS = /^\s*select\b(?!.*\bfor update\b)/is
 
 export class BranchingDatabase {
-  readonly #client: PGlite
+  readonly #client: Client
   #depth = 0
   /** Rewrites rows that a query returns: for planted defects. */
   rewrite: ((text: string, rows: unknown[]) => unknown[]) | undefined
 
-  constructor(client: PGlite) {
+  constructor(client: Client) {
     this.#client = client
   }
 
   /** Leaves the present state behind: what comes after it can be undone. */
   async mark(): Promise<number> {
     const mark = ++this.#depth
-    await this.#client.exec(`savepoint m${mark}`)
+    await this.#client.query(`savepoint m${mark}`)
     return mark
   }
 
   async returnTo(mark: number): Promise<void> {
-    await this.#client.exec(`rollback to savepoint m${mark}; release savepoint m${mark}`)
+    await this.#client.query(`rollback to savepoint m${mark}; release savepoint m${mark}`)
     this.#depth = mark - 1
   }
 
-  async query<T>(text: string, parameters?: unknown[]): Promise<T[]> {
+  async commit(mark: number): Promise<void> {
+    await this.#client.query(`release savepoint m${mark}`)
+    this.#depth = mark - 1
+  }
+
+  async query<T extends QueryResultRow>(text: string, parameters?: unknown[]): Promise<T[]> {
     return (await this.#client.query<T>(text, parameters)).rows
   }
 
+  async run(statement: Statement, parameters?: unknown[]): Promise<QueryResult> {
+    // Its types are drizzle's; the driver takes them as they are.
+    const results = await this.#client.query(statement as { text: string }, parameters)
+    if (this.rewrite) results.rows = this.rewrite(statement.text, results.rows) as QueryResultRow[]
+    return results
+  }
+
   /** The database as one process sees it; `alive` is read before each statement, and `before` runs before each commit begins. */
-  open(process: { alive: () => boolean; before: () => Promise<void>; gate: CommitGate }): Database {
-    let last: Promise<unknown> = Promise.resolve()
-    const oneByOne = <T>(work: () => Promise<T>): Promise<T> => {
-      const turn = last.then(work, work)
-      last = turn.catch(() => {})
-      return turn
+  open(process: ServiceProcess): Database {
+    // drizzle uses no more of a pool than its two functions.
+    const pool = new BranchingPool(this, process) as unknown as Client
+    return drizzle(pool, { casing: 'snake_case' })
+  }
+}
+
+/** The connections of one process. drizzle takes one from what has `Pool` in its name for each transaction. */
+class BranchingPool {
+  readonly #database: BranchingDatabase
+  readonly #process: ServiceProcess
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(database: BranchingDatabase, process: ServiceProcess) {
+    this.#database = database
+    this.#process = process
+  }
+
+  /** One statement, which commits by itself. */
+  async query(statement: Statement, parameters?: unknown[]): Promise<QueryResult> {
+    const release = await this.#turn()
+    try {
+      if (READS.test(statement.text)) return await this.#run(statement, parameters)
+      const open = await this.#begin(WRITES.test(statement.text))
+      try {
+        const result = await this.#run(statement, parameters)
+        await this.#commit(open)
+        return result
+      } catch (error) {
+        await this.#undo(open)
+        throw error
+      }
+    } finally {
+      release()
     }
-    const run = async <T>({ text, parameters, options }: Statement): Promise<Results<T>> => {
-      if (!process.alive()) throw new CrashError('This process has died.')
-      const results = await this.#client.query<T>(text, parameters, options)
-      return this.rewrite ? { ...results, rows: this.rewrite(text, results.rows) as T[] } : results
-    }
-    const commit = <T>(work: () => Promise<T>, writes: boolean): Promise<T> =>
-      oneByOne(async () => {
-        if (!process.alive()) throw new CrashError('This process has died.')
-        if (writes) await process.before()
-        const mark = await this.mark()
-        try {
-          const result = await work()
-          const fate = writes ? await process.gate() : 'made'
-          if (fate === 'dead_before') throw new CrashError('The process died before a commit.')
-          if (fate === 'lost_before') throw new ConnectionLostError('The connection is gone.')
-          await this.#client.exec(`release savepoint m${mark}`)
-          this.#depth = mark - 1
-          if (fate === 'dead_after') throw new Committed(new CrashError('It died after a commit.'))
-          if (fate === 'lost_after') throw new Committed(new ConnectionLostError('It is gone.'))
-          return result
-        } catch (error) {
-          if (error instanceof Committed) throw error.cause
-          await this.returnTo(mark)
+  }
+
+  /** A connection for one transaction; the next one waits until it is released. */
+  async connect() {
+    const release = await this.#turn()
+    let open: OpenTransaction | undefined
+    const query = async (statement: Statement, parameters?: unknown[]) => {
+      const { text } = statement
+      if (text.startsWith('begin')) {
+        // drizzle releases no connection on which a transaction did not begin.
+        open = await this.#begin(true).catch((error: unknown) => {
+          release()
           throw error
-        }
-      })
-    const query = <T>(text: string, parameters?: unknown[], options?: QueryOptions) =>
-      commit(() => run<T>({ text, parameters, options }), WRITES.test(text))
-    const inner = {
-      query: <T>(text: string, parameters?: unknown[], options?: QueryOptions) =>
-        run<T>({ text, parameters, options }),
+        })
+        return NOTHING
+      }
+      if (text === 'commit') {
+        if (!open) throw new Error('A transaction was committed that never began.')
+        await this.#commit(open)
+        return NOTHING
+      }
+      if (text === 'rollback') {
+        if (open) await this.#undo(open)
+        return NOTHING
+      }
+      return this.#run(statement, parameters)
     }
-    const transaction = <T>(work: (tx: typeof inner) => Promise<T>) => {
-      return commit(() => work(inner), true)
-    }
-    return asDatabase({ query, transaction } as unknown as Client)
+    return { query, release }
+  }
+
+  async #turn(): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const before = this.#last
+    this.#last = promise
+    await before
+    return resolve
+  }
+
+  async #begin(writes: boolean): Promise<OpenTransaction> {
+    this.#requireAlive()
+    if (writes) await this.#process.before()
+    return { mark: await this.#database.mark(), writes, committed: false }
+  }
+
+  async #commit(open: OpenTransaction): Promise<void> {
+    const fate = open.writes ? await this.#process.gate() : 'made'
+    if (fate === 'dead_before') throw new CrashError('The process died before a commit.')
+    if (fate === 'lost_before') throw new ConnectionLostError('The connection is gone.')
+    await this.#database.commit(open.mark)
+    open.committed = true
+    if (fate === 'dead_after') throw new CrashError('The process died after a commit.')
+    if (fate === 'lost_after') throw new ConnectionLostError('The connection is gone.')
+  }
+
+  /** What was committed and then answered with an error stays. */
+  async #undo({ mark, committed }: OpenTransaction): Promise<void> {
+    if (!committed) await this.#database.returnTo(mark)
+  }
+
+  async #run(statement: Statement, parameters?: unknown[]): Promise<QueryResult> {
+    this.#requireAlive()
+    return this.#database.run(statement, parameters)
+  }
+
+  #requireAlive(): void {
+    if (!this.#process.alive()) throw new CrashError('This process has died.')
   }
 }
 
-class Committed extends Error {
-  constructor(cause: Error) {
-    super('committed', { cause })
-  }
-}
-
-/** drizzle uses no more of the client than these two functions. */
-function asDatabase(client: Client): Database {
-  return drizzle(client as PGlite, { casing: 'snake_case' })
-}
+const NOTHING = { rows: [], rowCount: 0 }

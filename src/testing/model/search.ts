@@ -1,10 +1,8 @@
-import { PGlite } from '@electric-sql/pglite'
-import { drizzle } from 'drizzle-orm/pglite'
-import { migrate } from 'drizzle-orm/pglite/migrator'
-import { embeddedTemplate } from '#devnet/embedded-template.ts'
+import { drizzle } from 'drizzle-orm/node-postgres'
+import pg from 'pg'
 import type { Family } from '#contract/address.ts'
 import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
-import { migrationConfig } from '#postgres/migration-config.ts'
+import { openDatabase } from '#postgres/open.ts'
 import type { Chain } from '#service/chains/chain.ts'
 import { createLog } from '#service/context/log.ts'
 import type { Actor, Context } from '#service/context/context.ts'
@@ -19,6 +17,7 @@ import { Limits } from '#service/limits/limits.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
 import { createChains } from '#service/service.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
+import { asOwner, createTestDatabase, type TestDatabase } from '../postgres.ts'
 import { openTestSigner } from '../test-signer.ts'
 import { BranchingDatabase, type CommitFate } from './branching-database.ts'
 import {
@@ -127,7 +126,8 @@ export async function search(options: ModelSearchOptions): Promise<SearchReport>
 
 class ModelRun {
   readonly #options: ModelSearchOptions
-  readonly #pg: PGlite
+  readonly #stored: TestDatabase
+  readonly #connection: pg.Client
   readonly #database: BranchingDatabase
   readonly #context: Omit<Context, 'db' | 'chains'>
   readonly #actor: Actor
@@ -147,7 +147,8 @@ class ModelRun {
   private constructor(
     options: ModelSearchOptions,
     parts: {
-      pg: PGlite
+      stored: TestDatabase
+      connection: pg.Client
       database: BranchingDatabase
       context: Omit<Context, 'db' | 'chains'>
       actor: Actor
@@ -157,7 +158,8 @@ class ModelRun {
     },
   ) {
     this.#options = options
-    this.#pg = parts.pg
+    this.#stored = parts.stored
+    this.#connection = parts.connection
     this.#database = parts.database
     this.#context = { ...parts.context, now: () => new Date(this.#time) }
     this.#actor = parts.actor
@@ -180,12 +182,14 @@ class ModelRun {
   }
 
   static async open(options: ModelSearchOptions): Promise<ModelRun> {
-    const pg = await PGlite.create({
-      dataDir: 'memory://',
-      loadDataDir: await embeddedTemplate(),
-    })
-    const db = drizzle(pg, { casing: 'snake_case' })
-    await migrate(db, migrationConfig(SERVICE_SCHEMA))
+    const stored = await createTestDatabase('postgres')
+    const migrated = await openDatabase(stored.target, SERVICE_SCHEMA)
+    await migrated[Symbol.asyncDispose]()
+    const owner = asOwner(stored.target)
+    if (!('url' in owner)) throw new Error('Expected a server.')
+    const connection = new pg.Client({ connectionString: owner.url })
+    await connection.connect()
+    const db = drizzle(connection, { casing: 'snake_case' })
     const limits = new Limits({ lease: (requests) => leaseTokens(db, requests) })
     const node = options.family === 'evm' ? new ModelEvmNode() : new ModelSolanaNode()
     const network: Network = {
@@ -203,19 +207,20 @@ class ModelRun {
       { db, signer, now: new Date() },
       { accountId: account.id, family: options.family, name: 'till' },
     )
-    const database = new BranchingDatabase(pg)
+    const database = new BranchingDatabase(connection)
     database.rewrite = options.plant?.rewrite
-    if (options.plant?.statement !== undefined) await pg.exec(options.plant.statement)
-    await pg.exec('begin')
+    if (options.plant?.statement !== undefined) await connection.query(options.plant.statement)
+    await connection.query('begin')
     return new ModelRun(options, {
-      pg,
+      stored,
+      connection,
       database,
       context: {
         config: {
           host: '127.0.0.1',
           port: 0,
           trustedProxyHops: 0,
-          database: { dataDir: 'memory://' },
+          database: stored.target,
           networks: [network],
           logLevel: 'silent',
           signer: { socket: 'unused' },
@@ -238,8 +243,9 @@ class ModelRun {
     this.#restoreFetch()
     await this.#context.limits.close()
     await this.#context.signer[Symbol.asyncDispose]()
-    await this.#pg.exec('rollback')
-    await this.#pg.close()
+    await this.#connection.query('rollback')
+    await this.#connection.end()
+    await this.#stored[Symbol.asyncDispose]()
   }
 
   async search(): Promise<SearchReport> {
@@ -485,10 +491,12 @@ class ModelRun {
         [at],
       ),
       this.#database.query<AttemptRow>(
-        `select payment_id, number, signature, nonce::text, last_valid_block_height::text,
-           least(1, floor(extract(epoch from $1::timestamptz - created_at) / 30))::int as created,
-           least(1, floor(extract(epoch from $1::timestamptz - broadcast_at) / 2))::int as sent
-         from service.attempt order by payment_id, number`,
+        `select payment_id, number, attempt.signature, attempt.nonce::text,
+           attempt.last_valid_block_height::text,
+           least(1, floor(extract(epoch from $1::timestamptz - attempt.created_at) / 30))::int as created,
+           least(1, floor(extract(epoch from $1::timestamptz - attempt.broadcast_at) / 2))::int as sent
+         from service.attempt join service.payment on payment.id = payment_id
+         order by idempotency_key, number`,
         [at],
       ),
     ])

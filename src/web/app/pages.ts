@@ -16,6 +16,10 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/checkout/PayLinkPage.tsx').then((module) => ({ default: module.PayLinkPage })),
   links: () =>
     import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
+  files: () =>
+    import('../pages/files/FilesPage.tsx').then((module) => ({ default: module.FilesPage })),
+  file: () =>
+    import('../pages/files/FilePage.tsx').then((module) => ({ default: module.FilePage })),
   payments: () =>
     import('../pages/payments/PaymentsPage.tsx').then((module) => ({
       default: module.PaymentsPage,
@@ -54,6 +58,8 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   checkout: ['checkout', 'paying'],
   payLink: ['checkout', 'paying'],
   links: ['links', 'paying'],
+  files: ['files', 'paying'],
+  file: ['files', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
   customers: ['customers'],

@@ -16,7 +16,7 @@ const PAYING = [
  * The texts of the dashboard. English is in the code; `npm run i18n:extract` writes the catalogs to
  * translate beside this file. One catalog per page, so that a reader loads only the texts in view;
  * `desk` holds what every page shows, `paying` what only signing and a payment in progress need,
- * `payment-view` how a payment is shown.
+ * `payment-view` how a payment is shown, `palette` the search of pages and payments.
  */
 export default defineConfig({
   rootDir: import.meta.dirname.replace(/\/src\/web\/locales$/, ''),
@@ -28,9 +28,20 @@ export default defineConfig({
     {
       path: '<rootDir>/src/web/locales/{locale}/desk',
       include: ['<rootDir>/src/web'],
-      exclude: [test, ...PAYING, '<rootDir>/src/web/payment-view/**', '<rootDir>/src/web/pages/**'],
+      exclude: [
+        test,
+        ...PAYING,
+        '<rootDir>/src/web/palette/**',
+        '<rootDir>/src/web/payment-view/**',
+        '<rootDir>/src/web/pages/**',
+      ],
     },
     { path: '<rootDir>/src/web/locales/{locale}/paying', include: PAYING, exclude: [test] },
+    {
+      path: '<rootDir>/src/web/locales/{locale}/palette',
+      include: ['<rootDir>/src/web/palette'],
+      exclude: [test],
+    },
     {
       path: '<rootDir>/src/web/locales/{locale}/payment-view',
       include: ['<rootDir>/src/web/payment-view'],

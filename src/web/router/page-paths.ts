@@ -8,6 +8,9 @@ export const pagePaths = {
   /** A seller's link: its terms are in it, signed. */
   payLink: '/pay/:link',
   links: '/links',
+  files: '/files',
+  /** The page of one file, for who buys it. */
+  file: '/file/:code',
   payments: '/payments',
   payment: '/payments/:paymentId',
   customers: '/customers',

@@ -27,6 +27,9 @@ export const routes = {
     title: msg`Overview`,
     search: v.object({
       days: choice(['7', '30', '90']),
+      /** The asset whose figures are shown: a symbol, or an address where two have it. */
+      network: text(64),
+      asset: text(64),
       show: choice(['unmatched', 'undelivered']),
     }),
   },
@@ -48,7 +51,16 @@ export const routes = {
     }),
   },
   payLink: { title: msg`Pay`, search: v.object({ payment: text(40) }) },
-  links: { title: msg`Payment links`, search: v.object({}) },
+  links: {
+    title: msg`Payment links`,
+    search: v.object({
+      /** Begins with the form of a new one. */
+      create: choice(['link']),
+    }),
+  },
+  files: { title: msg`Files`, search: v.object({}) },
+  /** `payment`: the payment that the reader comes back from. */
+  file: { title: msg`File`, search: v.object({ payment: text(40) }) },
   payments: {
     title: msg`Payments`,
     search: v.object({
@@ -64,6 +76,8 @@ export const routes = {
       /** Days, both inclusive, in the reader's time zone; in place of `when`. */
       from: day,
       to: day,
+      /** The days are those of UTC, whatever the reader's time zone: as in the figures of the overview. */
+      zone: choice(['utc']),
       min: decimal,
       max: decimal,
       q: text(300),

@@ -43,6 +43,14 @@ const items: readonly {
     pages: ['links'],
     merchantOnly: true,
   },
+  {
+    to: pathTo('files', {}),
+    label: msg`Files`,
+    icon: 'download',
+    pages: ['files'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   {
     to: pathTo('verify', {}),
@@ -138,8 +146,8 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
   )
 }
 
-/** What the person in front of it can use. */
-function useOffered() {
+/** The pages that the person in front of it can use. */
+export function useOffered() {
   const role = useRole()
   return items.filter(({ least }) => least === undefined || hasRole(role, least))
 }

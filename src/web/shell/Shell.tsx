@@ -2,7 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { createContext, use, useRef, type ReactNode, useEffect, useSyncExternalStore } from 'react'
 import { useLiveState } from '../api/events.ts'
 import { configQuery } from '../api/queries.ts'
 import { usePauseSeconds } from '../api/rate-limit-pause.ts'
@@ -21,8 +21,22 @@ import { cx } from '../ui/cx.ts'
 import { Navigation } from './Navigation.tsx'
 import { WalletButton } from './WalletButton.tsx'
 
+const InDashboard = createContext(false)
+
+/** Whether a page has the dashboard around it; where it has not, it brings its own frame. */
+export function useInDashboard(): boolean {
+  return use(InDashboard)
+}
+
+type ShellProps = {
+  title: string
+  /** Opens the search of pages and payments. */
+  search: ReactNode
+  children: ReactNode
+}
+
 /** The frame of every page: navigation at the side on a desktop, at the bottom on a phone. */
-export function Shell({ title, children }: { title: string; children: ReactNode }) {
+export function Shell({ title, search, children }: ShellProps) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
@@ -50,6 +64,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
               <NetworkBadge />
               <LiveIndicator compact />
               <div className="ms-auto flex items-center gap-1">
+                {search}
                 <ThemeMenu />
                 <WalletButton />
               </div>
@@ -62,7 +77,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
             ref={main}
             tabIndex={-1}
           >
-            {children}
+            <InDashboard value>{children}</InDashboard>
           </main>
         </div>
       </div>

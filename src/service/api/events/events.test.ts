@@ -5,7 +5,7 @@ import { EVENT_KINDS } from '#contract/event.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { evmWallet } from '#testing/test-browser.ts'
-import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import {
   createTestKey,
   insertTestPayment,
@@ -19,14 +19,14 @@ import { examples } from '../../openapi/examples.ts'
 import { recordEvent } from '../../db/record-event.ts'
 import { lastEventId } from '../../events/read.ts'
 
-describe.each(ENGINES)('the event stream on %s', (engine) => {
+describe('the event stream', () => {
   let database: TestDatabase
   let app: TestApp
   let db: Database
   let owner: Awaited<ReturnType<typeof createTestKey>>
 
   beforeAll(async () => {
-    database = await createTestDatabase(engine)
+    database = await createTestDatabase('postgres')
     app = await startTestApp({
       target: database.target,
       limits: { authenticateWithinMs: 1_500 },

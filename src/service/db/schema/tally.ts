@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, boolean, index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Direction, PaymentStatus } from '#contract/payment.ts'
-import { at, atomic, service } from './columns.ts'
+import { at, atomicSum, service } from './columns.ts'
 
 /**
- * How many payments there are, so that a list need not count them. The triggers on `payment` write what changed into `payment_change`,
- * in the same transaction and without waiting for anyone, drafts left out; folding adds it to `payment_tally`. The count is the sum of both, exact in every snapshot.
+ * How many payments there are, what they sum up to, and what network fees they cost, so that a list need not count and an overview need not add up. The triggers
+ * on `payment` and `settlement_fee` write what changed into `payment_change`, in the same transaction and without waiting for anyone, drafts left out; folding adds
+ * it to `payment_tally`. A figure is the sum of both, exact in every snapshot.
  */
 
 /** Days are whole ones since 1970, UTC. In this one stand the counts of all days. */
@@ -13,6 +14,9 @@ export const ALL_DAYS = -1
 
 /** In place of a wallet: the whole account. There the direction is the payment's own. */
 export const WHOLE_ACCOUNT = ''
+
+/** In place of a direction: fees that the party paid without being the sender. No payment is counted there. */
+export const FEE_ONLY = 'fee'
 
 export const paymentChange = service.table('payment_change', {
   id: bigserial({ mode: 'bigint' }).primaryKey(),
@@ -24,14 +28,21 @@ export const paymentChange = service.table('payment_change', {
   asset: text().notNull(),
   symbol: text().notNull(),
   decimals: integer().notNull(),
-  /** Whether the payments are refunds of others. */
-  refund: boolean().notNull(),
   day: integer().notNull(),
   status: text().$type<PaymentStatus>().notNull(),
   /** How many more payments have all of this; negative for fewer. */
   delta: integer().notNull(),
-  /** Their amounts, in atomic units; negative for fewer. */
-  amount: atomic().notNull(),
+  /** How much more they sum up to, in atomic units. */
+  amount: atomicSum()
+    .notNull()
+    .default(sql`0`),
+  /** Whether they refund other payments. */
+  refund: boolean().notNull().default(false),
+  /** How much more they cost in network fees, in native atomic units, and the wallet that paid them. */
+  fee: atomicSum()
+    .notNull()
+    .default(sql`0`),
+  feePayer: text(),
 })
 
 export const paymentTally = service.table(
@@ -39,12 +50,25 @@ export const paymentTally = service.table(
   {
     accountId: text().notNull(),
     party: text().notNull(),
-    direction: text().$type<Direction>().notNull(),
+    direction: text().$type<Direction | typeof FEE_ONLY>().notNull(),
     day: integer().notNull(),
     network: text().notNull(),
     asset: text().notNull(),
     status: text().$type<PaymentStatus>().notNull(),
     payments: bigint({ mode: 'number' }).notNull(),
+    /** The sum of all of them, refunds included. */
+    amount: atomicSum()
+      .notNull()
+      .default(sql`0`),
+    /** How many of them are refunds, and their sum. */
+    refunds: bigint({ mode: 'number' }).notNull().default(0),
+    refunded: atomicSum()
+      .notNull()
+      .default(sql`0`),
+    /** Network fees that the party paid, in native atomic units. */
+    fees: atomicSum()
+      .notNull()
+      .default(sql`0`),
   },
   (t) => [
     primaryKey({
@@ -52,7 +76,7 @@ export const paymentTally = service.table(
     }),
     index('payment_tally_empty')
       .on(t.accountId)
-      .where(sql`payments = 0`),
+      .where(sql`payments = 0 and fees = 0`),
   ],
 )
 
@@ -91,9 +115,9 @@ export const customerTotal = service.table(
     symbol: text().notNull(),
     decimals: integer().notNull(),
     payments: bigint({ mode: 'number' }).notNull(),
-    received: atomic().notNull(),
+    received: atomicSum().notNull(),
     refunds: bigint({ mode: 'number' }).notNull(),
-    refunded: atomic().notNull(),
+    refunded: atomicSum().notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.wallet, t.network, t.asset] }),

@@ -3,7 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { hasRole } from '#contract/role.ts'
 import { useRole } from '../../api/session.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
+import { useInDashboard } from '../../shell/Shell.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.ts'
 import { Segmented } from '../../ui/Segmented.tsx'
@@ -24,9 +27,17 @@ export function CheckoutPage() {
       }),
     [search],
   )
+  const { title, networks } = useConfig()
   const operator = hasRole(useRole(), 'operator')
   const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
   const [source, setSource] = useState<'own' | 'managed'>('own')
+  if (!useInDashboard())
+    return (
+      <PayShell>
+        <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
+        <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
+      </PayShell>
+    )
   return (
     <div className="mx-auto max-w-[880px]">
       <div className="no-print">

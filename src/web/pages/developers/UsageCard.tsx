@@ -138,6 +138,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
           { name: <Trans>Refused</Trans>, fill: 'warn' },
           { name: <Trans context="requests">Failed</Trans>, fill: 'bad' },
         ]}
+        tick={formatCount}
         unit={<Trans>Time</Trans>}
       />
       {endpoints.length > 0 && (

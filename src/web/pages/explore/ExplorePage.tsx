@@ -4,6 +4,7 @@ import { useConfig } from '../../api/use-config.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -185,12 +186,13 @@ function NoChallengeCard({ none, answer, request, onRelay }: NoChallengeCardProp
   const { relay } = useConfig()
   const broken = none.problems.find(({ problem }) => problem === 'unreadable')
   const hidden = request.via === 'direct' && !broken
+  const detail = broken?.detail ? formatDecodeProblem(broken.detail) : ''
   return (
     <Card title={hidden ? <Trans>Payment terms hidden</Trans> : <Trans>Price missing</Trans>}>
       <p className="text-sm text-muted">
         {broken ? (
           <Trans>
-            Unreadable x402 terms (version {broken.version}): {broken.detail}.
+            Unreadable x402 terms (version {broken.version}). {detail}
           </Trans>
         ) : hidden ? (
           <Trans>Payment header hidden (CORS). Use the relay.</Trans>

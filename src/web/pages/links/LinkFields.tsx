@@ -97,16 +97,14 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
             </Select>
           </Field>
         )}
-        {!network && (
-          <Field error={errors.pieces?.message} label={t`Quantity, at most`}>
-            <Input
-              inputMode="numeric"
-              {...register('pieces', {
-                validate: (text) => checkPieces(text, amount),
-              })}
-            />
-          </Field>
-        )}
+        <Field error={errors.pieces?.message} label={t`Quantity, at most`}>
+          <Input
+            inputMode="numeric"
+            {...register('pieces', {
+              validate: (text) => checkPieces(text, amount),
+            })}
+          />
+        </Field>
       </div>
       <div>
         <p aria-hidden className="mb-1.5 text-sm font-medium">
@@ -122,7 +120,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
           value={uses}
         />
       </div>
-      {!network && <Checkbox label={t`Ask for an email address`} {...register('askEmail')} />}
+      <Checkbox label={t`Ask for an email address`} {...register('askEmail')} />
     </>
   )
 }

@@ -3,12 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
 import { nativeAsset } from '#contract/network.ts'
+import { hasRole } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useRole, useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { sellersOn } from '../../payment-flow/form/start-values.ts'
+import { useSearch } from '../../router/use-route.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
@@ -28,7 +30,6 @@ import {
   currenciesOf,
   emptyLinkForm,
   linkRequestOf,
-  shortLinkRequestOf,
   type LinkForm,
 } from './link-form.ts'
 import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
@@ -42,7 +43,8 @@ export function LinksPage() {
   const { t } = useLingui()
   const session = useSession()
   const role = useRole()
-  const [open, setOpen] = useState<Open>(null)
+  const begun = useSearch('links').create !== undefined
+  const [open, setOpen] = useState<Open>(begun ? { name: 'new' } : null)
   const create = () => setOpen({ name: 'new' })
 
   return (
@@ -78,7 +80,7 @@ export function LinksPage() {
       {role !== null && (
         <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
       )}
-      {open?.name === 'new' && (
+      {open?.name === 'new' && hasRole(role, 'operator') && (
         <NewLinkDialog
           onClose={() => setOpen(null)}
           onCreated={(link) => setOpen({ name: 'share', link })}
@@ -159,15 +161,14 @@ function NewLinkDialog({
   async function submit(fields: LinkForm) {
     setUserError(undefined)
     try {
-      const { link } = every
-        ? await callProxy('shortLinkCreate', { body: shortLinkRequestOf(fields) })
-        : await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
+      const body = linkRequestOf(fields, every ? undefined : asset)
+      const { link } = await callProxy('shortLinkCreate', { body })
       cacheLink(link)
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []
       for (const [field, text] of named) {
-        const input = field === 'price.amount' ? 'amount' : field
+        const input = INPUTS[field] ?? field
         if (isField(fields, input) && typeof text === 'string')
           form.setError(input, { message: text })
       }
@@ -218,6 +219,16 @@ function NewLinkDialog({
       </form>
     </Dialog>
   )
+}
+
+/** The input of a field of the request, where the two have different names. */
+const INPUTS: Readonly<Record<string, keyof LinkForm>> = {
+  'price.amount': 'amount',
+  'price.currency': 'asset',
+  'only.network': 'network',
+  'only.asset': 'asset',
+  'only.recipient': 'recipient',
+  maxPieces: 'pieces',
 }
 
 function isField(fields: LinkForm, name: string): name is keyof LinkForm {

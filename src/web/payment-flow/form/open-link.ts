@@ -27,7 +27,8 @@ export type OpenLink = {
 /** A short link, whose payer chooses the currency. */
 export type ShortLink = { text: string; opened: OpenedShortLink; setBy: string }
 
-export type LinkProblem = { title: string; body: string }
+/** `retry`: the same link may be payable in a moment. */
+export type LinkProblem = { title: string; body: string; retry: boolean }
 export type LinkView =
   | { kind: 'open'; link: OpenLink }
   | { kind: 'closed'; link: OpenLink; problem: LinkProblem }
@@ -168,6 +169,6 @@ export function linkReason(error: unknown): RefusalReason | undefined {
 
 /** Why a link cannot be paid, in the payer's terms. */
 export function linkProblem(reason: RefusalReason): LinkProblem {
-  const { title, body } = formatRefusal(reason)
-  return { title, body }
+  const { title, body, action } = formatRefusal(reason)
+  return { title, body, retry: action === 'retry' }
 }

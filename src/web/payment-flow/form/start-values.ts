@@ -83,6 +83,26 @@ export function startValues(
   }
 }
 
+/**
+ * What a payer typed into a link's form, for its next form: another currency, or a refreshed price.
+ * What the link sets comes from the link.
+ */
+export function reusableValues(
+  typed: CheckoutFields,
+  { terms, network, asset }: Pick<OpenLink, 'terms' | 'network' | 'asset'>,
+): Partial<CheckoutFields> {
+  const { description, reference, email, fee, priorityFee, amount } = typed
+  const sameNetwork = typed.network === network.network
+  const sameAsset = sameNetwork && typed.asset === asset.address
+  return {
+    description,
+    reference,
+    email,
+    ...(sameNetwork && { fee, priorityFee }),
+    ...(sameAsset && terms.amountAtomic === null && { amount }),
+  }
+}
+
 /** The seller's wallets that can be paid on a network. */
 export function sellersOn(network: Network, sellerWallets: readonly string[]): string[] {
   return sellerWallets.filter((wallet) => {

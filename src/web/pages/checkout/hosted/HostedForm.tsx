@@ -5,9 +5,15 @@ import { useForm, useWatch, type UseFormRegister } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
+<<<<<<< HEAD
 import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+=======
+import { hostedLimitReason } from '#contract/hosted-intent.ts'
+import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
+>>>>>>> main
 import { useSession } from '../../../api/session.ts'
+import { formatLimit } from '../../../errors/payment-reasons.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { SignIn } from '../../../shell/SignIn.tsx'
 import { useConfig } from '../../../api/use-config.ts'
@@ -130,7 +136,7 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
         )}
         <AmountField
           asset={asset}
-          error={errors.amount?.message}
+          error={errors.amount?.message ?? userError?.fields?.['amount']}
           maxAtomic={undefined}
           onMax={() => undefined}
           register={register('amount', {
@@ -187,7 +193,10 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
   function checkHostedAmount(text: string, of: Asset, wallet: HostedWallet): string | true {
     const plain = checkAmount(text, of, funds.balances?.asset)
     const read = readAmount(text, of)
-    if (plain !== true || !read.ok || read.atomic <= leftOf(wallet)) return plain
+    if (plain !== true || !read.ok) return plain
+    const limit = of.native ? hostedLimitReason('amount', read.atomic, of) : undefined
+    if (limit) return formatLimit(limit)
+    if (read.atomic <= leftOf(wallet)) return true
     const left = formatWithSymbol(leftOf(wallet), of)
     return t`At most ${left} may be paid from here now.`
   }

@@ -4,6 +4,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { callProxy } from '../../../api/client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { ApiError } from '../../../api/errors.ts'
@@ -165,9 +166,8 @@ export async function undelivered(): Promise<OpenSend | undefined> {
  */
 function isCertain(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false
-  const { reason } = error.details
-  if (typeof reason === 'string' && reason.startsWith('hosted_'))
-    return reason !== 'hosted_off' && reason !== 'hosted_intent'
+  const reason = reasonCodeOf(error.details)
+  if (reason?.startsWith('hosted_')) return reason !== 'hosted_off' && reason !== 'hosted_intent'
   return (
     error.code === 'INSUFFICIENT_BALANCE' ||
     error.code === 'SIGNING_REFUSED' ||

@@ -9,6 +9,7 @@ CREATE TABLE "bff"."customer_profile" (
 	"updated_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
+ALTER TABLE "bff"."hosted_intent" ADD COLUMN "priority_fee" text;--> statement-breakpoint
 ALTER TABLE "bff"."payment_contact" ADD COLUMN "sender" text;--> statement-breakpoint
 CREATE INDEX "customer_profile_words" ON "bff"."customer_profile" USING gin (to_tsvector('simple', "words"));--> statement-breakpoint
 CREATE INDEX "customer_profile_email" ON "bff"."customer_profile" USING btree (lower("email") text_pattern_ops);--> statement-breakpoint

@@ -1,1 +1,0 @@
-ALTER TABLE "bff"."hosted_intent" ADD COLUMN "priority_fee" text;
