@@ -11,6 +11,7 @@ import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
+import { refundRequestEndpoints } from './refund-request.ts'
 import { RelayReply } from './relay.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
 import { undeliveredEndpoints } from './undelivered-endpoints.ts'
@@ -93,6 +94,7 @@ export const serviceCalls = {
   ...paymentEndpoints,
   paymentRefund: { method: 'POST', path: '/payment/refund' },
   transactionRefund: { method: 'POST', path: '/transaction/refund' },
+  ...refundRequestEndpoints,
   ...unmatchedEndpoints,
   ...undeliveredEndpoints,
   ...tokenEndpoints,

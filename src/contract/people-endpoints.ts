@@ -40,6 +40,8 @@ export const AUDITED = [
   'unmatchedUnassign',
   'undeliveredClose',
   'undeliveredReopen',
+  'refundRequestDecline',
+  'refundRequestReopen',
   'noteWrite',
   'webhookCreate',
   'webhookUpdate',

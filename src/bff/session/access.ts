@@ -39,12 +39,15 @@ export const ACCESS: {
   paymentList: 'anybody',
   paymentSummary: 'anybody',
   tokenInfo: 'anybody',
+  refundRequestRead: 'anybody',
+  refundRequestCreate: 'anybody',
   peopleJoin: 'anybody',
 
   linkList: 'viewer',
   hostedWallets: 'viewer',
   unmatchedList: 'viewer',
   undeliveredList: 'viewer',
+  refundRequestList: 'viewer',
   apiKeyList: 'viewer',
   usage: 'viewer',
   webhookList: 'viewer',
@@ -61,6 +64,8 @@ export const ACCESS: {
   unmatchedUnassign: 'operator',
   undeliveredClose: 'operator',
   undeliveredReopen: 'operator',
+  refundRequestDecline: 'operator',
+  refundRequestReopen: 'operator',
   webhookCreate: 'operator',
   webhookUpdate: 'operator',
   webhookDelete: 'operator',
@@ -132,6 +137,7 @@ function isAudited(name: string): name is Exclude<Audited, 'peopleJoin'> {
 /** The fields that say what a change is about: the first that is there. None is personal or secret. */
 const SUBJECTS = [
   'id',
+  'requestId',
   'paymentId',
   'paymentIds',
   'transferId',

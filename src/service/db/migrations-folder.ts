@@ -72,6 +72,10 @@ const RIGHTS: RuntimeRights = {
   payment_change: { insert: true, delete: true },
   payment_identifier: { insert: true, update: 'all', delete: true },
   payment_tally: { insert: true, update: ['payments'], delete: true },
+  refund_request: {
+    insert: true,
+    update: ['declined_at', 'declined_by', 'decline_note', 'settled_at'],
+  },
   refused_payer: { insert: true, update: 'all', delete: true },
   reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
   settlement_fee: { insert: true, update: ['reserved', 'paid'] },

@@ -25,6 +25,8 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   unmatchedUnassign: msg`Assignment undone`,
   undeliveredClose: msg`Undelivered payment closed`,
   undeliveredReopen: msg`Undelivered payment reopened`,
+  refundRequestDecline: msg`Refund request declined`,
+  refundRequestReopen: msg`Refund request opened again`,
   noteWrite: msg`Note or label`,
   webhookCreate: msg`Webhook added`,
   webhookUpdate: msg`Webhook changed`,
