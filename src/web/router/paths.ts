@@ -27,7 +27,7 @@ export const routes = {
     title: msg`Overview`,
     search: v.object({
       days: choice(['7', '30', '90']),
-      show: choice(['unmatched', 'undelivered']),
+      show: choice(['unmatched', 'undelivered', 'refundRequests']),
     }),
   },
   checkout: {

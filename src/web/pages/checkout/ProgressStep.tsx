@@ -10,6 +10,7 @@ import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { formatNumber, formatPrice } from '../../locales/formats.ts'
 import { RateFact } from '../../payment-flow/RateFact.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
 import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
 import {
   canRepeatRequest,
@@ -148,6 +149,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />
 
       <ReceiptDetails paid={paid} state={state} />
+      {paid && <LazyRefundRequestCard heading="h3" paymentId={state.built.paymentId} />}
     </Card>
   )
 }
