@@ -8,6 +8,7 @@ import {
   assetName,
   boundedText,
   describe,
+  logged,
   networkName,
   paymentId,
   plainNumber,
@@ -16,6 +17,7 @@ import {
 } from './fields.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
+import { REQUEST_LOG_DAYS, RequestQuery } from './request-log.ts'
 import { refundFields, sendFields } from './send-fields.ts'
 import { SettlementInput } from './settlement.ts'
 import { UsageQuery } from './usage.ts'
@@ -76,6 +78,7 @@ const listFields = {
 const transferId = v.pipe(
   v.string(),
   v.regex(/^umt_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected umt_ and 22 base58 characters.'),
+  logged(),
 )
 
 /** Who decides, and why. */
@@ -146,7 +149,8 @@ const rows = {
      */
     body: v.strictObject({
       paymentId,
-      signature: boundedText(100),
+      /** The hash of the transaction. */
+      signature: v.pipe(boundedText(100), logged()),
       payerSignature: v.optional(
         v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.')),
       ),
@@ -366,6 +370,14 @@ const rows = {
     scope: 'keys:manage',
     audience: 'browser',
     query: UsageQuery,
+    problems: [],
+  },
+  /** Addition: what the account's keys asked, and what they were answered. It shows payments, so its key needs `payment:read` too. */
+  requestList: {
+    summary: `Requests of the account's keys in the last ${REQUEST_LOG_DAYS} days, newest first`,
+    scope: 'keys:manage',
+    audience: 'browser',
+    query: RequestQuery,
     problems: [],
   },
   /** Additions: an account's managed wallets, and every wallet it owns. */

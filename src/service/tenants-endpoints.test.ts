@@ -243,6 +243,13 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: ['ALLOWED', 'NOT_FOUND'],
     },
   ],
+  'GET /requests': [
+    plain('/requests'),
+    {
+      ...plain('', 'a key'),
+      request: ({ keys }) => ({ path: `/requests?keyId=${keys[0]}` }),
+    },
+  ],
   'GET /wallets': [plain('/wallets')],
   'POST /wallets': [
     {

@@ -63,6 +63,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.payment_identifier': 'SUID',
   'service.payment_tally': 'SID payments',
   'service.refused_payer': 'SUID',
+  'service.request_log': 'SID',
   'service.reservation': 'SID amount expires_at',
   'service.settlement_fee': 'SI paid reserved',
   'service.settlement_order': 'SID',

@@ -47,6 +47,7 @@ export const ACCESS: {
   undeliveredList: 'viewer',
   apiKeyList: 'viewer',
   usage: 'viewer',
+  requestList: 'viewer',
   webhookList: 'viewer',
   webhookDeliveries: 'viewer',
 

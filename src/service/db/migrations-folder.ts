@@ -73,6 +73,8 @@ const RIGHTS: RuntimeRights = {
   payment_identifier: { insert: true, update: 'all', delete: true },
   payment_tally: { insert: true, update: ['payments'], delete: true },
   refused_payer: { insert: true, update: 'all', delete: true },
+  // A request is recorded once, and removed after some days.
+  request_log: { insert: true, delete: true },
   reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
   settlement_fee: { insert: true, update: ['reserved', 'paid'] },
   settlement_order: { insert: true, delete: true },
