@@ -7,7 +7,7 @@ import { LosslessNumber, stringifyJson } from './json.ts'
  * that does not fit its schema is hidden too, so text in the place of a figure is never shown.
  */
 
-export const HIDDEN = '[hidden]'
+const HIDDEN = '[hidden]'
 /** Bytes of UTF-8 in one excerpt. */
 export const MOST_EXCERPT_BYTES = 2_048
 /** Rows of a list that are shown. */

@@ -9,8 +9,7 @@ import { STATUS_CLASSES } from './usage.ts'
 export const REQUEST_LOG_DAYS = 7
 
 /** `error`: all that were refused or failed, also proofs that a facilitator's answer of status 200 refuses. */
-export const REQUEST_RESULTS = [...STATUS_CLASSES, 'error'] as const
-export type RequestResult = (typeof REQUEST_RESULTS)[number]
+const REQUEST_RESULTS = [...STATUS_CLASSES, 'error'] as const
 
 export const RequestQuery = v.strictObject({
   keyId: v.optional(keyId),

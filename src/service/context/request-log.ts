@@ -6,7 +6,7 @@ import { cutText, excerptOf, redact, redactError } from '#contract/redact.ts'
 import type { Database } from '#postgres/open.ts'
 
 /** A request with a valid key, and its response, as they were. Nothing of it is kept but what the endpoint's schemas show. */
-export type AnsweredRequest = {
+type AnsweredRequest = {
   accountId: string
   keyId: string
   requestId: string

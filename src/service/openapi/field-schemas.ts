@@ -160,6 +160,9 @@ export function wireSchema(schema: GenericSchema): FieldSchema {
     typeMode: 'input',
     errorMode: 'ignore',
     // A copy, because the converter adds the later steps of the pipe to it.
+    // The marks of the request log say nothing to a caller.
+    ignoreActions: ['metadata'],
+    // A copy, because the converter adds the later steps of the pipe to it.
     // Marks for the request log say nothing to a caller.
     overrideAction: ({ valibotAction, jsonSchema }) =>
       valibotAction.type === 'metadata' ? jsonSchema : undefined,

@@ -8,7 +8,7 @@ import { requireGrant } from '../keys/scopes.ts'
 
 const PAGE = 50
 /** Rows that one page looks at, however few of them fit: a page costs the same in a log of any size. */
-export const MOST_SCANNED = 5_000
+const MOST_SCANNED = 5_000
 
 type Query = EndpointInput<'requestList'>['query']
 
