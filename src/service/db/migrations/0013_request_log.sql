@@ -16,7 +16,7 @@ CREATE TABLE "service"."request_log" (
 );
 --> statement-breakpoint
 CREATE INDEX "request_log_account" ON "service"."request_log" USING btree ("account_id","at","id");--> statement-breakpoint
-CREATE INDEX "request_log_key" ON "service"."request_log" USING btree ("key_id","at","id");--> statement-breakpoint
+CREATE INDEX "request_log_key" ON "service"."request_log" USING btree ("account_id","key_id","at","id");--> statement-breakpoint
 CREATE INDEX "request_log_error" ON "service"."request_log" USING btree ("account_id","at","id") WHERE code is not null;--> statement-breakpoint
 CREATE INDEX "request_log_request" ON "service"."request_log" USING btree ("account_id","request_id");--> statement-breakpoint
 CREATE INDEX "request_log_age" ON "service"."request_log" USING btree ("at");
