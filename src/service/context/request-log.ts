@@ -94,9 +94,14 @@ export function createRequestLog(
     const answered = unredacted
     unredacted = []
     for (const each of answered) {
-      const row = { ...describeRequest(each), skipped: skipped.get(each.keyId) ?? 0 }
-      skipped.delete(each.keyId)
-      rows.push(row)
+      // What a caller sent must never end the process, whatever it is.
+      try {
+        rows.push({ ...describeRequest(each), skipped: skipped.get(each.keyId) ?? 0 })
+        skipped.delete(each.keyId)
+      } catch (error) {
+        skip(each.keyId)
+        onError(error)
+      }
     }
     if (rows.length >= FULL_BATCH) flush().catch(onError)
   }
@@ -111,9 +116,11 @@ export function createRequestLog(
     try {
       await insertRows(db, batch)
     } catch (error) {
-      const waiting = [...batch, ...rows]
+      // A batch that the database cannot hold would stop all later ones.
+      const waiting = isRefusedText(error) ? rows : [...batch, ...rows]
+      const lost = isRefusedText(error) ? batch : waiting.slice(MOST_WAITING_ROWS)
       rows = waiting.slice(0, MOST_WAITING_ROWS)
-      for (const row of waiting.slice(MOST_WAITING_ROWS)) skip(row.keyId, 1 + row.skipped)
+      for (const row of lost) skip(row.keyId, 1 + row.skipped)
       throw error
     }
   }
@@ -135,6 +142,15 @@ export function createRequestLog(
     flush,
   }
 }
+
+/** Postgres' class 22: a value, not the connection, is the reason. */
+function isRefusedText(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return isObject(cause) && String(cause['code']).startsWith('22')
+}
+
+/** Codes of ours, and of other facilitators: what is none is not stored. */
+const CODE = /^[\w.:-]{1,100}$/
 
 async function insertRows(db: Database, rows: readonly Row[]): Promise<void> {
   await db.execute(sql`
@@ -190,7 +206,7 @@ function describeResponse(
   const shown = redact(endpoint.response, body)
   const reason = isObject(shown) ? (shown['invalidReason'] ?? shown['errorReason']) : undefined
   return {
-    code: typeof reason === 'string' ? reason : unknown,
+    code: typeof reason === 'string' ? (CODE.test(reason) ? reason : 'refused') : unknown,
     text: excerptOf(endpoint.response, body),
   }
 }

@@ -165,6 +165,39 @@ test('a database that does not take the log delays no request, and gets it later
   expect(pathsOf(await read(key))).toEqual(['GET /api-keys', 'GET /payments'])
 })
 
+test('no text of a caller stops the log', async () => {
+  const { id, accountId } = await createTestKey(app.context.db)
+  const errors: unknown[] = []
+  const log = createRequestLog(app.context.db, { onError: (error) => errors.push(error) })
+  const note = (more: object) =>
+    log.note({
+      ...{ accountId, keyId: id, requestId: 'x', at: new Date(), method: 'POST', durationMs: 1 },
+      ...{ route: 'facilitatorVerify', path: '/facilitator/verify', params: {}, status: 200 },
+      ...{ response: JSON.stringify({ isValid: false, invalidReason: 'a\0b' }) },
+      ...more,
+    })
+  note({ body: { paymentRequirements: { scheme: 'a\0b\ud800', asset: '"\\' } } })
+  // Deeper than the parser reads.
+  note({ response: `{"a":${'['.repeat(20)}${']'.repeat(20)}}` })
+  await log.flush()
+  // No path has such a method; the database refuses it.
+  note({ method: 'P\0T' })
+  await expect(log.flush()).rejects.toThrow('service.request_log')
+  note({ requestId: 'after' })
+  await log.flush()
+  const { rows } = await app.context.db.execute(
+    sql`select request_id as id, code, skipped, request from service.request_log where account_id = ${accountId} order by skipped`,
+  )
+  expect(rows).toEqual([
+    {
+      ...{ id: 'x', code: 'refused', skipped: 0 },
+      request: '{"paymentRequirements":{"scheme":"a\\u0000b\\ud800","asset":"\\"\\\\"}}',
+    },
+    { id: 'after', code: 'refused', skipped: 2, request: null },
+  ])
+  expect(errors).toHaveLength(1)
+})
+
 test('memory is bounded: what is not recorded is counted, and the next row of its key tells it', async () => {
   const { id, accountId } = await createTestKey(app.context.db)
   const told: number[] = []

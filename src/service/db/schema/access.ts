@@ -85,7 +85,7 @@ export const requestLog = service.table(
   },
   (t) => [
     index('request_log_account').on(t.accountId, t.at, t.id),
-    index('request_log_key').on(t.keyId, t.at, t.id),
+    index('request_log_key').on(t.accountId, t.keyId, t.at, t.id),
     index('request_log_error')
       .on(t.accountId, t.at, t.id)
       .where(sql`code is not null`),
