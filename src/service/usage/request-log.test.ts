@@ -90,7 +90,7 @@ test('a refused request says why, and a facilitator’s refusal with status 200 
   expect(pathsOf(await read(key, '?path=/facilitator'))).toEqual(['POST /facilitator/verify'])
 })
 
-test('an account reads the requests of its own keys alone, and reading is not recorded', async () => {
+test('an account reads no requests of another account, and reading is not recorded', async () => {
   const [one, two] = [await createTestKey(app.context.db), await createTestKey(app.context.db)]
   await ask(one.key, '/payments', { requestId: 'shared-id' })
   await ask(two.key, '/api-keys', { requestId: 'shared-id' })

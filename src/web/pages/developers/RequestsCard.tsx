@@ -65,7 +65,7 @@ export function RequestsCard() {
   const nameOf = (id: string) => keys.find((key) => key.id === id)?.name
   return (
     <Card
-      subtitle={<Trans>Kept for {REQUEST_LOG_DAYS} days, without secrets and personal data.</Trans>}
+      subtitle={<Trans>Kept for {REQUEST_LOG_DAYS} days. Secrets are hidden.</Trans>}
       title={<Trans>Requests</Trans>}
     >
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -98,7 +98,7 @@ export function RequestsCard() {
         />
         {requestId !== '' && !isId && (
           <p className="w-full text-xs text-muted" id={hint}>
-            <Trans>Enter the whole request ID, as the error shows it.</Trans>
+            <Trans>Enter the whole request ID.</Trans>
           </p>
         )}
       </div>
