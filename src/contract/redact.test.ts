@@ -8,9 +8,28 @@ import { cutText, excerptOf, MOST_EXCERPT_BYTES, redact, redactError } from './r
 
 /** Fields that hold secrets, what a payer signed, or the words of people. A second list beside the marks of the schemas. */
 const NEVER_SHOWN = [
-  ...['key', 'secret', 'paymentProof', 'payerSignature', 'proofRequest', 'payload', 'challengeId'],
-  ...['metadata', 'resource', 'url', 'note', 'reason', 'refundReason', 'refundNote', 'description'],
-  ...['memo', 'message', 'by', 'failure', 'unsignedTransaction', 'decoded', 'facilitatorUrl'],
+  'key',
+  'secret',
+  'paymentProof',
+  'payerSignature',
+  'proofRequest',
+  'payload',
+  'challengeId',
+  'metadata',
+  'resource',
+  'url',
+  'note',
+  'reason',
+  'refundReason',
+  'refundNote',
+  'description',
+  'memo',
+  'message',
+  'by',
+  'failure',
+  'unsignedTransaction',
+  'decoded',
+  'facilitatorUrl',
 ]
 
 type Texts = { hidden: Set<string>; shown: Set<string> }

@@ -49,7 +49,11 @@ export function envelope(
       // Reading the log is not recorded: a page that reads it would fill it.
       if (route !== 'requestList' || status >= 400)
         context.requests.note({
-          ...{ accountId, keyId, requestId, route, status },
+          accountId,
+          keyId,
+          requestId,
+          route,
+          status,
           at: startedOn,
           method: c.req.method,
           path: c.req.path,

@@ -168,7 +168,13 @@ function describeRequest(answered: AnsweredRequest): Omit<Row, 'skipped'> {
     : undefined
   const response = describeResponse(answered, endpoint)
   return {
-    ...{ accountId, keyId, requestId, at, method, status, durationMs },
+    accountId,
+    keyId,
+    requestId,
+    at,
+    method,
+    status,
+    durationMs,
     path: endpoint ? pathOf(endpoint, answered.params) : knownPath(answered.path),
     endpoint: route,
     code: response.code,

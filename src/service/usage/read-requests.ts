@@ -44,11 +44,10 @@ export async function readRequests(
   const end = rows.length > PAGE ? shown.at(-1) : await findScanEnd(context, actor, query)
   return {
     success: true,
-    requests: shown.map(({ id, accountId: _, at, ...row }) => ({
-      id: String(id),
-      at: at.getTime(),
-      ...row,
-    })),
+    requests: shown.map((row) => {
+      const { accountId: _, ...facts } = row
+      return { ...facts, id: String(row.id), at: row.at.getTime() }
+    }),
     nextCursor: end ? `${end.at.getTime()}.${end.id}` : null,
   }
 }

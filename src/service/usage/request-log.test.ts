@@ -171,9 +171,17 @@ test('no text of a caller stops the log', async () => {
   const log = createRequestLog(app.context.db, { onError: (error) => errors.push(error) })
   const note = (more: object) =>
     log.note({
-      ...{ accountId, keyId: id, requestId: 'x', at: new Date(), method: 'POST', durationMs: 1 },
-      ...{ route: 'facilitatorVerify', path: '/facilitator/verify', params: {}, status: 200 },
-      ...{ response: JSON.stringify({ isValid: false, invalidReason: 'a\0b' }) },
+      accountId,
+      keyId: id,
+      requestId: 'x',
+      at: new Date(),
+      method: 'POST',
+      durationMs: 1,
+      route: 'facilitatorVerify',
+      path: '/facilitator/verify',
+      params: {},
+      status: 200,
+      response: JSON.stringify({ isValid: false, invalidReason: 'a\0b' }),
       ...more,
     })
   note({ body: { paymentRequirements: { scheme: 'a\0b\ud800', asset: '"\\' } } })
@@ -190,7 +198,9 @@ test('no text of a caller stops the log', async () => {
   )
   expect(rows).toEqual([
     {
-      ...{ id: 'x', code: 'refused', skipped: 0 },
+      id: 'x',
+      code: 'refused',
+      skipped: 0,
       request: '{"paymentRequirements":{"scheme":"a\\u0000b\\ud800","asset":"\\"\\\\"}}',
     },
     { id: 'after', code: 'refused', skipped: 2, request: null },
@@ -204,8 +214,17 @@ test('memory is bounded: what is not recorded is counted, and the next row of it
   const log = createRequestLog(app.context.db, { onSkipped: (count) => told.push(count) })
   const note = (keyId: string, at: number) =>
     log.note({
-      ...{ accountId, keyId, requestId: 'x', at: new Date(at), method: 'GET', route: 'usage' },
-      ...{ path: '/usage', params: {}, status: 429, durationMs: 1, response: undefined },
+      accountId,
+      keyId,
+      requestId: 'x',
+      at: new Date(at),
+      method: 'GET',
+      route: 'usage',
+      path: '/usage',
+      params: {},
+      status: 429,
+      durationMs: 1,
+      response: undefined,
     })
   const minute = 1_700_000_040_000
   // All at once, before the texts of the first ones are redacted.
