@@ -97,10 +97,12 @@ test('a refused request is found by the id that its error shows, without what it
   seller,
 }) => {
   const page = await signInByApi(await seller(), net, '/developers')
-  const id = await page.evaluate(async () => {
-    const response = await fetch('/api/payment/status/pay_1111111111111111111111')
-    return (await response.json()).error.requestId as string
-  })
+  const proxy = net.urls.bff.replace('127.0.0.1', 'localhost')
+  const id = await page.evaluate(async (url) => {
+    const response = await fetch(url, { credentials: 'include' })
+    const { error } = await response.json()
+    return String(error.requestId)
+  }, `${proxy}/api/payment/status/pay_1111111111111111111111`)
   const list = page.getByRole('list', { name: text('Requests') })
   await page.getByRole('checkbox', { name: text('Errors only') }).check()
   await page.getByLabel(text('Request ID'), { exact: true }).fill(id)

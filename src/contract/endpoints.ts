@@ -17,10 +17,9 @@ import {
 } from './fields.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
-import { REQUEST_LOG_DAYS, RequestQuery } from './request-log.ts'
+import { requestRows } from './request-log.ts'
 import { refundFields, sendFields } from './send-fields.ts'
 import { SettlementInput } from './settlement.ts'
-import { UsageQuery } from './usage.ts'
 import {
   MOST_WALLETS,
   NewWallet,
@@ -364,22 +363,7 @@ const rows = {
     params: v.object({ id: keyId }),
     problems: ['NOT_FOUND'],
   },
-  /** Addition: how often the account's keys were used. */
-  usage: {
-    summary: 'Requests counted per key, endpoint and status, by minute, hour or day',
-    scope: 'keys:manage',
-    audience: 'browser',
-    query: UsageQuery,
-    problems: [],
-  },
-  /** Addition: what the account's keys asked, and what they were answered. It shows payments, so its key needs `payment:read` too. */
-  requestList: {
-    summary: `Requests of the account's keys in the last ${REQUEST_LOG_DAYS} days, newest first`,
-    scope: 'keys:manage',
-    audience: 'browser',
-    query: RequestQuery,
-    problems: [],
-  },
+  ...requestRows,
   /** Additions: an account's managed wallets, and every wallet it owns. */
   walletList: {
     summary: 'The wallets the service signs for',

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { keyId } from './api-key-body.ts'
 import { logged, publicText, timestamp, wholeNumber } from './fields.ts'
-import { STATUS_CLASSES } from './usage.ts'
+import { STATUS_CLASSES, UsageQuery } from './usage.ts'
 
 /** The log of the requests that an account's keys made. */
 
@@ -11,7 +11,7 @@ export const REQUEST_LOG_DAYS = 7
 /** `error`: all that were refused or failed, also proofs that a facilitator's answer of status 200 refuses. */
 const REQUEST_RESULTS = [...STATUS_CLASSES, 'error'] as const
 
-export const RequestQuery = v.strictObject({
+const RequestQuery = v.strictObject({
   keyId: v.optional(keyId),
   result: v.optional(v.picklist(REQUEST_RESULTS)),
   /** The start of the path. */
@@ -73,3 +73,20 @@ export const RequestLogBody = v.object({
   /** Null at the end. A page may be short, or empty, while more follows. */
   nextCursor: v.nullable(publicText),
 })
+
+const common = { scope: 'keys:manage', audience: 'browser', problems: [] } as const
+
+/** Additions: how often the account's keys were used, and for what. */
+export const requestRows = {
+  usage: {
+    summary: 'Requests counted per key, endpoint and status, by minute, hour or day',
+    ...common,
+    query: UsageQuery,
+  },
+  /** It shows payments, so its key needs `payment:read` too. */
+  requestList: {
+    summary: `Requests of the account's keys in the last ${REQUEST_LOG_DAYS} days, newest first`,
+    ...common,
+    query: RequestQuery,
+  },
+} as const

@@ -44,6 +44,8 @@ type Cell = {
 
 /** What belongs to A. */
 type Facts = {
+  /** When all of it was there. */
+  at: number
   order: string
   paid: string
   hash: string
@@ -244,7 +246,11 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /requests': [
-    plain('/requests'),
+    {
+      // What strangers asked in this test names what belongs to A.
+      ...plain('', 'the requests before this test'),
+      request: ({ at: until }) => ({ path: `/requests?until=${until}` }),
+    },
     {
       ...plain('', 'a key'),
       request: ({ keys }) => ({ path: `/requests?keyId=${keys[0]}` }),
@@ -386,6 +392,7 @@ beforeAll(async () => {
   const hook = await t.a.api.post('/webhooks', { url: 'https://shop.example/webhooks' })
   const prove = (method: 'evm txid' | 'evm eip3009') => makeProof(t, { method, payTo: payout() })
   facts = {
+    at: Date.now(),
     order: open.paymentId,
     paid: paid.paymentId,
     hash,

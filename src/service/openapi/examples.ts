@@ -3,6 +3,7 @@ import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/end
 import { amountFact } from '#contract/facts.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
 import { ledgerExamples } from './ledger-examples.ts'
+import { requestExample } from './request-example.ts'
 import { webhookExamples } from './webhook-examples.ts'
 import { exampleCheck, settlementExample } from './settlement-example.ts'
 
@@ -348,44 +349,14 @@ export const examples: {
       period: 'hour',
       since: HOUR - 23 * 3_600_000,
       until: HOUR + 3_600_000,
-      totalRequests: 42,
+      totalRequests: 10,
       usage: [
-        {
-          startsAt: HOUR,
-          keyId: apiKey.id,
-          endpoint: 'paymentStatus',
-          status: '2xx',
-          requests: 40,
-        },
+        { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '2xx', requests: 8 },
         { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '4xx', requests: 2 },
       ],
     },
   },
-  requestList: {
-    request: { query: { result: 'error' } },
-    reply: {
-      success: true,
-      requests: [
-        {
-          id: '4711',
-          requestId: '8a6e0804-2bd0-4672-b79d-d97027f9071a',
-          keyId: apiKey.id,
-          at: START,
-          method: 'POST',
-          path: '/payment/send',
-          endpoint: 'paymentSend',
-          status: 400,
-          code: 'INVALID_PARAMETERS',
-          durationMs: 3,
-          request: '{"recipientAddress":"0x00","amount":0.00001,"metadata":"[hidden]"}',
-          response:
-            '{"error":{"code":"INVALID_PARAMETERS","details":{"amount":"Expected at least 0.001."}}}',
-          skipped: 0,
-        },
-      ],
-      nextCursor: null,
-    },
-  },
+  requestList: requestExample(apiKey.id, START),
   paymentSend: {
     request: {
       body: {
