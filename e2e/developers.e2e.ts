@@ -98,17 +98,14 @@ test('a refused request is found by the id that its error shows, without what it
 }) => {
   const page = await signInByApi(await seller(), net, '/developers')
   const proxy = net.urls.bff.replace('127.0.0.1', 'localhost')
-  const id = await page.evaluate(async (url) => {
-    const response = await fetch(url, { credentials: 'include' })
-    const { error } = await response.json()
-    return String(error.requestId)
-  }, `${proxy}/api/payment/status/pay_1111111111111111111111`)
+  const answer = await page.request.get(`${proxy}/api/payment/status/pay_1111111111111111111111`)
+  const { error } = await answer.json()
   const list = page.getByRole('list', { name: text('Requests') })
   await page.getByRole('checkbox', { name: text('Errors only') }).check()
-  await page.getByLabel(text('Request ID'), { exact: true }).fill(id)
+  await page.getByLabel(text('Request ID'), { exact: true }).fill(String(error.requestId))
   await expect(list.getByRole('listitem')).toHaveCount(1)
   await expect(list).toContainText('GET /payment/status/pay_1111111111111111111111')
-  await list.getByText('NOT_FOUND').click()
+  await list.locator('summary').click()
   await expect(page.getByRole('region', { name: text('Response') })).toContainText(
     '"code":"NOT_FOUND"',
   )
