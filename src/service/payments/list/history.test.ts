@@ -11,7 +11,6 @@ import {
   type Network,
 } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
-import { ENGINES } from '#testing/postgres.ts'
 import {
   openAccount,
   openContext,
