@@ -1,13 +1,9 @@
-<<<<<<< HEAD
-import { describeAmountProblem, formatAmount, parseAmount } from './amount.ts'
-import { chainIdOf } from './network.ts'
-=======
 import { formatAmount, parseAmount } from './amount.ts'
 import { chainIdOf, type Asset } from './network.ts'
 import type { LimitReason } from './reasons.ts'
 
 /** Of a payment from a managed wallet, in the native currency, both ends included: specification, section 8. */
-const HOSTED_LIMITS = {
+export const HOSTED_LIMITS = {
   amount: { minimum: '0.001', maximum: '100' },
   priorityFee: { minimum: '0.00001', maximum: '0.01' },
 } as const
@@ -29,29 +25,6 @@ export function hostedLimitReason(
   const name = field === 'amount' ? 'amount' : 'priority_fee'
   if (atomic < minimum.amountAtomic) return { code: `${name}_below_minimum`, params: { minimum } }
   if (atomic > maximum.amountAtomic) return { code: `${name}_above_maximum`, params: { maximum } }
-  return undefined
-}
->>>>>>> main
-
-/** In the native currency, both ends included: specification, section 8. */
-export const HOSTED_BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
-
-/** Why a decimal is not within its bounds; undefined where it is. */
-export function boundProblem(
-  text: string,
-  decimals: number,
-  [least, most]: readonly [string, string],
-): string | undefined {
-  const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
-  if (!value || !min?.ok || !max?.ok) return undefined
-  if (!value.ok)
-    return value.problem === 'not_positive'
-      ? `Expected at least ${least}, received ${text}.`
-      : describeAmountProblem(value.problem, text, decimals)
-  if (value.atomic < min.atomic)
-    return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
-  if (value.atomic > max.atomic)
-    return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
   return undefined
 }
 

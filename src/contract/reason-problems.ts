@@ -77,13 +77,14 @@ export function assetProblem(reason: AssetReason): ProblemError {
   })
 }
 
-/** `INVALID_PARAMETERS` on the amount, with the limit. */
+/** `INVALID_PARAMETERS` on the amount or on the priority fee, with the limit. */
 export function limitProblem(reason: LimitReason, received?: string): ProblemError {
-  const amount = renderLimitReason(reason, received)
+  const field = reason.code.startsWith('priority_fee') ? 'priorityFee' : 'amount'
+  const problem = renderLimitReason(reason, received)
   return new ProblemError('INVALID_PARAMETERS', {
-    message: `amount: ${amount}`,
+    message: `${field}: ${problem}`,
     reason: toWire(reason),
-    details: { amount },
+    details: { [field]: problem },
   })
 }
 

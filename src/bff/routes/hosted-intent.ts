@@ -1,12 +1,7 @@
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
-<<<<<<< HEAD
-import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
-import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
-=======
 import { hostedLimitReason } from '#contract/hosted-intent.ts'
-import { familyOf, findAsset } from '#contract/network.ts'
->>>>>>> main
+import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { limitProblem, recipientProblem } from '#contract/reason-problems.ts'
@@ -89,14 +84,20 @@ function ruleOf(rules: readonly HostedRule[], body: Body): HostedRule {
 /** As the page spells it: a decimal without zeros at its end. */
 function readPriorityFee({ priorityFee }: Body, { network }: HostedRule): string | null {
   if (priorityFee === undefined) return null
-  const { decimals } = nativeAsset(network)
-  const problem = boundProblem(priorityFee, decimals, HOSTED_BOUNDS.priorityFee)
-  const parsed = parseAmount(priorityFee, decimals)
-  if (problem === undefined && parsed.ok) return formatAmount(parsed.atomic, decimals)
-  throw new ProblemError('INVALID_PARAMETERS', {
-    message: `priorityFee: ${problem}`,
-    details: { priorityFee: problem ?? '' },
-  })
+  const native = nativeAsset(network)
+  const parsed = parseAmount(priorityFee, native.decimals)
+  if (!parsed.ok && parsed.problem !== 'not_positive') {
+    const problem = describeAmountProblem(parsed.problem, priorityFee, native.decimals)
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message: `priorityFee: ${problem}`,
+      details: { priorityFee: problem },
+    })
+  }
+  const atomic = parsed.ok ? parsed.atomic : 0n
+  const limit = hostedLimitReason('priorityFee', atomic, native)
+  const text = formatAmount(atomic, native.decimals)
+  if (limit) throw limitProblem(limit, text)
+  return text
 }
 
 function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {

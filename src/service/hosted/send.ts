@@ -1,4 +1,4 @@
-import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
+import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { hostedLimitReason } from '#contract/hosted-intent.ts'
 import { NATIVE_ETH, nativeAsset } from '#contract/network.ts'
@@ -296,13 +296,6 @@ function readLimits(
   const limits: Limits = { details: {} }
   for (const field of ['amount', 'priorityFee'] as const) {
     const text = body[field]
-<<<<<<< HEAD
-    const problem =
-      text === undefined ? undefined : boundProblem(text, decimals, HOSTED_BOUNDS[field])
-    if (problem !== undefined) details[field] = problem
-  }
-  return details
-=======
     if (text === undefined) continue
     const parsed = parseAmount(text, native.decimals)
     if (!parsed.ok && parsed.problem !== 'not_positive') {
@@ -316,5 +309,4 @@ function readLimits(
     if (wish.ok) limits.reason ??= reason
   }
   return limits
->>>>>>> main
 }

@@ -1,17 +1,11 @@
-import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect } from 'react'
 import { useForm, useWatch, type UseFormRegister } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
-<<<<<<< HEAD
-import { boundProblem, HOSTED_BOUNDS } from '#contract/hosted-intent.ts'
+import { HOSTED_LIMITS, hostedLimitReason } from '#contract/hosted-intent.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
-=======
-import { hostedLimitReason } from '#contract/hosted-intent.ts'
-import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
->>>>>>> main
 import { useSession } from '../../../api/session.ts'
 import { formatLimit } from '../../../errors/payment-reasons.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
@@ -80,7 +74,11 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
     defaultValues: start ?? EMPTY,
     // Of an earlier try: the banner above says what to do.
     ...(field &&
-      userError && { errors: { [field]: { type: 'refused', message: userError.title } } }),
+      userError && {
+        errors: {
+          [field]: { type: 'refused', message: userError.fields?.[field] ?? userError.title },
+        },
+      }),
   })
   const { register, control, handleSubmit, setValue, setFocus, formState } = form
   useEffect(() => {
@@ -136,7 +134,7 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
         )}
         <AmountField
           asset={asset}
-          error={errors.amount?.message ?? userError?.fields?.['amount']}
+          error={errors.amount?.message}
           maxAtomic={undefined}
           onMax={() => undefined}
           register={register('amount', {
@@ -208,8 +206,8 @@ function feeBounds(native: Asset): [string, string] {
     const parsed = parseAmount(bound, native.decimals)
     return parsed.ok ? formatWithSymbol(parsed.atomic, native) : bound
   }
-  const [least, most] = HOSTED_BOUNDS.priorityFee
-  return [spell(least), spell(most)]
+  const { minimum, maximum } = HOSTED_LIMITS.priorityFee
+  return [spell(minimum), spell(maximum)]
 }
 
 type FeeFieldProps = {
@@ -245,13 +243,8 @@ function checkHostedFee(text: string, native: Asset): string | true {
   const plain = checkPriorityFee(text, native)
   const read = readAmount(text, native)
   if (plain !== true || !read.ok) return plain
-  const outside = boundProblem(
-    formatAmount(read.atomic, native.decimals),
-    native.decimals,
-    HOSTED_BOUNDS.priorityFee,
-  )
-  const [least] = feeBounds(native)
-  return outside === undefined || t`Enter at least ${least}.`
+  const limit = hostedLimitReason('priorityFee', read.atomic, native)
+  return limit === undefined || formatLimit(limit)
 }
 
 /** What the managed wallet holds, read from the chain by this browser. */
