@@ -33,7 +33,7 @@ import {
 } from '../../../payment-flow/form/fields.ts'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
-import type { HostedField } from './machine.ts'
+import type { RefusedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
 
 /** As typed. */
@@ -52,7 +52,7 @@ export type HostedFormProps = {
   /** What was typed before: what is refused or changed stays in the form. */
   start: HostedFields | undefined
   userError: UserError | null
-  field: HostedField | undefined
+  field: RefusedField | undefined
   onPrepare: (order: HostedOrder, fields: HostedFields) => void
 }
 

@@ -1,7 +1,7 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 
-export type HostedField = 'amount' | 'recipient' | 'priorityFee'
+export type RefusedField = 'amount' | 'recipient' | 'priorityFee'
 
 /**
  * A payment from a managed wallet, as this page drives it. The operator's wallet signs a text,
@@ -10,7 +10,7 @@ export type HostedField = 'amount' | 'recipient' | 'priorityFee'
  */
 export type HostedState =
   /** `field`: what the refusal is about. */
-  | { step: 'form'; userError: UserError | null; field?: HostedField | undefined }
+  | { step: 'form'; userError: UserError | null; field?: RefusedField | undefined }
   | { step: 'preparing' }
   | { step: 'review'; intent: HostedIntent; userError: UserError | null }
   | { step: 'signing'; intent: HostedIntent }
@@ -21,7 +21,7 @@ export type HostedState =
 
 export type HostedEvent =
   | { type: 'prepare' }
-  | { type: 'not_prepared'; userError: UserError; field?: HostedField | undefined }
+  | { type: 'not_prepared'; userError: UserError; field?: RefusedField | undefined }
   | { type: 'prepared'; intent: HostedIntent }
   | { type: 'sign' }
   | { type: 'not_signed'; userError: UserError }

@@ -14,7 +14,7 @@ import { describeRefusal, refusalOf } from '../../../errors/refusals.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import type { HostedEvent, HostedField } from './machine.ts'
+import type { HostedEvent, RefusedField } from './machine.ts'
 
 /** A request that may have reached the proxy and has no certain answer yet: after a reload the same one is sent again, never another. */
 type OpenSend = { nonce: string; intent: HostedIntent; signature: string }
@@ -107,7 +107,7 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
 }
 
 /** The field of the form that a refusal names. */
-function fieldOf(error: unknown): HostedField | undefined {
+function fieldOf(error: unknown): RefusedField | undefined {
   if (!(error instanceof ApiError)) return undefined
   if (error.code === 'INVALID_RECIPIENT' || 'to' in error.details) return 'recipient'
   return (['amount', 'priorityFee'] as const).find((field) => field in error.details)
