@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
-import { COMPILE_CACHE } from '../cache.ts'
 
 /**
  * Linux ends the child when its parent dies, even by kill -9; elsewhere a killed devnet leaves its
@@ -104,7 +103,7 @@ export class Supervised implements AsyncDisposable {
     // programs in order.
     // It gets only this environment: a DATABASE_URL of the caller's shell must not reach it.
     const child = spawn(file, rest, {
-      env: { PATH: '/usr/bin:/bin', HOME: homedir(), ...COMPILE_CACHE, ...env },
+      env: { PATH: '/usr/bin:/bin', HOME: homedir(), ...env },
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
