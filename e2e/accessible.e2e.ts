@@ -14,6 +14,8 @@ const SIGNED_OUT: Readonly<Record<string, State>> = {
   '/pay': 'checkout: form',
   '/payments': 'payments: signed out',
   '/links': 'links: signed out',
+  '/products': 'products: signed out',
+  '/invoices': 'invoices: signed out',
   '/verify': 'verify: start',
   '/explore': 'explore: start',
   '/developers': 'developers: signed out',

@@ -314,6 +314,39 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('button', { name: text('Sell a file') }).click()
     await page.getByText(text('HTTPS address')).click()
   },
+  products: async (page) => {
+    await signIn(page)
+    await page.goto('/products')
+    await page.getByRole('button', { name: text('New product') }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(text('Name')).fill('Winter tea')
+    await dialog.getByLabel(text('Description')).fill('Black tea with orange, 100 g')
+    await dialog.getByLabel(text('Price')).fill('12.50')
+    await dialog.getByRole('button', { name: text('Save product') }).click()
+    await page.getByText('Winter tea').first().waitFor()
+  },
+  'invoice-new': async (page, net) => {
+    await scenes['products']?.(page, net)
+    await page.goto('/invoices')
+    await page.getByRole('button', { name: text('New invoice') }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(text('Customer name')).fill('Ana Q.')
+    await dialog.getByLabel(text('Add a product')).selectOption({ index: 1 })
+    await dialog.getByLabel(text('Tax rate')).fill('21')
+  },
+  invoice: async (page, net) => {
+    await scenes['invoice-new']?.(page, net)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: text('Save draft') }).click()
+    await page.getByRole('button', { name: text('Issue invoice') }).click()
+    await dialog.getByRole('button', { name: text('Issue invoice') }).click()
+    await page.getByText(text('Pay at')).waitFor()
+  },
+  invoices: async (page, net) => {
+    await scenes['invoice']?.(page, net)
+    await page.goto('/invoices')
+    await page.getByRole('list', { name: text('Invoices') }).waitFor()
+  },
   people: async (page) => {
     await signIn(page)
     await page.goto('/people')

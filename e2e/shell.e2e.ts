@@ -12,6 +12,8 @@ const PATHS = [
   '/verify',
   '/explore',
   '/links',
+  '/products',
+  '/invoices',
   '/developers',
   '/customers',
   '/files',

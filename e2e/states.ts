@@ -57,6 +57,16 @@ export const STATES = [
   'links: new one',
   'links: code to share',
   'links: wallet code to share',
+  'link: invoice',
+
+  'products: signed out',
+  'products: list',
+  'products: new one',
+
+  'invoices: signed out',
+  'invoices: list',
+  'invoices: new one',
+  'invoices: open',
 
   'payments: signed out',
   'payments: list',

@@ -58,6 +58,9 @@ type Facts = {
   code: string
   fileId: string
   fileCode: string
+  product: string
+  draft: string
+  invoice: string
   key: string
   webhook: string
   transferId: string
@@ -145,6 +148,16 @@ const fileTerms = {
 const ofFile = (verb: string, body?: object): Cell => ({
   ...OPERATOR,
   request: ({ fileId }) => ({ path: `/files/${verb}`, body: { id: fileId, ...body } }),
+})
+const PRODUCT = { name: 'Tea', price: { currency: 'ETH', amount: '0.01' } }
+const INVOICE = {
+  dueOn: '2099-12-31',
+  currency: 'ETH',
+  lines: [{ name: 'Tea', quantity: '1', unitPrice: '0.01', taxPercent: null }],
+}
+const ofInvoice = (path: string): Cell => ({
+  ...OPERATOR,
+  request: ({ invoice }) => ({ path: `/invoices${path}`, body: { id: invoice } }),
 })
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
@@ -384,6 +397,56 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /links/restore': [
     { ...OPERATOR, request: ({ linkId }) => ({ path: '/links/restore', body: { id: linkId } }) },
   ],
+  'GET /products': [{ ...READER, ...plain('/products') }],
+  'POST /products': [
+    { ...OPERATOR, request: () => ({ path: '/products', body: { ...PRODUCT, name: 'theirs' } }) },
+  ],
+  'POST /products/update': [
+    {
+      ...OPERATOR,
+      request: ({ product }) => ({ path: '/products/update', body: { id: product, ...PRODUCT } }),
+    },
+  ],
+  'POST /products/archive': [
+    {
+      ...OPERATOR,
+      request: ({ product }) => ({
+        path: '/products/archive',
+        body: { id: product, archived: false },
+      }),
+    },
+  ],
+  'POST /invoices/list': [{ ...READER, request: () => ({ path: '/invoices/list', body: {} }) }],
+  'POST /invoices/read': [{ ...ofInvoice('/read'), ...READER }],
+  'GET /invoices/customers': [{ ...READER, ...plain('/invoices/customers') }],
+  'POST /invoices': [{ ...OPERATOR, request: () => ({ path: '/invoices', body: INVOICE }) }],
+  'POST /invoices/delete': [
+    { ...OPERATOR, request: ({ draft }) => ({ path: '/invoices/delete', body: { id: draft } }) },
+  ],
+  'POST /invoices/void': [ofInvoice('/void')],
+  'POST /invoices/unvoid': [ofInvoice('/unvoid')],
+  // It is issued already, or void.
+  'POST /invoices/issue': [{ ...ofInvoice('/issue'), operator: 'INVALID_PARAMETERS' }],
+  'POST /invoices/prefix': [
+    { ...OPERATOR, request: () => ({ path: '/invoices/prefix', body: { prefix: 'X-' } }) },
+  ],
+  'POST /invoices/forget-customer': [
+    {
+      ...OPERATOR,
+      operator: 'NOT_FOUND',
+      request: () => ({
+        path: '/invoices/forget-customer',
+        body: { id: `cus_${'1'.repeat(22)}` },
+      }),
+    },
+  ],
+  // For the holder of an id, which links show; this one belongs to none.
+  'POST /images/read': [
+    {
+      ...ANYBODY,
+      request: () => ({ path: '/images/read', body: { ids: [`img_${'1'.repeat(22)}`] } }),
+    },
+  ],
   'POST /link/read': [
     { ...ANYBODY, request: ({ link }) => ({ path: '/link/read', body: { link } }) },
   ],
@@ -612,6 +675,14 @@ beforeAll(async () => {
     ),
   )
   const file = succeed(asReply(await operator.post('/api/files', fileTerms)))
+  const product = succeed(asReply(await operator.post('/api/products', PRODUCT)))
+  const drafts = await Promise.all(
+    [1, 2].map(async () =>
+      textAt(succeed(asReply(await operator.post('/api/invoices', INVOICE))).body, 'invoice.id'),
+    ),
+  )
+  const [draft = '', invoice = ''] = drafts
+  succeed(asReply(await operator.post('/api/invoices/issue', { id: invoice })))
   const webhook = succeed(
     asReply(await operator.post('/api/webhooks', { url: 'https://shop.example/events' })),
   )
@@ -628,6 +699,9 @@ beforeAll(async () => {
     code: textAt(short.body, 'link.link'),
     fileId: textAt(file.body, 'file.id'),
     fileCode: textAt(file.body, 'file.code'),
+    product: textAt(product.body, 'product.id'),
+    draft,
+    invoice,
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
@@ -791,6 +865,10 @@ async function snapshot(): Promise<unknown> {
   return [
     ofSeller,
     ofBuyer,
-    await readOwn((path) => operator.get(path).then(asReply), ['/api/links', '/api/files']),
+    await readOwn(
+      (path) => operator.get(path).then(asReply),
+      ['/api/links', '/api/files', '/api/products'],
+    ),
+    (await operator.post('/api/invoices/list', {})).json,
   ]
 }

@@ -16,6 +16,9 @@ import {
 } from './fields.ts'
 import { MOST_TEXT_BYTES } from './file-endpoints.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
+import { MOST_IMAGE_BYTES } from './image.ts'
+import { day, INVOICE_STATES, InvoiceLine, MOST_LINES } from './invoice.ts'
+import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
@@ -116,6 +119,34 @@ const fileName = v.pipe(
   v.regex(/^[^\p{C}/\\:*?"<>|]+$/u, 'Expected a file name without / \\ : * ? " < > |.'),
   v.regex(/^[^.]/, 'Expected a file name that does not begin with a dot.'),
 )
+const price = v.strictObject({ currency: boundedText(12), amount: decimalText })
+const productId = v.pipe(
+  v.string(),
+  v.regex(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected prd_ and 22 base58 characters.'),
+)
+const imageId = v.pipe(
+  v.string(),
+  v.regex(/^img_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected img_ and 22 base58 characters.'),
+)
+/** The bytes of a picture in base64, in its one spelling. */
+const imageData = v.pipe(
+  v.string(),
+  v.maxLength(
+    Math.ceil(MOST_IMAGE_BYTES / 3) * 4,
+    `Expected at most ${MOST_IMAGE_BYTES} bytes in base64.`,
+  ),
+  v.base64('Expected base64.'),
+)
+const invoiceId = v.pipe(
+  v.string(),
+  v.regex(/^ivc_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected ivc_ and 22 base58 characters.'),
+)
+const customerId = v.pipe(
+  v.string(),
+  v.regex(/^cus_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected cus_ and 22 base58 characters.'),
+)
+const ofInvoice = { body: v.strictObject({ id: invoiceId }) }
+const productFields = { name: text(120), description: v.optional(text(500)), price }
 
 const intentNonce = v.pipe(
   v.string(),
@@ -192,7 +223,9 @@ const rows = {
       noArray,
       v.strictObject({
         /** Of one piece: an ISO 4217 currency of `GET /config`, or the symbol of an asset. */
-        price: v.optional(v.strictObject({ currency: boundedText(12), amount: decimalText })),
+        price: v.optional(price),
+        /** In place of `price` and `description`: what the link sells. */
+        product: v.optional(productId),
         /** One way to pay; without it, every network and currency that fits the price. */
         only: v.optional(
           v.strictObject({
@@ -238,6 +271,78 @@ const rows = {
   fileDelete: { body: v.strictObject({ id: fileId }) },
   fileOpen: { body: v.strictObject({ code: linkCode }) },
   fileDownload: { body: v.strictObject({ code: linkCode }) },
+  productCreate: {
+    body: v.strictObject({ ...productFields, image: v.optional(imageData) }),
+  },
+  productUpdate: {
+    body: v.strictObject({
+      id: productId,
+      ...productFields,
+      /** Another picture; null: none. Without it, the picture stays. */
+      image: v.optional(v.nullable(imageData)),
+    }),
+  },
+  productArchive: { body: v.strictObject({ id: productId, archived: v.boolean() }) },
+  invoiceList: {
+    body: v.pipe(
+      v.unknown(),
+      noArray,
+      v.strictObject({
+        state: v.optional(v.picklist(INVOICE_STATES)),
+        /** A part of the number, or of the customer's name or e-mail address. */
+        q: v.optional(text(100)),
+        before: v.optional(auditId),
+      }),
+    ),
+  },
+  invoiceRead: ofInvoice,
+  invoiceSave: {
+    body: v.strictObject({
+      /** A draft to replace. */
+      id: v.optional(invoiceId),
+      dueOn: day,
+      currency: boundedText(12),
+      lines: v.pipe(
+        v.array(v.strictObject({ ...InvoiceLine.entries, name: text(200) })),
+        v.minLength(1, 'Expected a line.'),
+        v.maxLength(MOST_LINES, `Expected at most ${MOST_LINES} lines.`),
+      ),
+      customer: v.optional(
+        v.strictObject({
+          name: text(200),
+          email: v.optional(emailAddress),
+          address: v.optional(text(500)),
+        }),
+      ),
+      note: v.optional(text(1000)),
+    }),
+  },
+  invoiceDelete: ofInvoice,
+  invoiceIssue: ofInvoice,
+  invoiceVoid: ofInvoice,
+  invoiceUnvoid: ofInvoice,
+  invoicePrefix: {
+    body: v.strictObject({
+      /** No digit at the end: then no two prefixes make one number. */
+      prefix: v.pipe(
+        v.string(),
+        v.regex(
+          /^([A-Za-z0-9/_.-]{0,19}[A-Za-z/_.-])?$/,
+          'Expected at most 20 letters, digits and / _ . - without a digit at the end.',
+        ),
+      ),
+    }),
+  },
+  invoiceForget: { body: v.strictObject({ id: customerId }) },
+  imageRead: {
+    body: v.strictObject({
+      ids: v.pipe(
+        v.array(imageId),
+        v.minLength(1),
+        v.maxLength(MOST_IMAGES, `Expected at most ${MOST_IMAGES} ids.`),
+      ),
+    }),
+  },
   linkOpen: { body: v.strictObject({ link: linkCode }) },
   linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },
   linkWithdraw: { body: v.strictObject({ id: linkId }) },

@@ -8,10 +8,12 @@ import { fileEndpoints } from './file-endpoints.ts'
 import { timestamp, atomic } from './fields.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
 import { approvalEndpoints } from './approval.ts'
+import { invoiceEndpoints } from './invoice-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
+import { productEndpoints } from './product-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
 import { RelayReply } from './relay.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
@@ -133,6 +135,8 @@ export const serviceCalls = {
 export const proxyCalls = {
   ...dashboardEndpoints,
   ...linkEndpoints,
+  ...productEndpoints,
+  ...invoiceEndpoints,
   ...hostedEndpoints,
   ...approvalEndpoints,
   ...noteEndpoints,

@@ -173,6 +173,8 @@ export const REFUSAL_CODES = [
   'file_sold_lately',
   'file_bought',
   'files_off',
+  'invoice_state',
+  'invoice_paid',
 ] as const
 export type RefusalCode = (typeof REFUSAL_CODES)[number]
 

@@ -1,5 +1,6 @@
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const LINK_ID = `lnk_${'1'.repeat(22)}`
+const INVOICE = `{"id":"ivc_${'1'.repeat(22)}"}`
 const LINK = 'A'.repeat(80)
 
 /** For tests. For each schema that takes fields: a request it accepts, spelled as it comes over the wire. */
@@ -29,6 +30,20 @@ export const VALID_REQUESTS: Record<string, string> = {
   'linkRestore body': `{"id":"${LINK_ID}"}`,
   'linkRead body': `{"link":"${LINK}"}`,
   'shortLinkCreate body': `{"price":{"currency":"EUR","amount":"12.50"}}`,
+  'productCreate body': '{"name":"Tea","price":{"currency":"EUR","amount":"12.50"}}',
+  'productUpdate body': `{"id":"prd_${'1'.repeat(22)}","name":"Tea","price":{"currency":"EUR","amount":"9"}}`,
+  'productArchive body': `{"id":"prd_${'1'.repeat(22)}","archived":true}`,
+  'invoiceList body': '{"state":"open","q":"INV-0001"}',
+  'invoiceRead body': INVOICE,
+  'invoiceSave body':
+    '{"dueOn":"2026-12-31","currency":"EUR","lines":[{"name":"Tea","quantity":"2","unitPrice":"12.50","taxPercent":"21"}]}',
+  'invoiceDelete body': INVOICE,
+  'invoiceIssue body': INVOICE,
+  'invoiceVoid body': INVOICE,
+  'invoiceUnvoid body': INVOICE,
+  'invoicePrefix body': '{"prefix":"2026-"}',
+  'invoiceForget body': `{"id":"cus_${'1'.repeat(22)}"}`,
+  'imageRead body': `{"ids":["img_${'1'.repeat(22)}"]}`,
   'linkOpen body': `{"link":"4fJq7Wm2Xr9K"}`,
   'linkSurplus body': `{"link":"4fJq7Wm2Xr9K","paymentId":"pay_7YqzZ3kVnWc2hXbT9mDfRs"}`,
   'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,

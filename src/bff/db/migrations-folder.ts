@@ -3,8 +3,8 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
 
 /**
  * What the proxy does with its tables at run time, and all that a separate runtime role may. Links,
- * their keys and notes are never deleted; triggers keep the payments of links and what operators
- * signed.
+ * their keys and notes are never deleted; triggers keep the payments of links, invoices with a
+ * number, and what operators signed.
  */
 const RIGHTS: RuntimeRights = {
   audit_entry: { insert: true, update: ['outcome'] },
@@ -41,6 +41,25 @@ const RIGHTS: RuntimeRights = {
     delete: true,
   },
   invitation: { insert: true, delete: true },
+  invoice: {
+    insert: true,
+    update: [
+      'state',
+      'sequence',
+      'number',
+      'issued_on',
+      'due_on',
+      'customer_id',
+      'currency',
+      'lines',
+      'total',
+      'note',
+      'link_id',
+    ],
+    delete: true,
+  },
+  invoice_customer: { insert: true, update: ['used_at'], delete: true },
+  invoice_numbering: { insert: true, update: ['prefix', 'last'] },
   link_key: { insert: true },
   link_payment: {
     insert: true,
@@ -53,6 +72,8 @@ const RIGHTS: RuntimeRights = {
     insert: true,
     update: ['labels', 'note', 'reconciled_at', 'updated_by', 'updated_at'],
   },
+  product: { insert: true, update: ['name', 'description', 'price', 'image_id', 'archived_at'] },
+  product_image: { insert: true },
   session: {
     insert: true,
     update: ['cookie_hash', 'wallets', 'idle_at', 'expires_at'],

@@ -12,8 +12,9 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import type { ShortTerms } from '#contract/payment-link.ts'
 import type { FileSource } from '#contract/file-endpoints.ts'
+import type { InvoiceCurrency, InvoiceLine } from '#contract/invoice.ts'
+import type { ItemPrice, ShortTerms } from '#contract/payment-link.ts'
 import type { Role } from '#contract/role.ts'
 
 /**
@@ -132,6 +133,91 @@ export const paymentLink = bff.table(
     uniqueIndex('payment_link_code').on(t.code),
   ],
 )
+
+/** What the merchant sells. A link made from it copies what it needs. */
+export const product = bff.table(
+  'product',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    description: text(),
+    price: jsonb().$type<ItemPrice>().notNull(),
+    imageId: text().references(() => productImage.id),
+    archivedAt: at('archived_at'),
+    /** The operator's wallet. */
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('product_created').on(t.createdAt)],
+)
+
+/** A picture. It never changes and stays: links that show it may be printed. */
+export const productImage = bff.table('product_image', {
+  id: text().primaryKey(),
+  /** One of the types that `imageTypeOf` knows. */
+  type: text().notNull(),
+  /** Base64. */
+  data: text().notNull(),
+  createdAt: at('created_at').notNull(),
+})
+
+/**
+ * An invoice. Issuing gives it a number, a date and a payment link; from then on a trigger lets only
+ * its state and its customer change. Whether it is paid, the payments of its link say.
+ */
+export const invoice = bff.table(
+  'invoice',
+  {
+    id: text().primaryKey(),
+    position: bigint({ mode: 'bigint' }).notNull().generatedAlwaysAsIdentity(),
+    /** `draft`, `open` or `void`. */
+    state: text().$type<'draft' | 'open' | 'void'>().notNull(),
+    sequence: integer(),
+    number: text(),
+    issuedOn: text(),
+    dueOn: text().notNull(),
+    customerId: text().references(() => invoiceCustomer.id, { onDelete: 'set null' }),
+    currency: jsonb().$type<InvoiceCurrency>().notNull(),
+    lines: jsonb().$type<InvoiceLine[]>().notNull(),
+    total: text().notNull(),
+    note: text(),
+    linkId: text().references(() => paymentLink.id),
+    /** The operator's wallet. */
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [
+    uniqueIndex('invoice_position').on(t.position),
+    uniqueIndex('invoice_sequence').on(t.sequence),
+    uniqueIndex('invoice_number').on(t.number),
+    uniqueIndex('invoice_link').on(t.linkId),
+    index('invoice_customer_id').on(t.customerId),
+  ],
+)
+
+/** Who invoices are for: personal data, which is deleted while the invoices stay. */
+export const invoiceCustomer = bff.table(
+  'invoice_customer',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    email: text(),
+    address: text(),
+    usedAt: at('used_at').notNull(),
+  },
+  (t) => [
+    index('invoice_customer_name').on(t.name),
+    index('invoice_customer_email').on(sql`lower(${t.email})`),
+    index('invoice_customer_used').on(t.usedAt),
+  ],
+)
+
+/** The one row that numbers are given from. Issuing an invoice locks it. */
+export const invoiceNumbering = bff.table('invoice_numbering', {
+  id: integer().primaryKey(),
+  prefix: text().notNull(),
+  last: integer().notNull(),
+})
 
 /** A payment through a link, recorded before it is built. */
 export const linkPayment = bff.table(

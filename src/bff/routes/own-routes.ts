@@ -31,6 +31,18 @@ import {
   fileWithdraw,
 } from './files.ts'
 import { hostedIntent } from './hosted-intent.ts'
+import {
+  invoiceCustomers,
+  invoiceDelete,
+  invoiceForget,
+  invoiceIssue,
+  invoiceList,
+  invoicePrefix,
+  invoiceRead,
+  invoiceSave,
+  invoiceUnvoid,
+  invoiceVoid,
+} from './invoices.ts'
 import { linkPay } from './link-pay.ts'
 import {
   linkCreate,
@@ -52,6 +64,7 @@ import {
   peopleRemove,
   peopleUninvite,
 } from './people.ts'
+import { imageRead, productArchive, productCreate, productList, productUpdate } from './products.ts'
 import { profileDelete, profileExport, profileFind, profileRead, profileWrite } from './profiles.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
@@ -238,6 +251,21 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   linkOpen,
   linkSurplus,
   linkPay,
+  productList,
+  productCreate,
+  productUpdate,
+  productArchive,
+  imageRead,
+  invoiceCustomers,
+  invoiceDelete,
+  invoiceForget,
+  invoiceIssue,
+  invoiceList,
+  invoicePrefix,
+  invoiceRead,
+  invoiceSave,
+  invoiceUnvoid,
+  invoiceVoid,
   hostedWallets,
   hostedIntent,
   hostedSend,

@@ -20,6 +20,18 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/files/FilesPage.tsx').then((module) => ({ default: module.FilesPage })),
   file: () =>
     import('../pages/files/FilePage.tsx').then((module) => ({ default: module.FilePage })),
+  products: () =>
+    import('../pages/products/ProductsPage.tsx').then((module) => ({
+      default: module.ProductsPage,
+    })),
+  invoices: () =>
+    import('../pages/invoices/InvoicesPage.tsx').then((module) => ({
+      default: module.InvoicesPage,
+    })),
+  invoice: () =>
+    import('../pages/invoices/InvoicePage.tsx').then((module) => ({
+      default: module.InvoicePage,
+    })),
   payments: () =>
     import('../pages/payments/PaymentsPage.tsx').then((module) => ({
       default: module.PaymentsPage,
@@ -60,6 +72,9 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   links: ['links', 'paying'],
   files: ['files', 'paying'],
   file: ['files', 'paying'],
+  products: ['products', 'paying'],
+  invoices: ['invoices', 'paying'],
+  invoice: ['invoices', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
   customers: ['customers'],

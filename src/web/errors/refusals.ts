@@ -248,6 +248,20 @@ export const refusals = {
     title: msg`Owner set in the configuration`,
     body: msg`Nothing was changed. The proxy’s configuration names this owner.`,
   },
+  invoice_state: {
+    who: 'you',
+    action: 'none',
+    retry: 'after_change',
+    title: msg`Invoice changed meanwhile`,
+    body: msg`Nothing was changed. Reload the page.`,
+  },
+  invoice_paid: {
+    who: 'you',
+    action: 'none',
+    retry: 'never',
+    title: msg`Payment received`,
+    body: msg`Nothing was changed. Refund the payment instead.`,
+  },
   invitation_over: {
     ...role,
     action: 'none',

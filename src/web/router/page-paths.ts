@@ -11,6 +11,9 @@ export const pagePaths = {
   files: '/files',
   /** The page of one file, for who buys it. */
   file: '/file/:code',
+  products: '/products',
+  invoices: '/invoices',
+  invoice: '/invoices/:invoiceId',
   payments: '/payments',
   payment: '/payments/:paymentId',
   customers: '/customers',

@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
+import { INVOICE_STATES } from '#contract/invoice.ts'
 import { DIRECTIONS } from '#contract/payment.ts'
 import { pagePaths } from './page-paths.ts'
 
@@ -56,11 +57,19 @@ export const routes = {
     search: v.object({
       /** Begins with the form of a new one. */
       create: choice(['link']),
+      /** A product to make a link from. */
+      product: spelled(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/),
     }),
   },
   files: { title: msg`Files`, search: v.object({}) },
   /** `payment`: the payment that the reader comes back from. */
   file: { title: msg`File`, search: v.object({ payment: text(40) }) },
+  products: { title: msg`Products`, search: v.object({}) },
+  invoices: {
+    title: msg`Invoices`,
+    search: v.object({ state: choice(INVOICE_STATES), q: text(100) }),
+  },
+  invoice: { title: msg`Invoice`, search: v.object({}) },
   payments: {
     title: msg`Payments`,
     search: v.object({

@@ -40,7 +40,7 @@ const items: readonly {
     to: pathTo('links', {}),
     label: msg`Payment links`,
     icon: 'link',
-    pages: ['links'],
+    pages: ['links', 'products'],
     merchantOnly: true,
   },
   {
@@ -48,6 +48,14 @@ const items: readonly {
     label: msg`Files`,
     icon: 'download',
     pages: ['files'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
+  {
+    to: pathTo('invoices', {}),
+    label: msg`Invoices`,
+    icon: 'table',
+    pages: ['invoices', 'invoice'],
     merchantOnly: true,
     least: 'viewer',
   },

@@ -3,6 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import {
   beginRun,
   resumeRun,
@@ -255,7 +256,7 @@ function Flow({ run, item, onStartOver, onStart }: FlowProps) {
   return (
     <div ref={container}>
       {!state.order.link && <Steps current={stage} />}
-      {!('sent' in state) && item}
+      {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
       <RunSteps
         onLeave={() => onStartOver({ change: state.order, renew: needsPrice(state) })}
         onOther={(order) => void onStart(order)}

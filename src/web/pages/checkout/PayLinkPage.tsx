@@ -9,6 +9,8 @@ import {
   type LinkView,
   type OpenLink,
 } from '../../payment-flow/form/open-link.ts'
+import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { AddressDisclosure } from '../../payment-flow/steps/ReviewSummary.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -138,8 +140,20 @@ function Refused({
 }
 
 /** What is paid for. It stays on every step. */
-function LinkItem({ link: { terms } }: { link: OpenLink }) {
+function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
   const { description, reference } = terms
+  if (invoice) return <InvoiceSummary invoice={invoice} />
+  if (item)
+    return (
+      <>
+        <ItemSummary item={item} />
+        {reference && (
+          <p className="mb-2 text-muted [overflow-wrap:anywhere]">
+            <UntrustedText text={reference} />
+          </p>
+        )}
+      </>
+    )
   if (!description && !reference) return null
   return (
     <p className="mb-2 text-muted [overflow-wrap:anywhere]">

@@ -7,6 +7,7 @@ import { returnAddress } from '#contract/payment-link.ts'
 import { callProxy } from '../../api/client.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { formatNumber, formatPrice } from '../../locales/formats.ts'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { RateFact } from '../../payment-flow/RateFact.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import {
@@ -113,8 +114,9 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </div>
       )}
 
+      {order.item && <ItemSummary className="mt-6 border-t border-line pt-4" item={order.item} />}
       <Facts className="mt-6 border-t border-line pt-4">
-        {order.description && (
+        {order.description && !order.item && (
           <Fact name={t`Item`}>
             <UntrustedText text={order.description} />
           </Fact>

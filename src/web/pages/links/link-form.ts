@@ -1,6 +1,6 @@
 import { formatAmount } from '#contract/amount.ts'
 import { RATE_DECIMALS } from '#contract/quote.ts'
-import type { Asset, Network } from '#contract/network.ts'
+import type { Asset } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import { readAmount } from '../../payment-flow/form/fields.ts'
 
@@ -23,15 +23,6 @@ export type LinkForm = {
 
 /** In place of a network: a link that is paid on any of them. */
 export const EVERY_NETWORK = 'every'
-
-/** What a price may be in: the currencies with a rate, then the assets by symbol. */
-export function currenciesOf(
-  networks: readonly Network[],
-  currencies: readonly string[],
-): string[] {
-  const symbols = networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol))
-  return [...new Set([...currencies, ...symbols])]
-}
 
 const HOUR_MS = 3_600_000
 const LASTS_MS = {
@@ -68,10 +59,20 @@ export function linkRequestOf(fields: LinkForm, only: Asset | undefined) {
   return {
     ...(amount !== '' && { price: { currency: only?.symbol ?? fields.asset, amount } }),
     ...(only && { only: { network, recipient, asset: only.address } }),
-    ...(/^[0-9]+$/.test(fields.pieces) &&
-      Number(fields.pieces) > 1 && { maxPieces: Number(fields.pieces) }),
-    ...(fields.askEmail && { askEmail: true }),
+    ...quantityOf(fields),
     ...commonOf(fields),
+  }
+}
+
+/** A short link that sells a product, which sets the price and the description. */
+export function productLinkRequestOf(fields: LinkForm, product: string) {
+  return { product, ...quantityOf(fields), ...commonOf({ ...fields, description: '' }) }
+}
+
+function quantityOf({ pieces, askEmail }: LinkForm) {
+  return {
+    ...(/^[0-9]+$/.test(pieces) && Number(pieces) > 1 && { maxPieces: Number(pieces) }),
+    ...(askEmail && { askEmail: true }),
   }
 }
 

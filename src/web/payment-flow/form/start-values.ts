@@ -103,6 +103,23 @@ export function reusableValues(
   }
 }
 
+/** The networks where the merchant has a wallet. */
+export function payableNetworks({
+  networks,
+  sellerWallets,
+}: Pick<PublicConfig, 'networks' | 'sellerWallets'>): Network[] {
+  return networks.filter((network) => sellersOn(network, sellerWallets).length > 0)
+}
+
+/** What a price may be in: the currencies with a rate, then the assets by symbol. */
+export function currenciesOf(
+  networks: readonly Network[],
+  currencies: readonly string[],
+): string[] {
+  const symbols = networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol))
+  return [...new Set([...currencies, ...symbols])]
+}
+
 /** The seller's wallets that can be paid on a network. */
 export function sellersOn(network: Network, sellerWallets: readonly string[]): string[] {
   return sellerWallets.filter((wallet) => {
@@ -187,6 +204,7 @@ export function intentOf(
       },
     }),
     ...(link?.quote && { quote: link.quote }),
+    ...(link?.item && { item: link.item }),
   }
 }
 
