@@ -102,6 +102,12 @@ export const STATES = [
   'unmatched: to be assigned',
   'unmatched: assigned',
   'unmatched: none',
+  'refund request: form',
+  'refund request: in the inbox',
+  'refund request: declined',
+  'refund request: refunded',
+  'refund requests: open',
+  'refund requests: none',
   'undelivered: to be dealt with',
   'undelivered: none',
 

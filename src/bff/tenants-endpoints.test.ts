@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
-import { classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
+import { at, classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
 import type { TestBrowser } from '#testing/test-browser.ts'
 import {
   Cells,
@@ -15,6 +15,7 @@ import {
 } from '#testing/tenant-matrix.ts'
 import {
   payOrder,
+  signRefundRequest,
   toOrder,
   untilStatus,
   untilUnmatched,
@@ -64,6 +65,7 @@ type Facts = {
   key: string
   webhook: string
   transferId: string
+  refundRequest: { body: object; id: string }
   signIn: object
   proof: Presented
   spent: Presented
@@ -162,6 +164,40 @@ const ofInvoice = (path: string): Cell => ({
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
 const MATRIX: Record<string, readonly Cell[]> = {
+  // First: a refund, which others below build, answers the request.
+  'GET /refund-requests': [{ ...READER, ...plain('/refund-requests') }],
+  'GET /refund-requests/:paymentId': [
+    { ...PARTIES, request: ({ paid }) => ({ path: `/refund-requests/${paid}` }) },
+    { ...PARTIES, request: ({ open }) => ({ path: `/refund-requests/${open}` }) },
+  ],
+  'POST /refund-requests': [
+    // What the buyer signed, again: it is the request that is there.
+    { ...PARTIES, request: ({ refundRequest: { body } }) => ({ path: '/refund-requests', body }) },
+    {
+      ...PARTIES,
+      viewer: 'INVALID_PARAMETERS',
+      operator: 'INVALID_PARAMETERS',
+      request: ({ refundRequest: { body } }) => ({
+        path: '/refund-requests',
+        body: { ...body, signature: `0x${'5b'.repeat(64)}1b` },
+      }),
+    },
+  ],
+  'POST /refund-requests/:requestId/decline': [
+    {
+      ...OPERATOR,
+      request: ({ refundRequest: { id } }) => ({
+        path: `/refund-requests/${id}/decline`,
+        body: { note: 'Send it back first.' },
+      }),
+    },
+  ],
+  'POST /refund-requests/:requestId/reopen': [
+    {
+      ...OPERATOR,
+      request: ({ refundRequest: { id } }) => ({ path: `/refund-requests/${id}/reopen`, body: {} }),
+    },
+  ],
   'POST /transaction/send': [
     {
       ...ANYBODY,
@@ -705,6 +741,7 @@ beforeAll(async () => {
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
+    refundRequest: { body: {}, id: 'none' },
     signIn: {
       id: challenge.id,
       signature: await buyerAccount.signMessage({ message: challenge.message }),
@@ -713,6 +750,10 @@ beforeAll(async () => {
     spent: await prove(),
   }
   await untilStatus(t, { tenant: t.a, paymentId: facts.paid }, ['finalized'])
+  const reading = succeed(asReply(await buyer.get(`/api/refund-requests/${facts.paid}`)))
+  const asking = await signRefundRequest(t, buyerAccount, reading.body)
+  const request = succeed(asReply(await buyer.post('/api/refund-requests', asking)))
+  facts.refundRequest = { body: asking, id: textAt(request.body, 'request.requestId') }
   if (!OFFERED.includes('GET /unmatched')) return
   const payer = await t.payer()
   const late = toOrder(
@@ -783,6 +824,22 @@ test('strangers change and learn nothing, and a viewer changes nothing', async (
       ),
     )
     .toEqual([])
+})
+
+test('the payer reads the note that declines a request, and not who of the account declined it', async () => {
+  const { id } = facts.refundRequest
+  const path = `/api/refund-requests/${facts.paid}`
+  const declinedFor = async (browser: TestBrowser) =>
+    at(listAt(succeed(asReply(await browser.get(path))).body, 'requests')[0], 'declined')
+  succeed(
+    asReply(await operator.post(`/api/refund-requests/${id}/decline`, { note: 'Send it back.' })),
+  )
+  expect(await declinedFor(operator)).toMatchObject({
+    by: proxy.operator.address,
+    note: 'Send it back.',
+  })
+  expect(await declinedFor(buyer)).toMatchObject({ by: null, note: 'Send it back.' })
+  succeed(asReply(await operator.post(`/api/refund-requests/${id}/reopen`, {})))
 })
 
 test.each(CELLS.filter(({ operator: may }) => may !== undefined))(

@@ -15,6 +15,7 @@ import { paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
 import { productEndpoints } from './product-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
+import { refundRequestEndpoints } from './refund-request.ts'
 import { RelayReply } from './relay.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
 import { undeliveredEndpoints } from './undelivered-endpoints.ts'
@@ -100,6 +101,7 @@ export const serviceCalls = {
   ...customerEndpoints,
   paymentRefund: { method: 'POST', path: '/payment/refund' },
   transactionRefund: { method: 'POST', path: '/transaction/refund' },
+  ...refundRequestEndpoints,
   ...unmatchedEndpoints,
   ...undeliveredEndpoints,
   ...tokenEndpoints,

@@ -18,6 +18,7 @@ import {
 } from './fields.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
+import { refundRequestRows } from './refund-request-rows.ts'
 import { refundFields, sendFields } from './send-fields.ts'
 import { SettlementInput } from './settlement.ts'
 import { UsageQuery } from './usage.ts'
@@ -271,6 +272,7 @@ const rows = {
     response: v.object({ ...serviceCalls.transactionSend.response.entries, refundOf: v.string() }),
     problems: ['NOT_FOUND', ...BUILD_PROBLEMS],
   },
+  ...refundRequestRows,
   /** Additions: what the ledger could not attribute, and what a person decided about it. An assignment moves no order and yields to evidence of a payer. */
   unmatchedList: {
     summary: 'Transfers to the account that fit an order and are tied to none, newest first',

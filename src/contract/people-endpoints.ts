@@ -55,6 +55,8 @@ export const AUDITED = [
   'unmatchedUnassign',
   'undeliveredClose',
   'undeliveredReopen',
+  'refundRequestDecline',
+  'refundRequestReopen',
   'noteWrite',
   'profileWrite',
   'profileExport',

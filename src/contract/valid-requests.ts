@@ -9,6 +9,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'paymentSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
   'paymentRefund body': `{"paymentId":"pay_${'1'.repeat(22)}","amount":0.01,"reason":"Out of stock."}`,
   'transactionRefund body': `{"paymentId":"pay_${'1'.repeat(22)}"}`,
+  'refundRequestCreate body': `{"paymentId":"pay_${'1'.repeat(22)}","number":1,"reason":"It broke.","signature":"0xabc"}`,
   'unmatchedAssign body': `{"paymentId":"pay_${'1'.repeat(22)}","by":"Ana"}`,
   'walletCreate body': '{"family":"evm","name":"Payouts"}',
   'payoutChallenge body': `{"walletAddress":"${EVM}"}`,

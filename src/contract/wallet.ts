@@ -60,7 +60,7 @@ export const PayoutChallengeBody = v.object({
 })
 
 /** Room for a signature that deploys its wallet (ERC-6492). */
-const MAX_SIGNATURE = 32_768
+export const MAX_SIGNATURE = 32_768
 
 export const PayoutSignature = v.strictObject({
   challengeId: v.pipe(

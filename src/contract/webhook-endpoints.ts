@@ -3,11 +3,12 @@ import type { Call } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
-/** A change of a payment's status, a proof that was found good, a payment that was settled. */
+/** A change of a payment's status, a proof that was found good, a payment that was settled, a payer's request for a refund. */
 export const WEBHOOK_TYPES = [
   ...PAYMENT_STATUSES.map((status) => `payment.${status}` as const),
   'verification',
   'settlement',
+  'refund_request',
 ] as const
 export type WebhookType = (typeof WEBHOOK_TYPES)[number]
 

@@ -17,6 +17,7 @@ import { Cells, MERCHANT_READS, readOwn, rightClass, type Class } from '#testing
 import {
   buildOrder,
   payOrder,
+  signRefundRequest,
   untilPaid,
   untilStatus,
   WALLET_FEES,
@@ -54,6 +55,8 @@ type Facts = {
   /** Money that waits, and the order it is likely to be for. */
   waiting: { transferId: string; paymentId: string }
   spare: string
+  /** What the customer has signed to get `paid` back, and what it became. */
+  refundRequest: { body: object; id: string }
   webhook: string
   challenge: { challengeId: string; signature: string }
   proofs: { alone: Presented; received: Presented; settled: Presented }
@@ -309,6 +312,42 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: 'NOT_FOUND',
     },
   ],
+  'GET /refund-requests': [plain('/refund-requests')],
+  'GET /refund-requests/:paymentId': [
+    {
+      about: 'a payment that was received',
+      request: ({ paid }) => ({ path: `/refund-requests/${paid}` }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /refund-requests': [
+    {
+      about: 'what the customer signed',
+      request: ({ refundRequest: { body } }) => ({ path: '/refund-requests', body }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /refund-requests/:requestId/decline': [
+    {
+      about: 'the customer’s request',
+      request: ({ refundRequest: { id } }) => ({
+        path: `/refund-requests/${id}/decline`,
+        body: {},
+      }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /refund-requests/:requestId/reopen': [
+    {
+      about: 'the customer’s request',
+      request: ({ refundRequest: { id } }) => ({ path: `/refund-requests/${id}/reopen`, body: {} }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
   'GET /unmatched': [plain('/unmatched')],
   'POST /unmatched/:transferId/assign': [
     {
@@ -396,6 +435,7 @@ beforeAll(async () => {
     keys: [(await t.keyOf(t.a, ['payment:read'])).id, (await t.keyOf(t.a, ['payment:read'])).id],
     waiting: { transferId: 'none', paymentId: late.paymentId },
     spare: spare.address,
+    refundRequest: { body: {}, id: 'none' },
     webhook: textAt(succeed(hook).body, 'id'),
     challenge,
     proofs: {
@@ -407,6 +447,10 @@ beforeAll(async () => {
   await untilPaid(t, t.a, paid)
   await untilStatus(t, { tenant: t.a, paymentId: facts.hosted }, ['finalized'])
   await untilStatus(t, { tenant: t.a, paymentId: facts.paid }, ['finalized'])
+  const { body: reading } = await t.a.api.get(`/refund-requests/${facts.paid}`)
+  const asking = await signRefundRequest(t, customer, reading)
+  const made = succeed(await t.a.api.post('/refund-requests', asking))
+  facts.refundRequest = { body: asking, id: textAt(made.body, 'request.requestId') }
   const waiting = listAt((await t.a.api.get('/unmatched')).body, 'transfers').find(
     (transfer) => at(transfer, 'signature') === bare,
   )
@@ -428,7 +472,7 @@ test('every row is an endpoint', () => {
 test('strangers change and learn nothing', async () => {
   const socket = new SocketClient({ port: t.service.port })
   onTestFinished(() => socket.ws.terminate())
-  await socket.enter(t.a.key, ['payments', 'verifications', 'settlements'])
+  await socket.enter(t.a.key, ['payments', 'verifications', 'settlements', 'refundRequests'])
   const before = await snapshot()
   const wrong = new ApiClient(
     t.url,
@@ -439,7 +483,10 @@ test('strangers change and learn nothing', async () => {
   for (const { endpoint, about, request, foreign, keyless } of CELLS) {
     const asked = { method: endpoint.split(' ')[0] ?? '', ...request(facts) }
     for (const [caller, client] of Object.entries(callers)) {
-      const reply = await client.send(asked)
+      // Each address has so many requests without a valid key in a minute.
+      const from = caller === 'a wrong key' ? '192.0.2.1' : '192.0.2.2'
+      const headers = { ...asked.headers, 'X-Forwarded-For': from }
+      const reply = await client.send({ ...asked, headers })
       const wanted =
         caller === 'no key'
           ? (keyless ?? 'UNAUTHORIZED')
@@ -456,7 +503,9 @@ test('strangers change and learn nothing', async () => {
   expect
     .soft(
       socket.messages
-        .filter(({ type }) => ['payment', 'verification', 'settlement'].includes(type))
+        .filter(({ type }) =>
+          ['payment', 'verification', 'settlement', 'refund_request'].includes(type),
+        )
         .map(({ type, status }) => `${type} ${status}`),
     )
     .toEqual([])

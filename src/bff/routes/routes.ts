@@ -19,9 +19,17 @@ import {
 } from '../session/rule.ts'
 import { readOnward, writeOnward } from './onward-rules.ts'
 import { verifiedScope } from './build-payment.ts'
-import { undeliveredClose, undeliveredReopen, unmatchedAssign, unmatchedUnassign } from './inbox.ts'
+import {
+  refundRequestDecline,
+  refundRequestReopen,
+  undeliveredClose,
+  undeliveredReopen,
+  unmatchedAssign,
+  unmatchedUnassign,
+} from './inbox.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { readPayment } from './read-payment.ts'
+import { refundRequestCreate, refundRequestRead } from './refund-requests.ts'
 import { transactionSend } from './transaction-send.ts'
 import { awaitsVerification, verifySender } from './verify-orders.ts'
 
@@ -178,6 +186,11 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   paymentList,
   paymentSummary,
   customerList: readOnward('customerList'),
+  refundRequestList: readOnward('refundRequestList'),
+  refundRequestRead,
+  refundRequestCreate,
+  refundRequestDecline,
+  refundRequestReopen,
   unmatchedList: readOnward('unmatchedList'),
   unmatchedAssign,
   unmatchedUnassign,

@@ -40,6 +40,8 @@ export const ACCESS: {
   paymentList: 'anybody',
   paymentSummary: 'anybody',
   tokenInfo: 'anybody',
+  refundRequestRead: 'anybody',
+  refundRequestCreate: 'anybody',
   peopleJoin: 'anybody',
   fileOpen: 'anybody',
   fileDownload: 'anybody',
@@ -55,6 +57,7 @@ export const ACCESS: {
   hostedWallets: 'viewer',
   unmatchedList: 'viewer',
   undeliveredList: 'viewer',
+  refundRequestList: 'viewer',
   apiKeyList: 'viewer',
   usage: 'viewer',
   webhookList: 'viewer',
@@ -84,6 +87,8 @@ export const ACCESS: {
   unmatchedUnassign: 'operator',
   undeliveredClose: 'operator',
   undeliveredReopen: 'operator',
+  refundRequestDecline: 'operator',
+  refundRequestReopen: 'operator',
   webhookCreate: 'operator',
   webhookUpdate: 'operator',
   webhookDelete: 'operator',
@@ -162,6 +167,7 @@ function isAudited(name: string): name is Exclude<Audited, 'peopleJoin'> {
 /** The fields that say what a change is about: the first that is there. None is personal or secret. */
 const SUBJECTS = [
   'id',
+  'requestId',
   'paymentId',
   'paymentIds',
   'transferId',

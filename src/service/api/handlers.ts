@@ -12,6 +12,12 @@ import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { assignUnmatched, unassignUnmatched } from '../payments/unmatched-assign.ts'
 import { readUnmatched } from '../payments/unmatched-list.ts'
 import { buildRefund, refundPayment } from '../refunds/refund.ts'
+import {
+  createRefundRequest,
+  decideRefundRequest,
+  listRefundRequests,
+  readRequestsOf,
+} from '../refunds/refund-requests.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { buildSettlement } from '../settlement/self/build.ts'
@@ -63,6 +69,23 @@ export const routes: Routes = {
   paymentRefund: ({ context, actor, input, idempotency, waitMs }) =>
     refundPayment(context, actor, { body: input.body, idempotency, waitMs }),
   transactionRefund: ({ context, actor, input }) => buildRefund(context, actor, input.body),
+  refundRequestList: ({ context, actor, input }) => listRefundRequests(context, actor, input.query),
+  refundRequestRead: ({ context, actor, input }) =>
+    readRequestsOf(context, actor, input.params.paymentId),
+  refundRequestCreate: ({ context, actor, input }) =>
+    createRefundRequest(context, actor, input.body),
+  refundRequestDecline: ({ context, actor, input }) =>
+    decideRefundRequest(
+      context,
+      { actor, requestId: input.params.requestId, decline: true },
+      input.body,
+    ),
+  refundRequestReopen: ({ context, actor, input }) =>
+    decideRefundRequest(
+      context,
+      { actor, requestId: input.params.requestId, decline: false },
+      input.body,
+    ),
   unmatchedList: ({ context, actor, input }) => readUnmatched(context, actor, input.query),
   unmatchedAssign: ({ context, actor, input }) =>
     assignUnmatched(context, { actor, transferId: input.params.transferId }, input.body),

@@ -82,6 +82,10 @@ const RIGHTS: RuntimeRights = {
     update: ['payments', 'amount', 'refunds', 'refunded', 'fees'],
     delete: true,
   },
+  refund_request: {
+    insert: true,
+    update: ['declined_at', 'declined_by', 'decline_note', 'settled_at'],
+  },
   refused_payer: { insert: true, update: 'all', delete: true },
   reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
   settlement_fee: { insert: true, update: ['reserved', 'paid'] },

@@ -31,7 +31,7 @@ export const routes = {
       /** The asset whose figures are shown: a symbol, or an address where two have it. */
       network: text(64),
       asset: text(64),
-      show: choice(['unmatched', 'undelivered']),
+      show: choice(['unmatched', 'undelivered', 'refundRequests']),
     }),
   },
   checkout: {

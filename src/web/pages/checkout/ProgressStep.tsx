@@ -10,6 +10,7 @@ import { formatNumber, formatPrice } from '../../locales/formats.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { RateFact } from '../../payment-flow/RateFact.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
 import {
   canRepeatRequest,
   canRebuild,
@@ -149,6 +150,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />
 
       <ReceiptDetails paid={paid} state={state} />
+      {paid && <LazyRefundRequestCard heading="h3" paymentId={state.built.paymentId} />}
     </Card>
   )
 }

@@ -90,19 +90,26 @@ const Inbox = lazy(() => import('./Inbox.tsx').then((module) => ({ default: modu
 const Undelivered = lazy(() =>
   import('./undelivered/Undelivered.tsx').then((module) => ({ default: module.Undelivered })),
 )
+const RefundRequests = lazy(() =>
+  import('./refund-requests/RefundRequests.tsx').then((module) => ({
+    default: module.RefundRequests,
+  })),
+)
 const Unmatched = lazy(() =>
   import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })),
 )
 
 const RANGES = ['7', '30', '90'] as const
 
-/** What happened lately; for an operator who asks for it, money that no order has evidence for, or that nobody was told of. */
+/** What happened lately; for an operator who asks for it, money that no order has evidence for, or that nobody was told of, or that payers ask back. */
 export function Figures({ viewer }: { viewer: Viewer }) {
   const { show } = useSearch('overview')
   if (show === undefined || viewer.wallets !== 'all') return <Lately viewer={viewer} />
   return (
     <Suspense fallback={<PageSkeleton />}>
-      {show === 'unmatched' ? <Unmatched /> : <Undelivered />}
+      {show === 'unmatched' && <Unmatched />}
+      {show === 'undelivered' && <Undelivered />}
+      {show === 'refundRequests' && <RefundRequests />}
     </Suspense>
   )
 }

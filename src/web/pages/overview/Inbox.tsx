@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
-import { undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
+import { refundRequestsQuery, undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
@@ -18,6 +18,7 @@ import { Card } from '../../ui/Card.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { InboxItem } from './InboxItem.tsx'
+import { RefundRequestItems } from './RefundRequestItems.tsx'
 
 /** A payment that is pending for longer than this needs attention. */
 const LATE_AFTER_MS = 10 * 60_000
@@ -43,10 +44,13 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   })
   const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
   const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
+  const { data: asked } = useQuery({ ...refundRequestsQuery, enabled: viewer.wallets === 'all' })
+  const requests = asked?.total ?? 0
   const untold = undelivered?.total ?? 0
   const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
-  if (back + open + unassigned + untold + unfinished.length + mispaid.length === 0) return null
+  if (back + open + unassigned + untold + requests + unfinished.length + mispaid.length === 0)
+    return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
@@ -112,6 +116,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             <Trans>Your server may not know. Deliver or refund it.</Trans>
           </InboxItem>
         )}
+        {asked && <RefundRequestItems {...asked} />}
         {open > 0 && (
           <InboxItem
             action={<Open search={{ status: 'pending' }} />}

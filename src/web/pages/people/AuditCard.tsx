@@ -40,6 +40,8 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   unmatchedUnassign: msg`Assignment undone`,
   undeliveredClose: msg`Undelivered payment closed`,
   undeliveredReopen: msg`Undelivered payment reopened`,
+  refundRequestDecline: msg`Refund request declined`,
+  refundRequestReopen: msg`Refund request opened again`,
   noteWrite: msg`Note or label`,
   profileWrite: msg`Customer changed`,
   profileExport: msg`Customer data exported`,
