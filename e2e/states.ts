@@ -137,6 +137,7 @@ export const STATES = [
 
   'developers: signed out',
   'developers: keys and usage',
+  'developers: a refused request',
   'developers: not the operator',
   'developers: key to sign for',
   'developers: key shown once',

@@ -319,6 +319,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /usage': [{ ...READER, ...plain('/usage') }],
+  'GET /requests': [{ ...READER, ...plain('/requests') }],
   'GET /webhooks': [{ ...READER, ...plain('/webhooks') }],
   'POST /webhooks': [
     {

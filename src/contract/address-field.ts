@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseAddress } from './address.ts'
-import { describe } from './fields.ts'
+import { describe, logged } from './fields.ts'
 
 /** An EVM or Solana address, read into its normal form. */
 export const address = v.pipe(
@@ -16,6 +16,7 @@ export const address = v.pipe(
     })
     return NEVER
   }),
+  logged(),
 )
 
 /** Addresses with commas. */

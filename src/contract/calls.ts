@@ -17,6 +17,7 @@ import { productEndpoints } from './product-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
 import { refundRequestEndpoints } from './refund-request.ts'
 import { RelayReply } from './relay.ts'
+import { RequestLogBody } from './request-log.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
 import { undeliveredEndpoints } from './undelivered-endpoints.ts'
 import { unmatchedEndpoints } from './unmatched-endpoints.ts'
@@ -123,6 +124,7 @@ export const serviceCalls = {
     response: v.object({ success: v.literal(true), ...ApiKeyRow.entries }),
   },
   usage: { method: 'GET', path: '/usage', response: UsageBody },
+  requestList: { method: 'GET', path: '/requests', response: RequestLogBody },
   walletList: { method: 'GET', path: '/wallets' },
   walletCreate: { method: 'POST', path: '/wallets' },
   payoutList: { method: 'GET', path: '/wallets/payout' },

@@ -10,6 +10,7 @@ import {
   boundedText,
   describe,
   listCursor,
+  logged,
   networkName,
   paymentId,
   plainNumber,
@@ -19,9 +20,9 @@ import {
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
 import { refundRequestRows } from './refund-request-rows.ts'
+import { requestRows } from './request-log.ts'
 import { refundFields, sendFields } from './send-fields.ts'
 import { SettlementInput } from './settlement.ts'
-import { UsageQuery } from './usage.ts'
 import {
   MOST_WALLETS,
   NewWallet,
@@ -74,6 +75,7 @@ const listFields = {
 const transferId = v.pipe(
   v.string(),
   v.regex(/^umt_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected umt_ and 22 base58 characters.'),
+  logged(),
 )
 
 /** Who decides, and why. */
@@ -144,7 +146,8 @@ const rows = {
      */
     body: v.strictObject({
       paymentId,
-      signature: boundedText(100),
+      /** The hash of the transaction. */
+      signature: v.pipe(boundedText(100), logged()),
       payerSignature: v.optional(
         v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.')),
       ),
@@ -361,14 +364,7 @@ const rows = {
     params: v.object({ id: keyId }),
     problems: ['NOT_FOUND'],
   },
-  /** Addition: how often the account's keys were used. */
-  usage: {
-    summary: 'Requests counted per key, endpoint and status, by minute, hour or day',
-    scope: 'keys:manage',
-    audience: 'browser',
-    query: UsageQuery,
-    problems: [],
-  },
+  ...requestRows,
   /** Additions: an account's managed wallets, and every wallet it owns. */
   walletList: {
     summary: 'The wallets the service signs for',

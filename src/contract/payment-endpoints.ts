@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { atomic, timestamp } from './fields.ts'
+import { atomic, publicText, timestamp } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
@@ -9,7 +9,7 @@ const page = {
   total: v.number(),
   limit: v.number(),
   offset: v.number(),
-  nextCursor: v.nullable(v.string()),
+  nextCursor: v.nullable(publicText),
   payments: v.array(PaymentRow),
 }
 
@@ -29,9 +29,9 @@ export type AssetFlows = v.InferOutput<typeof AssetFlows>
 
 /** Per network and asset: amounts of different assets are never added up. */
 export const AssetSummary = v.object({
-  network: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  network: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
   ...flows,
   receivedCount: v.number(),
@@ -64,7 +64,7 @@ export const paymentEndpoints = {
   paymentHistory: {
     method: 'GET',
     path: '/payment/history/:walletAddress',
-    response: v.object({ walletAddress: v.string(), ...page }),
+    response: v.object({ walletAddress: publicText, ...page }),
   },
   /** Addition: the account's payments over several wallets, or all of them. */
   paymentList: { method: 'GET', path: '/payments', response: v.object(page) },

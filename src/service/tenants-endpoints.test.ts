@@ -45,6 +45,8 @@ type Cell = {
 
 /** What belongs to A. */
 type Facts = {
+  /** When all of it was there. */
+  at: number
   order: string
   paid: string
   hash: string
@@ -255,6 +257,17 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: ['ALLOWED', 'NOT_FOUND'],
     },
   ],
+  'GET /requests': [
+    {
+      // What strangers asked in this test names what belongs to A.
+      ...plain('', 'the requests before this test'),
+      request: ({ at: until }) => ({ path: `/requests?until=${until}` }),
+    },
+    {
+      ...plain('', 'a key'),
+      request: ({ keys }) => ({ path: `/requests?keyId=${keys[0]}` }),
+    },
+  ],
   'GET /wallets': [plain('/wallets')],
   'POST /wallets': [
     {
@@ -427,6 +440,7 @@ beforeAll(async () => {
   const hook = await t.a.api.post('/webhooks', { url: 'https://shop.example/webhooks' })
   const prove = (method: 'evm txid' | 'evm eip3009') => makeProof(t, { method, payTo: payout() })
   facts = {
+    at: Date.now(),
     order: open.paymentId,
     paid: paid.paymentId,
     hash,

@@ -77,6 +77,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.payment_tally': 'SID amount fees payments refunded refunds',
   'service.refund_request': 'SI decline_note declined_at declined_by settled_at',
   'service.refused_payer': 'SUID',
+  'service.request_log': 'SID',
   'service.reservation': 'SID amount expires_at',
   'service.settlement_fee': 'SI paid reserved',
   'service.settlement_order': 'SID',

@@ -204,6 +204,7 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   apiKeyRotate,
   apiKeyDelete,
   usage: readOnward('usage'),
+  requestList: readOnward('requestList'),
   webhookList: readOnward('webhookList'),
   webhookCreate: writeOnward('webhookCreate'),
   webhookUpdate: writeOnward('webhookUpdate'),

@@ -60,6 +60,7 @@ export const ACCESS: {
   refundRequestList: 'viewer',
   apiKeyList: 'viewer',
   usage: 'viewer',
+  requestList: 'viewer',
   webhookList: 'viewer',
   webhookDeliveries: 'viewer',
   fileList: 'viewer',

@@ -22,6 +22,7 @@ import { describeSupported, settlePayment, verifyPayment } from '../settlement/f
 import { receivePayment } from '../settlement/receive.ts'
 import { buildSettlement } from '../settlement/self/build.ts'
 import { listEvents } from '../events/list.ts'
+import { readRequests } from '../usage/read-requests.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { createOwnWallet, listOwnWallets } from '../wallets/own-wallets.ts'
 import {
@@ -63,6 +64,7 @@ export const routes: Routes = {
   apiKeyCreate: ({ context, actor, input }) => grantKey(context, actor, input.body),
   apiKeyRotate: ({ context, actor, input }) => replaceKey(context, actor, input),
   apiKeyDelete: ({ context, actor, input }) => deleteKey(context, actor, input.params.id),
+  requestList: ({ context, actor, input }) => readRequests(context, actor, input.query),
   usage: ({ context, actor, input }) => readUsage(context, actor, input.query),
   paymentSend: ({ context, actor, input, idempotency, waitMs }) =>
     sendPayment(context, actor, { body: input.body, idempotency, waitMs }),

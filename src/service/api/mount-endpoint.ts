@@ -122,13 +122,12 @@ export function mountEndpoint<K extends EndpointName>(
     c.set('route', name)
     const actor =
       (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
+    c.set('asked', { params: c.req.param() })
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
-    const input = parsedInput<K>(
-      parseInput(
-        { query: NO_QUERY, ...endpoint },
-        { params: c.req.param(), query: readQuery(c.req.url), body },
-      ),
-    )
+    c.set('asked', { params: c.req.param(), body })
+    const asked = { params: c.req.param(), query: readQuery(c.req.url), body }
+    c.set('asked', asked)
+    const input = parsedInput<K>(parseInput({ query: NO_QUERY, ...endpoint }, asked))
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
     const idempotency =
       key === undefined

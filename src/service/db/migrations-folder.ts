@@ -87,6 +87,8 @@ const RIGHTS: RuntimeRights = {
     update: ['declined_at', 'declined_by', 'decline_note', 'settled_at'],
   },
   refused_payer: { insert: true, update: 'all', delete: true },
+  // A request is recorded once, and removed after some days.
+  request_log: { insert: true, delete: true },
   reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
   settlement_fee: { insert: true, update: ['reserved', 'paid'] },
   settlement_order: { insert: true, delete: true },

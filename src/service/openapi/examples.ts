@@ -3,6 +3,7 @@ import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/end
 import { amountFact } from '#contract/facts.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
 import { ledgerExamples } from './ledger-examples.ts'
+import { requestExample } from './request-example.ts'
 import { webhookExamples } from './webhook-examples.ts'
 import { exampleCheck, settlementExample } from './settlement-example.ts'
 
@@ -359,19 +360,14 @@ export const examples: {
       period: 'hour',
       since: HOUR - 23 * 3_600_000,
       until: HOUR + 3_600_000,
-      totalRequests: 42,
+      totalRequests: 10,
       usage: [
-        {
-          startsAt: HOUR,
-          keyId: apiKey.id,
-          endpoint: 'paymentStatus',
-          status: '2xx',
-          requests: 40,
-        },
+        { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '2xx', requests: 8 },
         { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '4xx', requests: 2 },
       ],
     },
   },
+  requestList: requestExample(apiKey.id, START),
   paymentSend: {
     request: {
       body: {

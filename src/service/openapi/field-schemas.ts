@@ -136,6 +136,19 @@ export const queryParameters: Readonly<
     description:
       'Name of an endpoint, its `operationId` here; `unmatched` for paths there are none for.',
   },
+  result: {
+    schema: { type: 'string', enum: ['2xx', '3xx', '4xx', '5xx', 'error'] },
+    description:
+      'A class of statuses. `error`: all that were refused or failed, also proofs that a response of status 200 refuses.',
+  },
+  path: {
+    schema: { type: 'string', pattern: '^/[-\\w./:]{0,199}$' },
+    description: 'The start of the path.',
+  },
+  requestId: {
+    schema: { type: 'string', pattern: '^[0-9A-Za-z_-]{8,64}$' },
+    description: 'The `X-Request-Id` of a response, also `error.requestId`.',
+  },
   days: {
     schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 },
     description: 'Days to look back.',
@@ -149,6 +162,12 @@ export function wireSchema(schema: GenericSchema): FieldSchema {
     typeMode: 'input',
     errorMode: 'ignore',
     // A copy, because the converter adds the later steps of the pipe to it.
+    // The marks of the request log say nothing to a caller.
+    ignoreActions: ['metadata'],
+    // A copy, because the converter adds the later steps of the pipe to it.
+    // Marks for the request log say nothing to a caller.
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      valibotAction.type === 'metadata' ? jsonSchema : undefined,
     overrideSchema: ({ valibotSchema }) =>
       shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined,
   })
