@@ -4,15 +4,27 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { at, classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
-import type { TestBrowser } from '#testing/test-browser.ts'
 import {
-  Cells,
-  madeBy,
-  MERCHANT_READS,
-  readOwn,
-  rightClass,
-  type Class,
-} from '#testing/tenant-matrix.ts'
+  ANYBODY,
+  CONFIRMED,
+  type Cell,
+  type Facts,
+  INVOICE,
+  MERCHANT_CELLS,
+  OPERATOR,
+  OWNER_CONFIRMED,
+  OWN_WALLETS,
+  PARTIES,
+  PAYEE,
+  PRODUCT,
+  READER,
+  WALLETS,
+  fileTerms,
+  ofWebhook,
+  plain,
+} from '#testing/proxy-cells.ts'
+import type { TestBrowser } from '#testing/test-browser.ts'
+import { Cells, madeBy, MERCHANT_READS, readOwn, rightClass } from '#testing/tenant-matrix.ts'
 import {
   payOrder,
   signRefundRequest,
@@ -21,8 +33,8 @@ import {
   untilUnmatched,
   WALLET_FEES,
 } from '#testing/tenant-orders.ts'
-import { facilitatorBody, makeProof, receiveBody, type Presented } from '#testing/tenant-proofs.ts'
-import { asReply, openProxy, ORIGIN, type TenantProxy } from '#testing/tenant-proxy.ts'
+import { facilitatorBody, makeProof, receiveBody } from '#testing/tenant-proofs.ts'
+import { asReply, openProxy, type TenantProxy } from '#testing/tenant-proxy.ts'
 import {
   evmSigner,
   openTenants,
@@ -35,89 +47,6 @@ import {
  * session, by an anonymous visitor who made another payment, by a visitor signed in with another wallet, and by the operator. A new endpoint
  * needs a row here that says what strangers get.
  */
-
-type Cell = {
-  request: (facts: Facts) => { path: string; body?: unknown }
-  nobody: Class
-  anonymous: Class
-  stranger: Class
-  /** Invited by an owner to read. */
-  viewer: Class
-  /** Whose it is, or who runs the shop (an owner); without it, they need more than a session. */
-  operator?: Class
-  /** Invited by an owner to act; as the owner where nothing is said. */
-  invited?: Class
-}
-type Facts = {
-  stranger: string
-  viewer: string
-  paid: string
-  hash: string
-  open: string
-  link: string
-  linkId: string
-  code: string
-  fileId: string
-  fileCode: string
-  product: string
-  draft: string
-  invoice: string
-  key: string
-  webhook: string
-  transferId: string
-  refundRequest: { body: object; id: string }
-  signIn: object
-  proof: Presented
-  spent: Presented
-}
-
-const SIGN_IN = 'UNAUTHORIZED sign_in_required'
-const ANYBODY = {
-  nobody: 'ALLOWED',
-  anonymous: 'ALLOWED',
-  stranger: 'ALLOWED',
-  viewer: 'ALLOWED',
-  operator: 'ALLOWED',
-}
-const PARTIES = {
-  nobody: SIGN_IN,
-  anonymous: 'NOT_FOUND',
-  stranger: 'NOT_FOUND',
-  viewer: 'ALLOWED',
-  operator: 'ALLOWED',
-}
-const WALLETS = {
-  nobody: SIGN_IN,
-  anonymous: SIGN_IN,
-  stranger: 'NOT_FOUND',
-  viewer: 'ALLOWED',
-  operator: 'ALLOWED',
-}
-const OWN_WALLETS = { ...WALLETS, stranger: 'ALLOWED' }
-const PAYEE = {
-  nobody: SIGN_IN,
-  anonymous: SIGN_IN,
-  stranger: 'FORBIDDEN payee_required',
-  viewer: 'FORBIDDEN payee_required',
-  operator: 'ALLOWED',
-}
-const OPERATOR = {
-  nobody: SIGN_IN,
-  anonymous: SIGN_IN,
-  stranger: 'FORBIDDEN operator_required',
-  viewer: 'FORBIDDEN operator_required',
-  operator: 'ALLOWED',
-}
-const READER = { ...OPERATOR, stranger: 'FORBIDDEN viewer_required', viewer: 'ALLOWED' }
-const OWNER = {
-  ...OPERATOR,
-  stranger: 'FORBIDDEN owner_required',
-  viewer: 'FORBIDDEN owner_required',
-  invited: 'FORBIDDEN owner_required',
-}
-/** They sign or type something beside the session. */
-const CONFIRMED = { ...OPERATOR, operator: undefined }
-const OWNER_CONFIRMED = { ...OWNER, operator: undefined }
 
 let t: Tenants
 let proxy: TenantProxy
@@ -132,35 +61,6 @@ const invitedSigner = evmSigner(privateKeyToAccount(generatePrivateKey()))
 const buyerAccount = privateKeyToAccount(generatePrivateKey())
 
 const seller = () => t.a.payout.evm.address
-const plain = (path: string) => ({ request: () => ({ path }) })
-const ofWebhook = (path: string, body?: object): Cell => ({
-  ...OPERATOR,
-  request: ({ webhook }) => ({
-    path: `/webhooks/${webhook}${path}`,
-    ...(body === undefined ? {} : { body }),
-  }),
-})
-const NOT_PAID = 'FORBIDDEN file_not_paid'
-const fileTerms = {
-  name: 'Guide',
-  prices: [{ currency: 'ETH', amount: '0.01' }],
-  source: { kind: 'text', text: 'The first page.' },
-  page: `${ORIGIN}/file`,
-}
-const ofFile = (verb: string, body?: object): Cell => ({
-  ...OPERATOR,
-  request: ({ fileId }) => ({ path: `/files/${verb}`, body: { id: fileId, ...body } }),
-})
-const PRODUCT = { name: 'Tea', price: { currency: 'ETH', amount: '0.01' } }
-const INVOICE = {
-  dueOn: '2099-12-31',
-  currency: 'ETH',
-  lines: [{ name: 'Tea', quantity: '1', unitPrice: '0.01', taxPercent: null }],
-}
-const ofInvoice = (path: string): Cell => ({
-  ...OPERATOR,
-  request: ({ invoice }) => ({ path: `/invoices${path}`, body: { id: invoice } }),
-})
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
 const MATRIX: Record<string, readonly Cell[]> = {
@@ -350,7 +250,6 @@ const MATRIX: Record<string, readonly Cell[]> = {
       request: ({ transferId }) => ({ path: `/unmatched/${transferId}/unassign`, body: {} }),
     },
   ],
-  'GET /customers': [{ ...READER, ...plain('/customers') }],
   'GET /undelivered': [{ ...READER, ...plain('/undelivered') }],
   'POST /undelivered/:paymentId/close': [
     {
@@ -434,56 +333,6 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'POST /links/restore': [
     { ...OPERATOR, request: ({ linkId }) => ({ path: '/links/restore', body: { id: linkId } }) },
   ],
-  'GET /products': [{ ...READER, ...plain('/products') }],
-  'POST /products': [
-    { ...OPERATOR, request: () => ({ path: '/products', body: { ...PRODUCT, name: 'theirs' } }) },
-  ],
-  'POST /products/update': [
-    {
-      ...OPERATOR,
-      request: ({ product }) => ({ path: '/products/update', body: { id: product, ...PRODUCT } }),
-    },
-  ],
-  'POST /products/archive': [
-    {
-      ...OPERATOR,
-      request: ({ product }) => ({
-        path: '/products/archive',
-        body: { id: product, archived: false },
-      }),
-    },
-  ],
-  'POST /invoices/list': [{ ...READER, request: () => ({ path: '/invoices/list', body: {} }) }],
-  'POST /invoices/read': [{ ...ofInvoice('/read'), ...READER }],
-  'GET /invoices/customers': [{ ...READER, ...plain('/invoices/customers') }],
-  'POST /invoices': [{ ...OPERATOR, request: () => ({ path: '/invoices', body: INVOICE }) }],
-  'POST /invoices/delete': [
-    { ...OPERATOR, request: ({ draft }) => ({ path: '/invoices/delete', body: { id: draft } }) },
-  ],
-  'POST /invoices/void': [ofInvoice('/void')],
-  'POST /invoices/unvoid': [ofInvoice('/unvoid')],
-  // It is issued already, or void.
-  'POST /invoices/issue': [{ ...ofInvoice('/issue'), operator: 'INVALID_PARAMETERS' }],
-  'POST /invoices/prefix': [
-    { ...OPERATOR, request: () => ({ path: '/invoices/prefix', body: { prefix: 'X-' } }) },
-  ],
-  'POST /invoices/forget-customer': [
-    {
-      ...OPERATOR,
-      operator: 'NOT_FOUND',
-      request: () => ({
-        path: '/invoices/forget-customer',
-        body: { id: `cus_${'1'.repeat(22)}` },
-      }),
-    },
-  ],
-  // For the holder of an id, which links show; this one belongs to none.
-  'POST /images/read': [
-    {
-      ...ANYBODY,
-      request: () => ({ path: '/images/read', body: { ids: [`img_${'1'.repeat(22)}`] } }),
-    },
-  ],
   'POST /link/read': [
     { ...ANYBODY, request: ({ link }) => ({ path: '/link/read', body: { link } }) },
   ],
@@ -547,111 +396,6 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /notes/labels': [{ ...OWN_WALLETS, ...plain('/notes/labels') }],
-  'POST /customers/profiles/read': [
-    {
-      ...READER,
-      request: ({ stranger }) => ({
-        path: '/customers/profiles/read',
-        body: { wallets: [stranger] },
-      }),
-    },
-  ],
-  'POST /customers/profiles/find': [
-    { ...READER, request: () => ({ path: '/customers/profiles/find', body: { text: 'Ana' } }) },
-  ],
-  'POST /customers/profiles': [
-    {
-      ...OPERATOR,
-      request: ({ stranger }) => ({
-        path: '/customers/profiles',
-        body: { walletAddress: stranger, name: 'theirs' },
-      }),
-    },
-  ],
-  'POST /customers/profiles/export': [
-    {
-      ...OPERATOR,
-      request: ({ stranger }) => ({
-        path: '/customers/profiles/export',
-        body: { walletAddress: stranger },
-      }),
-    },
-  ],
-  'POST /customers/profiles/delete': [
-    {
-      ...OWNER,
-      request: ({ stranger }) => ({
-        path: '/customers/profiles/delete',
-        body: { walletAddress: stranger },
-      }),
-    },
-  ],
-  'GET /files': [{ ...READER, ...plain('/files') }],
-  'POST /files': [{ ...OPERATOR, request: () => ({ path: '/files', body: fileTerms }) }],
-  'POST /files/check': [
-    {
-      ...OPERATOR,
-      request: () => ({ path: '/files/check', body: { source: fileTerms.source } }),
-    },
-  ],
-  'POST /files/update': [ofFile('update', { name: 'Theirs' })],
-  'POST /files/withdraw': [ofFile('withdraw')],
-  'POST /files/restore': [ofFile('restore')],
-  'POST /files/delete': [{ ...ofFile('delete'), operator: 'FORBIDDEN file_sold_lately' }],
-  'POST /file/open': [
-    { ...ANYBODY, request: ({ fileCode }) => ({ path: '/file/open', body: { code: fileCode } }) },
-  ],
-  // A role buys nothing: the file is for who has paid.
-  'POST /file/download': [
-    {
-      nobody: SIGN_IN,
-      anonymous: NOT_PAID,
-      stranger: NOT_PAID,
-      viewer: NOT_PAID,
-      operator: NOT_PAID,
-      request: ({ fileCode }) => ({ path: '/file/download', body: { code: fileCode } }),
-    },
-  ],
-  'GET /people': [{ ...OWNER, ...plain('/people') }],
-  'POST /people/invite': [
-    { ...OWNER_CONFIRMED, request: () => ({ path: '/people/invite', body: { role: 'owner' } }) },
-  ],
-  'POST /people/uninvite': [
-    {
-      ...OWNER,
-      operator: 'NOT_FOUND',
-      request: () => ({ path: '/people/uninvite', body: { id: 'inv_123456789abcdefghi' } }),
-    },
-  ],
-  // For the holder of an invitation's code; this one belongs to none.
-  'POST /people/join': [
-    {
-      ...WALLETS,
-      stranger: 'FORBIDDEN invitation_over',
-      viewer: 'INVALID_PARAMETERS',
-      operator: 'INVALID_PARAMETERS',
-      request: ({ stranger }) => ({
-        path: '/people/join',
-        body: { code: 'a'.repeat(43), walletAddress: stranger },
-      }),
-    },
-  ],
-  'POST /people/change': [
-    {
-      ...OWNER_CONFIRMED,
-      request: ({ viewer }) => ({
-        path: '/people/change',
-        body: { walletAddress: viewer, role: 'owner' },
-      }),
-    },
-  ],
-  'POST /people/remove': [
-    {
-      ...OWNER,
-      request: ({ viewer }) => ({ path: '/people/remove', body: { walletAddress: viewer } }),
-    },
-  ],
-  'POST /audit-log/read': [{ ...OWNER, request: () => ({ path: '/audit-log/read', body: {} }) }],
   'POST /relay': [
     {
       ...ANYBODY,
@@ -665,6 +409,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   ],
   // It ends the session that asks, so it is asked last.
   'DELETE /session': [{ ...ANYBODY, ...plain('/session') }],
+  ...MERCHANT_CELLS,
 }
 
 const SERVICE: readonly Endpoint[] = Object.values(endpoints)

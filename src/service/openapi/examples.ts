@@ -1,9 +1,9 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 import { amountFact } from '#contract/facts.ts'
-import { signInMessage } from '#contract/sign-in-message.ts'
 import { ledgerExamples } from './ledger-examples.ts'
 import { requestExample } from './request-example.ts'
+import { walletExamples } from './wallet-examples.ts'
 import { webhookExamples } from './webhook-examples.ts'
 import { exampleCheck, settlementExample } from './settlement-example.ts'
 
@@ -115,36 +115,6 @@ const apiKey: ApiKeyRow = {
   status: 'active',
   rotation: { replaces: null, replacedBy: null },
 }
-
-const managedWallet = {
-  walletId: 'wal_7YqzZ3kVnWc2hXbT9mDfRs',
-  walletAddress: SELLER,
-  family: 'evm' as const,
-  name: 'Payouts',
-  timestamp: START,
-  stopped: [],
-}
-
-const payoutWallet = {
-  walletAddress: SELLER,
-  family: 'evm' as const,
-  network: null,
-  kind: 'payout' as const,
-  proof: 'signature' as const,
-  createdAt: START,
-}
-const challengeId = 'wch_5QdFgHjKmNpRsTvWxYz234'
-const challengeText = signInMessage({
-  origin: 'https://payments.example.com',
-  wallet: SELLER,
-  network: 'eip155:8453',
-  statement:
-    'Register this wallet as a payout wallet of the Paydesk account acc_9KqWxYz23456789ABCDEFG. This moves no money and costs nothing.',
-  nonce: '6f1d0e7c4b9a48538e27d0c1b6a5f493',
-  issuedAt: new Date(START),
-  expiresAt: new Date(START + 300_000),
-  requestId: challengeId,
-})
 
 const requirements = {
   scheme: 'exact',
@@ -388,24 +358,7 @@ export const examples: {
   },
   ...ledgerExamples({ status, built: transactionSendReply }),
   ...webhookExamples(status),
-  walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
-  walletCreate: {
-    request: { body: { family: 'evm', name: 'Payouts' } },
-    reply: { success: true, ...managedWallet },
-  },
-  payoutList: { request: {}, reply: { success: true, wallets: [payoutWallet] } },
-  payoutChallenge: {
-    request: { body: { walletAddress: SELLER } },
-    reply: { success: true, challengeId, message: challengeText, expiresAt: START + 300_000 },
-  },
-  payoutRegister: {
-    request: { body: { challengeId, signature: `0x${'5b'.repeat(64)}1b` } },
-    reply: { success: true, wallet: payoutWallet },
-  },
-  payoutRelease: {
-    request: { params: { walletAddress: SELLER } },
-    reply: { success: true, released: [payoutWallet] },
-  },
+  ...walletExamples(SELLER, START),
   tokenInfo: {
     request: { params: { mintAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' } },
     reply: {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { ENGINES, executeAsOwner } from '#testing/postgres.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
 import {
   eventually,
   numberRecorded,

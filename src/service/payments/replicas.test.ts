@@ -9,7 +9,6 @@ import {
   type SolanaFixture,
 } from '#testing/local-chains.ts'
 import { untilDecided } from '#testing/until-decided.ts'
-import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context/context.ts'
 import { payment } from '../db/schema/payment.ts'

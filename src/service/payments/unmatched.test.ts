@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex, TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { ENGINES } from '#testing/postgres.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import {
   eventually,

@@ -10,7 +10,6 @@ import {
 } from '#testing/local-chains.ts'
 import { testSigner } from '#testing/test-signer.ts'
 import { untilDecided } from '#testing/until-decided.ts'
-import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
 import { readWalletLedger, readDue, readStopped, resumeWallet } from '../db/wallet-ledger.ts'

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { ENGINES } from '#testing/postgres.ts'
 import {
   eventually,
   openAccount,

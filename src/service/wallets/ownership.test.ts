@@ -8,7 +8,6 @@ import { NATIVE_ETH, SOLANA_DEVNET, type NetworkId } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { DEAF_NETWORKS } from '#testing/fixture.ts'
-import { ENGINES } from '#testing/postgres.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
 import {
   eventually,

@@ -1,7 +1,14 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
-import type { ReactNode } from 'react'
+import {
+  useDeferredValue,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { hasRole } from '#contract/role.ts'
 import { newestQuery, type Viewer } from '../api/queries.ts'
@@ -19,7 +26,7 @@ import { Input } from '../ui/Input.tsx'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { cx } from '../ui/cx.ts'
-import { findCommands, paymentIdIn, searchOf, type Command } from './find-commands.ts'
+import { findCommands, paymentIdIn, searchOf, type PaletteCommand } from './find-commands.ts'
 
 /** Payments shown of a search; the last entry leads to all of them. */
 const SHOWN = 5
@@ -96,10 +103,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
               {group.name}
             </p>
             {group.entries.map((entry) => (
-              <div
+              <button
                 aria-selected={entry === active}
                 className={cx(
-                  'forced-chosen flex min-h-10 cursor-pointer items-center gap-3 rounded-md px-3 py-2 text-sm pointer-coarse:min-h-12',
+                  'forced-chosen flex min-h-10 w-full cursor-pointer items-center gap-3 rounded-md px-3 py-2 text-left text-sm pointer-coarse:min-h-12',
                   entry === active && 'bg-hover',
                 )}
                 id={optionId(entry)}
@@ -107,10 +114,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 onClick={() => go(entry)}
                 onPointerMove={() => setChosen(entries.indexOf(entry))}
                 role="option"
+                tabIndex={-1}
+                type="button"
               >
                 <Icon className="shrink-0 text-muted" name={entry.icon} />
                 <span className="min-w-0 flex-1">{entry.content}</span>
-              </div>
+              </button>
             ))}
           </div>
         ))}
@@ -131,13 +140,15 @@ function useEntries(typed: string, viewer: Viewer | null) {
   const { t } = useLingui()
   const operator = hasRole(useRole(), 'operator')
   const owner = hasRole(useRole(), 'owner')
-  const pages: (Command & { icon: IconName })[] = useOffered().map(({ to, label, icon }) => ({
-    id: to,
-    to,
-    icon,
-    label: t(label),
-  }))
-  const begun: (Command & { icon: IconName; offered: boolean })[] = [
+  const pages: (PaletteCommand & { icon: IconName })[] = useOffered().map(
+    ({ to, label, icon }) => ({
+      id: to,
+      to,
+      icon,
+      label: t(label),
+    }),
+  )
+  const begun: (PaletteCommand & { icon: IconName; offered: boolean })[] = [
     {
       id: 'link',
       to: pathTo('links', { search: { create: 'link' } }),
@@ -174,7 +185,7 @@ function useEntries(typed: string, viewer: Viewer | null) {
     enabled: viewer !== null && q !== undefined,
   })
   const rows = useDeferredValue(found.data?.payments)
-  const entryOf = ({ id, to, icon, label }: Command & { icon: IconName }): Entry => ({
+  const entryOf = ({ id, to, icon, label }: PaletteCommand & { icon: IconName }): Entry => ({
     id,
     to,
     icon,

@@ -2,10 +2,10 @@ import { isPaymentId } from '#contract/payment.ts'
 import { parseSearch } from '#contract/payment-search.ts'
 
 /** What the palette offers by name. */
-export type Command = { id: string; label: string; to: string }
+export type PaletteCommand = { id: string; label: string; to: string }
 
 /** Commands whose names contain every typed word. Names that begin with the whole text come first. */
-export function findCommands<T extends Command>(commands: readonly T[], typed: string): T[] {
+export function findCommands<T extends PaletteCommand>(commands: readonly T[], typed: string): T[] {
   const wanted = plain(typed)
   const words = wanted.split(/\s+/).filter(Boolean)
   const found = commands.filter(({ label }) => words.every((word) => plain(label).includes(word)))

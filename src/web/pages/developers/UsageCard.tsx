@@ -127,7 +127,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
           name: nameOf(at),
           values: [answered, refused, failed].map(BigInt),
         }))}
-        format={formatCount}
+        renderValue={formatCount}
         label={period === 'day' ? t`Requests per day` : t`Requests per hour`}
         sentenceOf={({ name, values }) => {
           const [answered, refused, failed] = values.map(formatCount)

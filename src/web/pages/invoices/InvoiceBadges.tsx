@@ -10,10 +10,10 @@ import { Badge, type Tone } from '../../ui/Badge.tsx'
 export const STATE_WORDS: Readonly<Record<InvoiceState, { label: MessageDescriptor; tone: Tone }>> =
   {
     draft: { label: msg`Draft`, tone: 'neutral' },
-    open: { label: msg`Open`, tone: 'info' },
+    open: { label: msg({ message: 'Open', context: 'invoice' }), tone: 'info' },
     overdue: { label: msg`Overdue`, tone: 'warn' },
     confirming: { label: msg`Confirming`, tone: 'info' },
-    paid: { label: msg`Paid`, tone: 'good' },
+    paid: { label: msg({ message: 'Paid', context: 'invoice' }), tone: 'good' },
     void: { label: msg`Void`, tone: 'neutral' },
   }
 
@@ -26,7 +26,9 @@ export function InvoiceBadges({ invoice }: { invoice: InvoiceBody }) {
     <span className="inline-flex flex-wrap items-center gap-2">
       <Badge tone={tone}>{t(label)}</Badge>
       {payment?.refund === 'partial' && <Badge tone="warn">{t`Partly refunded`}</Badge>}
-      {payment?.refund === 'full' && <Badge tone="warn">{t`Refunded`}</Badge>}
+      {payment?.refund === 'full' && (
+        <Badge tone="warn">{t({ message: 'Refunded', context: 'invoice' })}</Badge>
+      )}
       {surplus.map((paymentId) => (
         <Link
           className="text-sm text-warn underline"
@@ -36,7 +38,7 @@ export function InvoiceBadges({ invoice }: { invoice: InvoiceBody }) {
           {state === 'void' ? (
             <Trans>Paid after void. Refund it.</Trans>
           ) : (
-            <Trans>Paid twice. Refund it.</Trans>
+            <Trans context="invoice">Paid twice. Refund it.</Trans>
           )}
         </Link>
       ))}

@@ -91,7 +91,7 @@ function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
           )}
           {state === 'paid' && (
             <p className="hidden font-semibold print:block">
-              <Trans>Paid</Trans>
+              <Trans context="invoice">Paid</Trans>
             </p>
           )}
         </div>

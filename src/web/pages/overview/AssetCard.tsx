@@ -322,7 +322,7 @@ function Days({ asset, name }: { asset: AssetSummary; name: string }) {
           name: formatDay(day.day),
           values: series.map(({ field }) => BigInt(day[field])),
         }))}
-        format={(atomic) => <Amount atomic={atomic} decimals={decimals} symbol={symbol} />}
+        renderValue={(atomic) => <Amount atomic={atomic} decimals={decimals} symbol={symbol} />}
         label={t`${symbol} per day on ${networkName}`}
         pathOf={({ id }) =>
           pathTo('payments', {

@@ -38,7 +38,7 @@ export type BarChartProps = {
   series: readonly Series[]
   /** What a bar stands for, as the heading of its column: "Day (UTC)". */
   unit: ReactNode
-  format: (value: bigint) => ReactNode
+  renderValue: (value: bigint) => ReactNode
   /** A value of the axis, without its unit. */
   tick: (value: bigint) => string
   /** What a bar leads to: with a click, Enter, or the link in the table. */
@@ -56,7 +56,7 @@ const SLIM_BELOW = 12
 
 /** Figures over time. Arrow keys walk the bars, Enter opens one; the same figures are in a table. */
 export function BarChart(props: BarChartProps) {
-  const { label, bars, series, format, sentenceOf, note, pathOf, tick } = props
+  const { label, bars, series, renderValue, sentenceOf, note, pathOf, tick } = props
   const [asTable, setAsTable] = useState(false)
   const [at, setAt] = useState<number>()
   const shown = at === undefined ? undefined : bars[at]
@@ -93,7 +93,7 @@ export function BarChart(props: BarChartProps) {
           {series.map(({ name, legend = name, fill }, index) =>
             shown ? (
               <span className="*:!text-xs" key={fill}>
-                {name} {format(shown.values[index] ?? 0n)}
+                {name} {renderValue(shown.values[index] ?? 0n)}
               </span>
             ) : (
               <span className="inline-flex items-center gap-1.5" key={fill}>
@@ -288,7 +288,7 @@ function sumOf(values: readonly bigint[]): bigint {
   return values.reduce((sum, value) => sum + value, 0n)
 }
 
-function BarTable({ label, bars, series, unit, format, pathOf }: BarChartProps) {
+function BarTable({ label, bars, series, unit, renderValue, pathOf }: BarChartProps) {
   return (
     <div aria-label={label} className="-mx-5 max-h-64 overflow-y-auto" role="group" tabIndex={0}>
       <Table caption={label}>
@@ -316,7 +316,7 @@ function BarTable({ label, bars, series, unit, format, pathOf }: BarChartProps) 
               </Td>
               {series.map(({ fill }, part) => (
                 <Td className="figures" end key={fill}>
-                  {format(bar.values[part] ?? 0n)}
+                  {renderValue(bar.values[part] ?? 0n)}
                 </Td>
               ))}
             </tr>
