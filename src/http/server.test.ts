@@ -3,12 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { sendRaw } from '#testing/raw-request.ts'
-import {
-  RESPONSE_ALREADY_SENT,
-  startHttpServer,
-  type HttpConfig,
-  type HttpServer,
-} from './server.ts'
+import { alreadySent, startHttpServer, type HttpConfig, type HttpServer } from './server.ts'
 
 type Gate = { started: number; answer: () => void }
 
@@ -44,7 +39,7 @@ async function start(config: Partial<HttpConfig> = {}) {
           response.writeHead(200, { 'Content-Type': 'text/event-stream' })
           response.flushHeaders()
           streams.push(response)
-          return RESPONSE_ALREADY_SENT
+          return alreadySent()
         }
         gate.started++
         if (pathname === '/slow') await new Promise<void>((resolve) => waiting.push(resolve))

@@ -7,10 +7,12 @@ import { Connections, type HttpConnection, type ConnectionCaps } from './connect
 import { endWith, rawResponse, rawText, refuseUpgrade, type RawResponse } from './raw-response.ts'
 
 /**
- * What a handler returns that wrote its response itself. It is made here, before
- * `getRequestListener` replaces the global `Response`: made after that, it would be sent as well.
+ * What a handler returns that wrote its response itself: nothing more is sent. A clone is the platform's own response. Once any module of the process has called
+ * `getRequestListener`, `new Response` makes another kind, which is sent without a look at this header.
  */
-export { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+export function alreadySent(): Response {
+  return new Response(null, { headers: { 'x-hono-already-sent': 'true' } }).clone()
+}
 
 export type HttpServer = {
   port: number

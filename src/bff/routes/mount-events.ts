@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { RESPONSE_ALREADY_SENT } from '#http/server.ts'
+import { alreadySent } from '#http/server.ts'
 import type { ProxyContext } from '../context/context.ts'
 import type { HonoEnv } from '../http/env.ts'
 import { commonHeaders } from '../http/headers.ts'
@@ -37,6 +37,6 @@ export function mountEvents(app: Hono<HonoEnv>, context: ProxyContext): void {
       address: visitor.address,
       position: text ? BigInt(text) : undefined,
     })
-    return RESPONSE_ALREADY_SENT
+    return alreadySent()
   })
 }
