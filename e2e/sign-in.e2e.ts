@@ -42,7 +42,8 @@ test('the seller signs in and sees what others paid, beside the seeded history',
   await signIn(shop)
   const rows = shop.page.getByRole('table', { name: textLike('Payments') }).getByRole('row')
   await expect(rows.filter({ hasText: '0.0333' })).toBeVisible()
-  expect(await rows.count()).toBeGreaterThan(10)
+  // A list draws its rows a few per frame.
+  await expect.poll(() => rows.count()).toBeGreaterThan(10)
 })
 
 test('a rejected signature signs nobody in', async ({ buyer }) => {
