@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
 import { timestamp } from './fields.ts'
-import { INVOICE_STATES, InvoiceCurrency, InvoiceLine } from './invoice.ts'
+import { INVOICE_STATES } from './invoice-state.ts'
+import { InvoiceCurrency, InvoiceLine } from './invoice.ts'
 
 /** Invoices and the customers on them: the proxy's own endpoints. */
 

@@ -9,13 +9,6 @@ import { decimalText } from './quote.ts'
 
 export const MOST_LINES = 50
 
-/**
- * `draft`: may change, has no number. `confirming`: a payment is on its way or confirmed; `paid`: it
- * is finalized. `overdue`: unpaid after its due date. `void`: cancelled; the number stays.
- */
-export const INVOICE_STATES = ['draft', 'open', 'overdue', 'confirming', 'paid', 'void'] as const
-export type InvoiceState = (typeof INVOICE_STATES)[number]
-
 /** A calendar day: `2026-11-25`. Days begin and end in UTC. */
 export const day = v.pipe(
   v.string(),

@@ -1,5 +1,5 @@
 import { and, desc, eq, ilike, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
-import type { InvoiceState } from '#contract/invoice.ts'
+import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { Database } from '#postgres/open.ts'
 import { mayChange, TAKEN, type LinkRow } from './links.ts'
 import { invoice, invoiceCustomer, invoiceNumbering, linkPayment, paymentLink } from './schema.ts'

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
-import { INVOICE_STATES } from '#contract/invoice.ts'
+import { INVOICE_STATES } from '#contract/invoice-state.ts'
 import { DIRECTIONS } from '#contract/payment.ts'
 import { pagePaths } from './page-paths.ts'
 

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
@@ -15,7 +15,6 @@ import { ChallengeCard } from './ChallengeCard.tsx'
 import { PurchaseNotice } from './PurchaseNotice.tsx'
 import { RequestForm } from './RequestForm.tsx'
 import { repeatedChoice, type PaymentChoice } from './open-purchase.ts'
-import { PurchaseFlow } from './pay/PurchaseFlow.tsx'
 import { isServed } from './pay/purchase.ts'
 import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
@@ -23,6 +22,11 @@ import { isChallenge, readChallenge, type NoChallenge } from './request/challeng
 import type { ResourceRequest } from './request/request.ts'
 import type { ResourceResult, ResourceResponse } from './request/send-request.ts'
 import { useExplorer, type ExplorerView } from './use-explorer.ts'
+
+// It decodes transactions of every chain: a page that was opened to ask needs none of it.
+const PurchaseFlow = lazy(() =>
+  import('./pay/PurchaseFlow.tsx').then((module) => ({ default: module.PurchaseFlow })),
+)
 
 /** Asks for a resource that costs something, and shows each step of paying for it. */
 export function ExplorePage() {
@@ -82,19 +86,24 @@ export function ExplorePage() {
           />
         )}
         {view.name === 'visit' && (
-          <PurchaseFlow
-            first={view.visit}
-            key={view.visit.id}
-            onLeave={() => void send(view.request)}
-            onOther={({ sender, walletName }) =>
-              void begin(view.request, repeatedChoice(view.visit, { address: sender, walletName }))
-            }
-            onPayAnew={(offer) =>
-              void begin(view.request, repeatedChoice(view.visit, payerOf(view.run), offer))
-            }
-            onServed={onServed}
-            run={view.run}
-          />
+          <Suspense fallback={<PageSkeleton />}>
+            <PurchaseFlow
+              first={view.visit}
+              key={view.visit.id}
+              onLeave={() => void send(view.request)}
+              onOther={({ sender, walletName }) =>
+                void begin(
+                  view.request,
+                  repeatedChoice(view.visit, { address: sender, walletName }),
+                )
+              }
+              onPayAnew={(offer) =>
+                void begin(view.request, repeatedChoice(view.visit, payerOf(view.run), offer))
+              }
+              onServed={onServed}
+              run={view.run}
+            />
+          </Suspense>
         )}
       </div>
     </div>

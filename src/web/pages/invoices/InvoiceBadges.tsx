@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import type { InvoiceState } from '#contract/invoice.ts'
+import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { INVOICE_STATES } from '#contract/invoice.ts'
+import { INVOICE_STATES } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { useRole } from '../../api/session.ts'

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { invoiceTotals, type InvoiceState } from '#contract/invoice.ts'
+import { invoiceTotals } from '#contract/invoice.ts'
+import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
