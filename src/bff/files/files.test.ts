@@ -409,7 +409,10 @@ describe('a source', () => {
     ],
   ])('that %s is told to its merchant by name', async (_, answer, reason) => {
     source.answer = answer
-    expect(problemOf(await check({}))).toEqual([400, { source: expect.any(String), reason }])
+    expect(problemOf(await check({}))).toEqual([
+      400,
+      { source: expect.any(String), reason: { code: reason, params: {} } },
+    ])
   })
 
   test('keeps its credentials sealed: no answer, no log and no row has them', async () => {

@@ -145,6 +145,7 @@ test(
     )
     expect(answers).toEqual([
       expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
+      expect.objectContaining({ success: true, total: 0, requests: [] }),
       expect.objectContaining({ success: true, transfers: [] }),
       expect.objectContaining({ success: true, total: 0, payments: [] }),
       expect.objectContaining({
