@@ -15,7 +15,7 @@ export const customerRows = {
      * `wallets`: up to 50 addresses with commas; with both, all that either finds.
      */
     query: v.strictObject({
-      limit: v.optional(wholeNumber(1, MOST_CUSTOMERS), '50'),
+      limit: v.optional(wholeNumber(1, 500), '50'),
       sort: v.optional(v.picklist(CUSTOMER_SORTS), 'last'),
       cursor: v.optional(listCursor),
       q: v.optional(

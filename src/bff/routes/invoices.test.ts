@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { InvoiceBody, InvoiceCustomer } from '#contract/invoice-endpoints.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
@@ -56,7 +57,7 @@ const read = (id: string) => send('/read', { id })
 type List = { invoices: InvoiceBody[]; next: string | null; numbering: { next: string } }
 const list = async (filter: object = {}): Promise<List> =>
   bodyOf(await shop.post('/api/invoices/list', filter))
-const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
+const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 const refusal = async (name: string, id: string) =>
   reasonOf(await shop.post(`/api/invoices${name}`, { id }))
 const pay = (link: string | null, browser = fixture.browser()) =>

@@ -261,16 +261,19 @@ function limitHeaders(): FieldSchema {
 const TAGS = [
   { name: 'payment', description: 'Take, send, refund and follow payments' },
   { name: 'payments', description: 'List and sum up payments' },
+  { name: 'customers', description: 'Who paid, and how much' },
   { name: 'facilitator', description: 'For the official x402 packages' },
   { name: 'transaction', description: 'Payments that the payer signs' },
   { name: 'webhooks', description: 'Events sent to your server' },
   { name: 'events', description: 'Events after one' },
+  { name: 'refund-requests', description: 'Refunds that payers ask for' },
   { name: 'unmatched', description: 'Transfers that are tied to no order' },
   { name: 'undelivered', description: 'Payments whose success nobody was told' },
   { name: 'wallets', description: 'Managed wallets and payout wallets' },
   { name: 'token', description: 'Tokens' },
   { name: 'api-keys', description: 'API keys' },
-  { name: 'usage', description: 'Requests of the keys' },
+  { name: 'usage', description: 'Requests of the keys, counted' },
+  { name: 'requests', description: 'Requests of the keys, one by one' },
   { name: 'operations', description: 'For monitoring' },
 ]
 

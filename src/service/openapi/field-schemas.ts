@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { variant, type GenericSchema } from 'valibot'
 import { address } from '#contract/address-field.ts'
+import { CUSTOMER_SORTS } from '#contract/customer-endpoints.ts'
 import { CheckFact } from '#contract/facts.ts'
 import { DecodeProblem } from '#contract/reasons.ts'
 import {
@@ -120,9 +121,16 @@ export const queryParameters: Readonly<
   q: {
     schema: { type: 'string', minLength: 1, maxLength: 300 },
     description:
-      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,expired`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000.',
+      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,expired`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000. Of customers: the start of an address.',
   },
-  wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
+  sort: {
+    schema: { type: 'string', enum: [...CUSTOMER_SORTS], default: 'last' },
+    description: 'What customers are ordered by, the highest first.',
+  },
+  wallets: {
+    schema: { type: 'string' },
+    description: 'Up to 20 addresses with commas; of customers, up to 50.',
+  },
   period: {
     schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' },
     description: 'Length of the periods counted in, UTC.',
