@@ -69,7 +69,7 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
 })
 
 test('an address of no file says so', async ({ visitor, expectError }) => {
-  expectError(/status of 404 .*\/api\/file\/open/)
+  expectError(/status of 404 .*\/api\/files\/open/)
   const page = await visitor()
   await page.goto('/file/4fJq7Wm2Xr9K')
   await expect(page.getByText(text('File not found'))).toBeVisible()

@@ -104,11 +104,11 @@ export const fileEndpoints = {
   /** Only a file that nobody bought. */
   fileDelete: { method: 'POST', path: '/files/delete', response: v.object({ id: v.string() }) },
   /** For anybody who has the code. */
-  fileOpen: { method: 'POST', path: '/file/open', response: OpenedFile },
+  fileOpen: { method: 'POST', path: '/files/open', response: OpenedFile },
   /** An address to download from, for who has paid: once, within 60 seconds. */
   fileDownload: {
     method: 'POST',
-    path: '/file/download',
+    path: '/files/download',
     response: v.object({ url: v.string(), expiresAt: timestamp }),
   },
 } as const satisfies Record<string, Call>

@@ -31,7 +31,7 @@ const OPERATIONS = [
   'GET /ws',
   'GET /api/events',
   'GET /api/file/:code',
-  'POST /api/file/download',
+  'POST /api/files/download',
   'GET /api/config',
 ]
 

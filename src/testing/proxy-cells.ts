@@ -221,18 +221,18 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
   'POST /files/withdraw': [ofFile('withdraw')],
   'POST /files/restore': [ofFile('restore')],
   'POST /files/delete': [{ ...ofFile('delete'), operator: 'FORBIDDEN file_sold_lately' }],
-  'POST /file/open': [
-    { ...ANYBODY, request: ({ fileCode }) => ({ path: '/file/open', body: { code: fileCode } }) },
+  'POST /files/open': [
+    { ...ANYBODY, request: ({ fileCode }) => ({ path: '/files/open', body: { code: fileCode } }) },
   ],
   // A role buys nothing: the file is for who has paid.
-  'POST /file/download': [
+  'POST /files/download': [
     {
       nobody: SIGN_IN,
       anonymous: NOT_PAID,
       stranger: NOT_PAID,
       viewer: NOT_PAID,
       operator: NOT_PAID,
-      request: ({ fileCode }) => ({ path: '/file/download', body: { code: fileCode } }),
+      request: ({ fileCode }) => ({ path: '/files/download', body: { code: fileCode } }),
     },
   ],
   'GET /people': [{ ...OWNER, ...plain('/people') }],

@@ -11,6 +11,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSigner, wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch'
 import { filePurchase, fileSale, fileTicket } from '#bff/db/schema.ts'
+import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { FileBody } from '#contract/file-endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { insertPayment } from '#service/db/payments.ts'
@@ -224,7 +225,7 @@ async function buyer(version: Version = 'v2') {
 }
 
 const ticketFor = (browser: TestBrowser, { code }: FileBody) =>
-  browser.post('/api/file/download', { code })
+  browser.post('/api/files/download', { code })
 const addressIn = ({ status, json, text }: BrowserResponse) => {
   if (status !== 200) throw new Error(text)
   return (json as unknown as { url: string }).url.replace(PUBLIC_URL, fixture.bff.url)
@@ -293,6 +294,18 @@ describe('a file on sale', () => {
     const asked = await fetch(addressOf(file), { headers: { origin: 'http://localhost:4173' } })
     expect(asked.headers.get('access-control-allow-origin')).toBe('*')
     expect(asked.headers.get('access-control-allow-credentials')).toBeNull()
+  })
+
+  test('answers for no endpoint of the dashboard, which another origin may serve', async () => {
+    const origin = 'http://localhost:4173'
+    for (const { method, path } of Object.values(browserEndpoints)) {
+      const { headers } = await fetch(`${fixture.bff.url}/api${path}`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': method },
+      })
+      expect([path, headers.get('access-control-allow-origin')]).toEqual([path, origin])
+      expect(headers.get('access-control-allow-credentials')).toBe('true')
+    }
   })
 
   test('has links for people in each currency, which end with it', async () => {
@@ -681,7 +694,7 @@ describe('a wallet that paid', () => {
     await (await bought.buy(file)).text()
     const before = await balance()
     const browser = await bought.signedIn()
-    expect(await browser.post('/api/file/open', { code: file.code })).toMatchObject({
+    expect(await browser.post('/api/files/open', { code: file.code })).toMatchObject({
       json: { name: 'The guide', paid: true, withdrawn: false },
     })
     for (const range of [undefined, 'bytes=4-8']) {
@@ -728,7 +741,7 @@ describe('a wallet that paid', () => {
         { reason: { code: 'file_not_paid', params: {} } },
       ])
     expect((await ticketFor(fixture.browser(), file)).status).toBe(401)
-    expect(await stranger.post('/api/file/open', { code: file.code })).toMatchObject({
+    expect(await stranger.post('/api/files/open', { code: file.code })).toMatchObject({
       json: { paid: false },
     })
   })
