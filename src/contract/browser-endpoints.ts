@@ -380,6 +380,14 @@ const rows = {
       signer: address,
     }),
   },
+  balanceAlert: {
+    body: v.strictObject({
+      walletAddress: address,
+      network: networkName,
+      /** In the native currency; null for no alert. */
+      threshold: v.nullable(decimal),
+    }),
+  },
   hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
   approval: {
     body: v.strictObject({
