@@ -11,11 +11,11 @@ import { callNetwork, RpcError } from './call.ts'
  */
 
 /** One figure: `undefined` where the token did not answer like one. */
-export type Held = { wallet: string; asset: string; atomic: bigint | undefined }
+export type WalletBalance = { wallet: string; asset: string; atomic: bigint | undefined }
 export type NetworkBalances = {
   /** Of the oldest block that was read; a slot on Solana. */
   height: number
-  held: Held[]
+  held: WalletBalance[]
 }
 
 type Wanted = { wallet: string; asset: Asset }
@@ -64,7 +64,7 @@ const HEADER_WORDS = 2
 
 async function readEvm(network: Network, wanted: readonly Wanted[]): Promise<NetworkBalances> {
   let height = Infinity
-  const held: Held[] = []
+  const held: WalletBalance[] = []
   for (let start = 0; start < wanted.length; start += EVM_FIGURES) {
     const page = wanted.slice(start, start + EVM_FIGURES)
     const answer = await callNetwork(network, 'eth_call', [{ data: balancesCode(page) }, 'latest'])
@@ -149,7 +149,7 @@ type SolanaAccount = v.InferOutput<typeof SolanaAccounts>['value'][number]
 /** Tokens are those of the associated accounts: payments are made out of these alone. */
 async function readSolana(network: Network, wanted: readonly Wanted[]): Promise<NetworkBalances> {
   const tokens = wanted.some(({ asset }) => !asset.native)
-    ? await import('#chains/solana/held-tokens.ts')
+    ? await import('#chains/solana/token-holdings.ts')
     : undefined
   const addressesOf = ({ wallet, asset }: Wanted) =>
     asset.native ? [wallet] : (tokens?.holdersOf(wallet, asset.address) ?? [])

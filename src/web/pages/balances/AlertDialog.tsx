@@ -51,7 +51,7 @@ export function AlertDialog({ network, wallet, alert, onClose }: AlertDialogProp
         },
       })
       cacheAlert(at, stored)
-      toast(stored ? t`Alert saved` : t`Alert removed`)
+      toast(t`Alert saved`)
       onClose()
     } catch (error) {
       setUserError(describeError(error))
@@ -88,8 +88,8 @@ export function AlertDialog({ network, wallet, alert, onClose }: AlertDialogProp
         )}
         <Field
           error={formState.errors.threshold?.message}
-          hint={<Trans>On the overview. Empty: no alert.</Trans>}
-          label={t`When the balance is below`}
+          hint={<Trans>Empty: no alert.</Trans>}
+          label={t`Alert below`}
         >
           <Input
             inputMode="decimal"

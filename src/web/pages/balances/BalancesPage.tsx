@@ -34,7 +34,7 @@ export function BalancesPage() {
   return (
     <div className="mx-auto max-w-[1080px]">
       <PageHeader
-        subtitle={t`Available: balance less pending payments, without their network fees.`}
+        subtitle={t`Available: less pending payments, before network fees.`}
         title={t`Balances`}
       />
       <SignedIn invitation={<Trans>Sign in to see balances</Trans>} skeleton={<PageSkeleton />}>
@@ -43,12 +43,7 @@ export function BalancesPage() {
             <Wallets />
           ) : (
             <Card>
-              <EmptyState
-                icon="wallet"
-                title={<Trans>Only people of this account see balances</Trans>}
-              >
-                <Trans>Sign in with an operator wallet.</Trans>
-              </EmptyState>
+              <EmptyState icon="wallet" title={<Trans>Sign in with an operator wallet.</Trans>} />
             </Card>
           )
         }
@@ -76,7 +71,7 @@ function Wallets() {
     return (
       <Card>
         <EmptyState icon="wallet" title={t`No wallets yet`}>
-          <Trans>Register a payout wallet, or create a managed one, over the API.</Trans>
+          <Trans>Register or create one over the API.</Trans>
         </EmptyState>
       </Card>
     )
@@ -95,7 +90,7 @@ function Wallets() {
       )}
       {!complete && (
         <Banner role="note" tone="warn">
-          <Trans>More payments are pending than are counted here.</Trans>
+          <Trans>Not all pending payments are counted.</Trans>
         </Banner>
       )}
       {networks.map((network) => {
@@ -115,9 +110,8 @@ function Wallets() {
       })}
       {topUp && search.wallet !== undefined && (
         <TopUpDialog
-          network={topUp}
+          at={{ network: topUp, wallet: search.wallet }}
           onClose={() => navigate(pathTo('balances', {}), { replace: true })}
-          wallet={search.wallet}
         />
       )}
     </div>

@@ -133,7 +133,7 @@ function WalletItem({ network, wallet, alert, limits, figure, loading, onAlert }
             {wallet.name ?? <Trans>Payout wallet</Trans>}
             {wallet.managed && <Badge>{t`Managed`}</Badge>}
             {stop && <Badge tone="bad">{t`Stopped`}</Badge>}
-            {isLow && <Badge tone="warn">{t`Low`}</Badge>}
+            {isLow && <Badge tone="warn">{t`Low balance`}</Badge>}
           </h3>
           <Address copy value={wallet.wallet} />
         </div>

@@ -12,15 +12,14 @@ const QrCode = lazy(() =>
 
 /** The address of a wallet, to send money to. */
 export function TopUpDialog({
-  network,
-  wallet,
+  at,
   onClose,
 }: {
-  network: Network
-  wallet: string
+  at: { network: Network; wallet: string }
   onClose: () => void
 }) {
   const { t } = useLingui()
+  const { network, wallet } = at
   const { name } = network
   const symbols = formatList(network.assets.map(({ symbol }) => symbol))
   return (
@@ -38,7 +37,7 @@ export function TopUpDialog({
         <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-72" />}>
           <QrCode
             className="mx-auto w-full max-w-72 border border-line"
-            label={t`Code for ${wallet}`}
+            label={t`Code for ${at.wallet}`}
             value={wallet}
           />
         </Suspense>

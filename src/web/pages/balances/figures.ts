@@ -1,5 +1,5 @@
 import type { PaymentPage } from '../../api/queries.ts'
-import type { Held } from '../../rpc/read-balances.ts'
+import type { WalletBalance } from '../../rpc/read-balances.ts'
 
 type Row = PaymentPage['payments'][number]
 
@@ -37,7 +37,7 @@ export type Figure = {
 
 /** Undefined where the balance is not known: that is never zero. */
 export function figureOf(
-  held: readonly Held[] | undefined,
+  held: readonly WalletBalance[] | undefined,
   pending: Pending | undefined,
   at: { network: string; wallet: string; asset: string },
 ): Figure | undefined {
