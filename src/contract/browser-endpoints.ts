@@ -22,6 +22,7 @@ import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
+import { BalanceAlertInput } from './wallet.ts'
 
 const challengeId = v.pipe(
   v.string(),
@@ -380,14 +381,7 @@ const rows = {
       signer: address,
     }),
   },
-  balanceAlert: {
-    body: v.strictObject({
-      walletAddress: address,
-      network: networkName,
-      /** In the native currency; null for no alert. */
-      threshold: v.nullable(decimal),
-    }),
-  },
+  balanceAlert: { body: BalanceAlertInput },
   hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
   approval: {
     body: v.strictObject({

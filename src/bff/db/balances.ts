@@ -9,11 +9,14 @@ export async function listAlerts(db: Database): Promise<BalanceAlertRow[]> {
 }
 
 export async function setAlert(db: Database, row: BalanceAlertRow): Promise<void> {
-  const { wallet, network, ...set } = row
+  const { name, threshold, setBy, setAt } = row
   await db
     .insert(balanceAlert)
     .values(row)
-    .onConflictDoUpdate({ target: [balanceAlert.wallet, balanceAlert.network], set })
+    .onConflictDoUpdate({
+      target: [balanceAlert.wallet, balanceAlert.network],
+      set: { name, threshold, setBy, setAt },
+    })
 }
 
 export async function removeAlert(

@@ -4,7 +4,6 @@ import { useState } from 'react'
 import type { BalanceAlert, BalanceWallet } from '#contract/balance-endpoints.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
 import { findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import { useRole } from '../../api/session.ts'
 import { HostedCaps } from '../../payment-flow/form/HostedCaps.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -212,7 +211,7 @@ function FigureList({
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-3 sm:justify-end sm:text-end">
       {network.assets.map((asset) => (
-        <div key={asset.address}>
+        <div className="sm:min-w-28" key={asset.address}>
           <FigureFact asset={asset} figure={figure(asset)} loading={loading} />
         </div>
       ))}

@@ -21,7 +21,10 @@ export function TopUpDialog({
   const { t } = useLingui()
   const { network, wallet } = at
   const { name } = network
-  const symbols = formatList(network.assets.map(({ symbol }) => symbol))
+  const symbols = formatList(
+    network.assets.map(({ symbol }) => symbol),
+    'disjunction',
+  )
   return (
     <Dialog
       description={
