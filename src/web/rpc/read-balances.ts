@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { queryOptions } from '@tanstack/react-query'
 import * as v from 'valibot'
 import { LosslessNumber } from '#contract/json.ts'
 import { chainIdOf, familyOf, type Asset, type Network } from '#contract/network.ts'
@@ -21,27 +20,7 @@ export type NetworkBalances = {
 type Wanted = { wallet: string; asset: Asset }
 
 /** A figure stays for this long: opening a page again within it asks nobody. */
-const FRESH_MS = 60_000
-
-/** @param assets native alone where only an alert is of interest */
-export function networkBalancesQuery(
-  network: Network,
-  wallets: readonly string[],
-  assets: readonly Asset[] = network.assets,
-) {
-  return queryOptions({
-    queryKey: [
-      'networkBalances',
-      network.network,
-      wallets.toSorted(),
-      assets.map(({ address }) => address),
-    ],
-    queryFn: () => readBalances(network, wallets, assets),
-    staleTime: FRESH_MS,
-    // The endpoints have been asked one after the other already.
-    retry: false,
-  })
-}
+export const FRESH_MS = 60_000
 
 /** @throws RpcError when no endpoint answers, or one answers something else */
 export async function readBalances(

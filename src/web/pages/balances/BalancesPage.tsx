@@ -58,7 +58,7 @@ function Wallets() {
   const search = useSearch('balances')
   const { data, error, refetch, isFetching, dataUpdatedAt } = useQuery(balanceWalletsQuery)
   const { data: limits = [] } = useQuery(hostedWalletsQuery)
-  const { pending, complete } = usePending()
+  const { pending, settled, complete } = usePending()
   if (!data)
     return error ? (
       <Card>
@@ -103,6 +103,7 @@ function Wallets() {
               limits={limits.filter((limit) => limit.network === network.network)}
               network={network}
               pending={pending}
+              settled={settled}
               wallets={wallets}
             />
           )
@@ -122,14 +123,17 @@ function isOn({ family, network }: BalanceWallet, of: Network): boolean {
   return family === familyOf(of.network) && (network === null || network === of.network)
 }
 
-/** What open payments take out of the wallets; undefined while that is not known. */
-function usePending(): { pending: Pending | undefined; complete: boolean } {
+/** What open payments take out of the wallets; undefined where that cannot be read. */
+function usePending(): { pending: Pending | undefined; settled: boolean; complete: boolean } {
   const open = { status: OPEN_STATUSES }
-  const { data: sent } = useQuery(newestQuery(ACCOUNT, { ...open, type: 'sent' }, MOST_OPEN))
-  const { data: moved } = useQuery(newestQuery(ACCOUNT, { ...open, type: 'internal' }, MOST_OPEN))
-  if (!sent || !moved) return { pending: undefined, complete: true }
+  const sent = useQuery(newestQuery(ACCOUNT, { ...open, type: 'sent' }, MOST_OPEN))
+  const moved = useQuery(newestQuery(ACCOUNT, { ...open, type: 'internal' }, MOST_OPEN))
+  const settled = !sent.isPending && !moved.isPending
+  if (!sent.data || !moved.data) return { pending: undefined, settled, complete: true }
+  const pages = [sent.data, moved.data]
   return {
-    pending: pendingOutflows([...sent.payments, ...moved.payments]),
-    complete: [sent, moved].every(({ total, payments }) => total <= payments.length),
+    pending: pendingOutflows(pages.flatMap(({ payments }) => payments)),
+    settled,
+    complete: pages.every(({ total, payments }) => total <= payments.length),
   }
 }

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { BalanceAlert, BalanceWallet } from '#contract/balance-endpoints.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
@@ -7,7 +7,7 @@ import { findAsset, nativeAsset, type Asset, type Network } from '#contract/netw
 import { HostedCaps } from '../../payment-flow/form/HostedCaps.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
-import { networkBalancesQuery } from '../../rpc/read-balances.ts'
+import { FRESH_MS, readBalances } from '../../rpc/read-balances.ts'
 import { RpcError } from '../../rpc/call.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -21,7 +21,25 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { AlertDialog } from './AlertDialog.tsx'
-import { figureOf, totalOf, type Figure, type Pending } from './figures.ts'
+import { figureOf, pendingOn, totalOf, type Figure, type Pending } from './figures.ts'
+
+/**
+ * The balances, with the open payments that were known before: a payment that lands between the two
+ * readings makes what is available too small for a moment, never too large. Other open payments are
+ * another reading.
+ */
+function balancesQuery(network: Network, wallets: readonly string[], pending: Pending | undefined) {
+  return queryOptions({
+    queryKey: ['networkBalances', network.network, wallets, pendingOn(network.network, pending)],
+    queryFn: async () => ({
+      ...(await readBalances(network, wallets, network.assets)),
+      pending,
+    }),
+    staleTime: FRESH_MS,
+    // The endpoints have been asked one after the other already.
+    retry: false,
+  })
+}
 
 type NetworkCardProps = {
   network: Network
@@ -29,17 +47,28 @@ type NetworkCardProps = {
   alerts: readonly BalanceAlert[]
   limits: readonly HostedWallet[]
   pending: Pending | undefined
+  /** Whether that is all that will be known of it. */
+  settled: boolean
 }
 
 /** The wallets on one network. What its endpoints do not say is an error of this network alone. */
-export function NetworkCard({ network, wallets, alerts, limits, pending }: NetworkCardProps) {
+export function NetworkCard({
+  network,
+  wallets,
+  alerts,
+  limits,
+  pending,
+  settled,
+}: NetworkCardProps) {
   const addresses = wallets.map(({ wallet }) => wallet)
-  const { data, error, isFetching, isPending, refetch, dataUpdatedAt } = useQuery(
-    networkBalancesQuery(network, addresses),
-  )
+  const { data, error, isFetching, isPending, refetch, dataUpdatedAt } = useQuery({
+    ...balancesQuery(network, addresses, pending),
+    enabled: settled,
+    placeholderData: keepPreviousData,
+  })
   const [alertFor, setAlertFor] = useState<BalanceWallet>()
   const figure = (wallet: string, asset: Asset) =>
-    figureOf(data?.held, pending, { network: network.network, wallet, asset: asset.address })
+    figureOf(data?.held, data?.pending, { network: network.network, wallet, asset: asset.address })
   const alertOf = (wallet: string) => alerts.find((alert) => alert.wallet === wallet)
   return (
     <Card

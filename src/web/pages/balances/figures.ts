@@ -27,6 +27,17 @@ export function pendingOutflows(rows: readonly Row[]): Pending {
   return sums
 }
 
+/** The part of a network, as text: what it is read for again. */
+export function pendingOn(network: string, pending: Pending | undefined): string[] | undefined {
+  return (
+    pending &&
+    [...pending]
+      .filter(([key]) => key.startsWith(`${network} `))
+      .map(([key, atomic]) => `${key} ${atomic}`)
+      .toSorted()
+  )
+}
+
 export type Figure = {
   held: bigint
   /** Undefined where the open payments could not be read. */

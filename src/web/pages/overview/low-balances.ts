@@ -1,7 +1,7 @@
 import { nativeAsset, type Network } from '#contract/network.ts'
 import type { BalanceAlert } from '#contract/balance-endpoints.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { networkBalancesQuery } from '../../rpc/read-balances.ts'
+import { FRESH_MS, readBalances } from '../../rpc/read-balances.ts'
 
 type NamedAlert = BalanceAlert & { name: string }
 
@@ -26,13 +26,14 @@ export async function readLow(
     networks.map(async (network) => {
       const own = alerts.filter((alert) => alert.network === network.network)
       if (own.length === 0) return []
-      const { held } = await queryClient.fetchQuery(
-        networkBalancesQuery(
-          network,
-          own.map(({ wallet }) => wallet),
-          [nativeAsset(network)],
-        ),
-      )
+      const wallets = own.map(({ wallet }) => wallet).toSorted()
+      const { held } = await queryClient.fetchQuery({
+        queryKey: ['lowBalances', network.network, wallets],
+        queryFn: () => readBalances(network, wallets, [nativeAsset(network)]),
+        staleTime: FRESH_MS,
+        // The endpoints have been asked one after the other already.
+        retry: false,
+      })
       return own.flatMap(({ wallet, name, thresholdAtomic }) => {
         const atomic = held.find((each) => each.wallet === wallet)?.atomic
         const threshold = BigInt(thresholdAtomic)
