@@ -19,6 +19,7 @@ const SIGNED_OUT: Readonly<Record<string, State>> = {
   '/verify': 'verify: start',
   '/explore': 'explore: start',
   '/developers': 'developers: signed out',
+  '/balances': 'balances: signed out',
   '/customers': 'customers: signed out',
   '/files': 'files: signed out',
   '/people': 'people: signed out',

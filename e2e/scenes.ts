@@ -314,6 +314,19 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('button', { name: text('Sell a file') }).click()
     await page.getByText(text('HTTPS address')).click()
   },
+  balances: async (page) => {
+    await signIn(page)
+    await page.goto('/balances')
+    await page.getByText(textLike('Block {0}, read <0/>')).nth(1).waitFor()
+  },
+  'balances-top-up': async (page, net) => {
+    await scenes['balances']?.(page, net)
+    await page
+      .getByRole('link', { name: text('Top up') })
+      .first()
+      .click()
+    await page.getByRole('dialog').getByRole('img').waitFor()
+  },
   products: async (page) => {
     await signIn(page)
     await page.goto('/products')

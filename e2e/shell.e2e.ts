@@ -15,6 +15,7 @@ const PATHS = [
   '/products',
   '/invoices',
   '/developers',
+  '/balances',
   '/customers',
   '/files',
   '/people',

@@ -59,6 +59,12 @@ export const STATES = [
   'links: wallet code to share',
   'link: invoice',
 
+  'balances: signed out',
+  'balances: list',
+  'balances: top up',
+  'balances: alert',
+  'balances: out of reach',
+
   'products: signed out',
   'products: list',
   'products: new one',

@@ -23,6 +23,7 @@ import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
+import { BalanceAlertInput } from './wallet.ts'
 
 const challengeId = v.pipe(
   v.string(),
@@ -381,6 +382,7 @@ const rows = {
       signer: address,
     }),
   },
+  balanceAlert: { body: BalanceAlertInput },
   hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
   approval: {
     body: v.strictObject({

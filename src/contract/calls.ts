@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ApiKeyRow, NewApiKeyBody } from './api-key-body.ts'
+import { balanceEndpoints } from './balance-endpoints.ts'
 import { customerEndpoints, profileEndpoints } from './customer-endpoints.ts'
 import { dashboardEndpoints } from './dashboard-endpoints.ts'
 import type { Call } from './endpoint.ts'
@@ -142,6 +143,7 @@ export const proxyCalls = {
   ...productEndpoints,
   ...invoiceEndpoints,
   ...hostedEndpoints,
+  ...balanceEndpoints,
   ...approvalEndpoints,
   ...noteEndpoints,
   ...profileEndpoints,

@@ -30,6 +30,7 @@ export type People = v.InferOutput<typeof People>
 /** Endpoints that change something of the account: the log has an entry for each call. */
 export const AUDITED = [
   'hostedSend',
+  'balanceAlert',
   'transactionSend',
   'paymentReceive',
   'linkCreate',

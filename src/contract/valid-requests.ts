@@ -49,6 +49,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'linkSurplus body': `{"link":"4fJq7Wm2Xr9K","paymentId":"pay_7YqzZ3kVnWc2hXbT9mDfRs"}`,
   'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
   'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,
+  'balanceAlert body': `{"walletAddress":"${EVM}","network":"eip155:1","threshold":0.5}`,
   'hostedSend body': `{"nonce":"${'a'.repeat(32)}","signature":"y"}`,
   'approval body': `{"signer":"${EVM}","operation":{"kind":"create","terms":{"name":"till","scopes":["payment:read"]}}}`,
   'noteRead body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,

@@ -1,6 +1,14 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { boundedText, noNul, publicText, timestamp, wellFormed } from './fields.ts'
+import {
+  boundedText,
+  decimal,
+  networkName,
+  noNul,
+  publicText,
+  timestamp,
+  wellFormed,
+} from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
 import { OWNERSHIP_PROOFS, WALLET_KINDS } from './wallet-owner.ts'
 
@@ -33,6 +41,13 @@ export const NewWallet = v.strictObject({
     noNul(),
     wellFormed(),
   ),
+})
+
+/** For the proxy. `threshold`: of the native currency; null for no alert. */
+export const BalanceAlertInput = v.strictObject({
+  walletAddress: address,
+  network: networkName,
+  threshold: v.nullable(decimal),
 })
 
 /** A wallet that the account owns. `network`: the chain of a contract; null where a key controls the address, on every chain of its family. */

@@ -89,6 +89,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'shell',
       'palette',
       [
+        'balances',
         'checkout',
         'customers',
         'developers',

@@ -120,6 +120,19 @@ export const ofInvoice = (path: string): Cell => ({
 /** What a merchant has beside payments: products, invoices, customers, files, people. */
 export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
   'GET /customers': [{ ...READER, ...plain('/customers') }],
+  'GET /balances': [{ ...READER, ...plain('/balances') }],
+  'GET /balances/alerts': [{ ...READER, ...plain('/balances/alerts') }],
+  // Nobody here has a managed wallet.
+  'POST /balances/alert': [
+    {
+      ...OPERATOR,
+      operator: 'INVALID_PARAMETERS',
+      request: ({ stranger }) => ({
+        path: '/balances/alert',
+        body: { walletAddress: stranger, network: 'eip155:31337', threshold: null },
+      }),
+    },
+  ],
   'GET /products': [{ ...READER, ...plain('/products') }],
   'POST /products': [
     { ...OPERATOR, request: () => ({ path: '/products', body: { ...PRODUCT, name: 'theirs' } }) },

@@ -32,6 +32,7 @@ import { insertTestPayment } from './service-app.ts'
  */
 const RIGHTS: Readonly<Record<string, string>> = {
   'bff.audit_entry': 'SI outcome',
+  'bff.balance_alert': 'SID name set_at set_by threshold',
   'bff.challenge': 'SID',
   'bff.customer_profile': 'SID email labels name note updated_at updated_by words',
   'bff.file_purchase': 'SI delivered_at downloads reported_at sending_until',

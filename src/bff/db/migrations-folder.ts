@@ -8,6 +8,11 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
  */
 const RIGHTS: RuntimeRights = {
   audit_entry: { insert: true, update: ['outcome'] },
+  balance_alert: {
+    insert: true,
+    update: ['name', 'threshold', 'set_by', 'set_at'],
+    delete: true,
+  },
   challenge: { insert: true, delete: true },
   customer_profile: {
     insert: true,

@@ -414,6 +414,23 @@ export const auditEntry = bff.table('audit_entry', {
   outcome: text(),
 })
 
+/** Below which balance of the native currency people are warned about a managed wallet. */
+export const balanceAlert = bff.table(
+  'balance_alert',
+  {
+    wallet: text().notNull(),
+    network: text().notNull(),
+    /** As the wallet was called then: alerts are read without the service. */
+    name: text().notNull(),
+    /** Atomic units. */
+    threshold: numeric({ precision: 78, scale: 0, mode: 'bigint' }).notNull(),
+    /** The operator's wallet. */
+    setBy: text().notNull(),
+    setAt: at('set_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.wallet, t.network] })],
+)
+
 /** A payment that an operator may make from a managed wallet, and its outcome. */
 export const hostedIntent = bff.table(
   'hosted_intent',

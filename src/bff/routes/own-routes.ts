@@ -30,6 +30,7 @@ import {
   fileUpdate,
   fileWithdraw,
 } from './files.ts'
+import { balanceAlert, balanceAlerts, balanceWallets } from './balances.ts'
 import { hostedIntent } from './hosted-intent.ts'
 import {
   invoiceCustomers,
@@ -269,6 +270,9 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   hostedWallets,
   hostedIntent,
   hostedSend,
+  balanceWallets,
+  balanceAlerts,
+  balanceAlert,
   approval,
   noteRead,
   noteWrite,

@@ -46,6 +46,10 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/customers/CustomerPage.tsx').then((module) => ({
       default: module.CustomerPage,
     })),
+  balances: () =>
+    import('../pages/balances/BalancesPage.tsx').then((module) => ({
+      default: module.BalancesPage,
+    })),
   developers: () =>
     import('../pages/developers/DevelopersPage.tsx').then((module) => ({
       default: module.DevelopersPage,
@@ -79,6 +83,7 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   payment: ['payment', 'payment-view', 'paying'],
   customers: ['customers'],
   customer: ['customers', 'payment-view'],
+  balances: ['balances', 'paying'],
   developers: ['developers', 'paying'],
   verify: ['verify', 'paying'],
   explore: ['explore', 'paying'],

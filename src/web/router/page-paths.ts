@@ -18,6 +18,7 @@ export const pagePaths = {
   payment: '/payments/:paymentId',
   customers: '/customers',
   customer: '/customers/:walletAddress',
+  balances: '/balances',
   developers: '/developers',
   verify: '/verify',
   explore: '/explore',

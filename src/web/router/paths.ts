@@ -47,6 +47,8 @@ export const routes = {
       refundOf: spelled(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/),
       /** An address or a configured symbol; native otherwise. */
       asset: text(64),
+      /** For operators: the managed wallet that pays. */
+      from: text(64),
       /** A payment already begun in this browser: its page is this one until it is done. */
       payment: text(40),
     }),
@@ -101,6 +103,8 @@ export const routes = {
     search: v.object({ q: text(100), sort: choice(['last', 'first', 'payments']) }),
   },
   customer: { title: msg`Customer`, search: v.object({}) },
+  /** `wallet` on `network`: where money is to be sent. */
+  balances: { title: msg`Balances`, search: v.object({ wallet: text(64), network: text(64) }) },
   developers: {
     title: msg`Developers`,
     search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }),

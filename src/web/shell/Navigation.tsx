@@ -59,6 +59,14 @@ const items: readonly {
     merchantOnly: true,
     least: 'viewer',
   },
+  {
+    to: pathTo('balances', {}),
+    label: msg`Balances`,
+    icon: 'wallet',
+    pages: ['balances'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   {
     to: pathTo('verify', {}),

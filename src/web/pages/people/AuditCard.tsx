@@ -15,6 +15,7 @@ import { auditQuery } from './people-queries.ts'
 
 const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   hostedSend: msg`Managed payment`,
+  balanceAlert: msg`Balance alert`,
   transactionSend: msg`Payment or refund`,
   paymentReceive: msg`Proof settled`,
   linkCreate: msg`Link created`,

@@ -250,7 +250,14 @@ const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
 }
 
 /** Pays from a wallet whose key the payment service holds. The operator signs exactly what is shown; the service does the rest. */
-export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }) {
+export function HostedCheckout({
+  wallets,
+  from,
+}: {
+  wallets: readonly HostedWallet[]
+  /** The wallet to begin with, where it is one of these. */
+  from: { wallet: string | undefined; network: string | undefined }
+}) {
   const { t } = useLingui()
   const hosted = useHosted()
   const { state } = hosted
@@ -274,6 +281,12 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
       {state.step === 'form' && (
         <HostedForm
           field={state.field}
+          first={Math.max(
+            0,
+            wallets.findIndex(
+              ({ wallet, network }) => wallet === from.wallet && network === from.network,
+            ),
+          )}
           onPrepare={hosted.prepare}
           start={hosted.typed}
           userError={state.userError}

@@ -31,6 +31,7 @@ import {
   readRecipient,
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
+import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
 import type { RefusedField } from './machine.ts'
@@ -51,6 +52,8 @@ export type HostedFormProps = {
   wallets: readonly HostedWallet[]
   /** What was typed before: what is refused or changed stays in the form. */
   start: HostedFields | undefined
+  /** Which of the wallets is chosen at first. */
+  first: number
   userError: UserError | null
   field: RefusedField | undefined
   onPrepare: (order: HostedOrder, fields: HostedFields) => void
@@ -67,11 +70,18 @@ const EMPTY: HostedFields = {
 }
 
 /** The managed wallet to pay from, the recipient, and the amount. */
-export function HostedForm({ wallets, start, userError, field, onPrepare }: HostedFormProps) {
+export function HostedForm({
+  wallets,
+  start,
+  first,
+  userError,
+  field,
+  onPrepare,
+}: HostedFormProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<HostedFields>({
-    defaultValues: start ?? EMPTY,
+    defaultValues: start ?? { ...EMPTY, source: String(first) },
     // Of an earlier try: the banner above says what to do.
     ...(field &&
       userError && {
@@ -144,7 +154,7 @@ export function HostedForm({ wallets, start, userError, field, onPrepare }: Host
         />
         <Field
           aside={<Held asset={asset} funds={funds} />}
-          hint={<Caps asset={asset} wallet={chosen} />}
+          hint={<HostedCaps asset={asset} wallet={chosen} />}
           label={t`From the managed wallet`}
         >
           <Select {...register('source')}>
@@ -297,28 +307,6 @@ function SubmitOrSign({ network, signer }: { network: Network; signer: string | 
       <Trans>Review payment</Trans>
     </Button>
   )
-}
-
-function Caps({ wallet, asset }: { wallet: HostedWallet; asset: Asset }) {
-  const { decimals, symbol } = asset
-  return (
-    <Trans>
-      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a
-      payment; <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
-      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} /> left within 24
-      hours.
-    </Trans>
-  )
-}
-
-function dayLeft({ maxPerDayAtomic, spentAtomic }: HostedWallet): bigint {
-  const left = BigInt(maxPerDayAtomic) - BigInt(spentAtomic)
-  return left < 0n ? 0n : left
-}
-
-function leftOf(wallet: HostedWallet): bigint {
-  const [day, payment] = [dayLeft(wallet), BigInt(wallet.maxPerPaymentAtomic)]
-  return day < payment ? day : payment
 }
 
 function labelOf(
