@@ -16,8 +16,9 @@ import { insertTestPayment } from '#testing/service-app.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import { createBff, type RunningBff } from '../bff.ts'
 import { insertContact } from '../db/contacts.ts'
-import { deleteOldMail } from '../db/mail.ts'
+import { deleteOldMail, findMailAddress } from '../db/mail.ts'
 import { mailCursor, mailMessage } from '../db/mail-schema.ts'
+import { removeRole } from '../db/people.ts'
 import { walletRole } from '../db/schema.ts'
 import { renderMail } from './render.ts'
 import { MailTransport } from './transport.ts'
@@ -220,6 +221,17 @@ describe('an address', () => {
     expect((await save(browser, { address })).status).toBe(400)
   })
 
+  test('is deleted with the role of its person', async () => {
+    const { db } = fixture.bff.context
+    const { wallet } = await subscriber(MAIL_KINDS)
+    await owner.browser.signIn(owner.wallet)
+    const removed = await owner.browser.post('/api/people/remove', {
+      walletAddress: wallet.address,
+    })
+    expect(removed.status, removed.text).toBe(200)
+    expect(await findMailAddress(db, wallet.address)).toBeUndefined()
+  })
+
   test('that is deleted, or changed, is sent nothing more', async () => {
     const [kept, deleted, changed] = [
       await subscriber(['payment_confirmed']),
@@ -281,11 +293,7 @@ describe('an event', () => {
     await pay()
     const offered = server.offered
     await expect.poll(() => server.offered, PATIENT).toBeGreaterThan(offered)
-    await owner.browser.signIn(owner.wallet)
-    const removed = await owner.browser.post('/api/people/remove', {
-      walletAddress: lost.wallet.address,
-    })
-    expect(removed.status, removed.text).toBe(200)
+    await removeRole(fixture.bff.context.db, lost.wallet.address)
     server.answer = () => 250
     ahead += 61_000
     await pay()
@@ -348,7 +356,7 @@ describe('an event', () => {
         PATIENT,
       )
       .toEqual([
-        'A webhook delivery failed',
+        'Webhook delivery failed',
         'Refund failed: 0.01 ETH',
         'Unmatched payment: 0.01 ETH',
       ])

@@ -25,7 +25,7 @@ const TITLES: Readonly<Record<MailKind, string>> = {
   undelivered: msg({ message: 'Paid, not delivered: {amount} {symbol}' }),
   refund_request: msg({ message: 'Refund requested: {amount} {symbol}' }),
   refund_failed: msg({ message: 'Refund failed: {amount} {symbol}' }),
-  webhook_dead: msg({ message: 'A webhook delivery failed' }),
+  webhook_dead: msg({ message: 'Webhook delivery failed' }),
 }
 const DIGEST = msg({ message: '{total} events' })
 const MORE = msg({ message: 'And {more} more.' })
@@ -33,16 +33,16 @@ const CODE = msg({ message: 'Confirm your e-mail address' })
 const CODE_BODY = msg({
   message: 'Your code is {code}. Enter it in Settings within an hour.',
 })
-const CODE_UNKNOWN = msg({ message: 'If you did not request it, ignore this e-mail.' })
+const CODE_UNKNOWN = msg({ message: 'Not you? Ignore this e-mail.' })
 const PAYER = msg({ message: 'Payer: {sender}' })
 const NETWORK = msg({ message: 'Network: {network}' })
 const UNSUBSCRIBE = msg({ message: 'Stop these e-mails: {url}' })
 
 /** The page that a person opens to stop e-mails, and what it says afterwards. */
 export const UNSUBSCRIBE_WORDS = {
-  question: msg({ message: 'Stop all e-mails to this address?' }),
+  question: msg({ message: 'Stop all e-mails?' }),
   button: msg({ message: 'Stop e-mails' }),
-  done: msg({ message: 'No more e-mails are sent to this address.' }),
+  done: msg({ message: 'You get no more e-mails.' }),
 }
 
 /**

@@ -69,7 +69,7 @@ export const mailWrite: OwnRule<'mailWrite'> = async ({ context, visitor, body }
   return { value: await readSettings(context, wallet) }
 }
 
-/** In the session of the person: who only reads the mailbox of somebody else confirms nothing for them. */
+/** In the session of the person: who reads the mailbox of another person confirms nothing for them. */
 export const mailConfirm: OwnRule<'mailConfirm'> = async ({ context, visitor, body }) => {
   const wallet = personOf(visitor)
   context.budgets.spendNote(visitor.address)
