@@ -407,9 +407,9 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  ...MERCHANT_CELLS,
   // It ends the session that asks, so it is asked last.
   'DELETE /session': [{ ...ANYBODY, ...plain('/session') }],
-  ...MERCHANT_CELLS,
 }
 
 const SERVICE: readonly Endpoint[] = Object.values(endpoints)

@@ -17,7 +17,7 @@ import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-brow
 import { createBff, type RunningBff } from '../bff.ts'
 import { insertContact } from '../db/contacts.ts'
 import { deleteOldMail, findMailAddress } from '../db/mail.ts'
-import { mailCursor, mailMessage } from '../db/mail-schema.ts'
+import { mailCursor, mailItem, mailMessage } from '../db/mail-schema.ts'
 import { removeRole } from '../db/people.ts'
 import { walletRole } from '../db/schema.ts'
 import { renderMail } from './render.ts'
@@ -137,11 +137,14 @@ async function untilRead(): Promise<void> {
   await expect.poll(isRead, PATIENT).toBe(true)
 }
 
-/** Everything up to now is sent: messages go in the order of their making. */
-async function untilSent(): Promise<void> {
+/** Everything up to now is sent, but for what waits for a digest. */
+async function untilSent({ digests = false } = {}): Promise<void> {
   await untilRead()
   const { db } = fixture.bff.context
-  await expect.poll(() => db.$count(mailMessage, eq(mailMessage.state, 'pending')), PATIENT).toBe(0)
+  const isSent = async () =>
+    (digests || (await db.$count(mailItem, isNull(mailItem.messageId))) === 0) &&
+    (await db.$count(mailMessage, eq(mailMessage.state, 'pending'))) === 0
+  await expect.poll(isSent, PATIENT).toBe(true)
 }
 
 async function pay(status: 'confirmed' | 'failed' = 'confirmed'): Promise<string> {
@@ -356,9 +359,9 @@ describe('an event', () => {
         PATIENT,
       )
       .toEqual([
-        'Webhook delivery failed',
         'Refund failed: 0.01 ETH',
         'Unmatched payment: 0.01 ETH',
+        'Webhook delivery failed',
       ])
     // The lists are read again: what is still in them was sent.
     ahead += 61_000
@@ -512,7 +515,8 @@ describe('the link in each e-mail', () => {
 test('of 60 payments in a minute a person gets at most six e-mails, and the rest in one after ten minutes', async () => {
   const person = await subscriber(['payment_confirmed'])
   for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: 10 }, () => pay()))
-  await untilSent()
+  await expect.poll(() => newsTo(person.address).length, PATIENT).toBeGreaterThan(0)
+  await untilSent({ digests: true })
   const mails = () => newsTo(person.address)
   const eventsIn = ({ mail }: ReceivedMail) =>
     Number(/^(\d+) events$/.exec(mail.subject ?? '')?.[1] ?? 1)
