@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { DOWNLOAD_PATH, FILE_PATH } from '#contract/file-endpoints.ts'
+import { UNSUBSCRIBE_PATH } from '#contract/mail-endpoints.ts'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -13,6 +14,7 @@ import { refusal } from './http/guard.ts'
 import { commonHeaders, preflightHeaders } from './http/headers.ts'
 import { replyProblem } from './http/reply.ts'
 import { mountEndpoint, mountOwnEndpoint } from './routes/mount-endpoint.ts'
+import { mountUnsubscribe } from './routes/mail.ts'
 import { mountFiles } from './routes/mount-files.ts'
 import { mountEvents } from './routes/mount-events.ts'
 import { ownRoutes } from './routes/own-routes.ts'
@@ -60,6 +62,7 @@ export function createApp(context: ProxyContext, { metrics, readiness }: Parts):
   })
   // Before the rules for pages: programs and links of other sites read files here, and no cookie counts.
   mountFiles(app, context)
+  mountUnsubscribe(app, context)
   app.use('/api/*', (c, next) => {
     const reason = refusal(factsOf(c), context.config.allowedOrigins)
     // A preflight asks on behalf of a request that will bring the rest.
@@ -108,6 +111,8 @@ function knownPaths({ config }: Pick<ProxyContext, 'config'>): { method: string;
     })),
     ...(config.files ? [FILE_PATH, DOWNLOAD_PATH] : []).map((path) => ({ method: 'GET', path })),
     { method: 'GET', path: EVENTS_PATH },
+    { method: 'GET', path: UNSUBSCRIBE_PATH },
+    { method: 'POST', path: UNSUBSCRIBE_PATH },
     { method: 'GET', path: '/health/live' },
     { method: 'GET', path: '/health/ready' },
   ]

@@ -15,6 +15,7 @@ import { deleteExpiredChallenges } from './db/challenges.ts'
 import { deleteExpiredTickets } from './db/files.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
+import { deleteOldMail } from './db/mail.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
@@ -22,6 +23,7 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { createReadiness } from './health.ts'
 import { createLog } from './config/log.ts'
+import { Mailer } from './mail/mailer.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Rates } from './rates/rates.ts'
@@ -47,6 +49,8 @@ export type Overrides = {
   logTo?: DestinationStream
   beatMs?: number
   ringCapacity?: number
+  /** How often events and e-mails are looked at. */
+  mailEveryMs?: number
 }
 
 /** Opens the store, connects to the service's events, and serves. Disposing it stops accepting, finishes what is under way, and closes all. */
@@ -125,6 +129,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     throw error
   }
   hub.start()
+  const mailer = config.mail && new Mailer(context, config.mail, overrides.mailEveryMs)
+  mailer?.start()
   const stopping = new AbortController()
   void warnOfUnowned(context, stopping.signal)
   const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
@@ -141,6 +147,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       clearInterval(cleaner)
       streams.stop()
       hub.stop()
+      await mailer?.stop()
       await server.stop(DRAIN_MS)
       await internal?.stop(0)
       upstream.close()
@@ -160,6 +167,7 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteUnpaidContacts(context.db, context.now())
     await deleteExpiredTickets(context.db, context.now())
     await settleLostDeliveries(context)
+    await deleteOldMail(context.db, context.now())
   } catch (error) {
     context.log.warn({ err: error }, 'expired rows could not be removed')
   }

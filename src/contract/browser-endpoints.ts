@@ -19,6 +19,7 @@ import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
 import { MOST_IMAGE_BYTES } from './image.ts'
 import { INVOICE_STATES } from './invoice-state.ts'
 import { day, InvoiceLine, MOST_LINES } from './invoice.ts'
+import { mailRows } from './mail-rows.ts'
 import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
@@ -441,6 +442,8 @@ const rows = {
   auditRead: {
     body: v.pipe(v.unknown(), noArray, v.strictObject({ before: v.optional(auditId) })),
   },
+  ...mailRows,
+  mailDelete: { body: nothing },
   sessionEndOthers: { body: nothing },
   relay: { body: RelayInput },
 } as const satisfies Rows

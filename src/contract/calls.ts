@@ -11,6 +11,7 @@ import { hostedEndpoints } from './hosted-endpoints.ts'
 import { approvalEndpoints } from './approval.ts'
 import { invoiceEndpoints } from './invoice-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
+import { mailEndpoints } from './mail-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
@@ -149,6 +150,7 @@ export const proxyCalls = {
   ...profileEndpoints,
   ...peopleEndpoints,
   ...fileEndpoints,
+  ...mailEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', response: RelayReply },
 } as const satisfies Record<string, Required<Call>>

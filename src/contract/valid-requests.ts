@@ -74,5 +74,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'peopleChange body': `{"walletAddress":"${EVM}","role":"viewer"}`,
   'peopleRemove body': `{"walletAddress":"${EVM}"}`,
   'auditRead body': '{"before":"1"}',
+  'mailWrite body': '{"address":"ana@example.com","language":"en","kinds":["payment_confirmed"]}',
+  'mailConfirm body': '{"code":"12345678"}',
   'relay body': '{"method":"GET","url":"https://shop.example/a","headers":[]}',
 }

@@ -66,6 +66,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       'hosted',
       'links',
       'files',
+      'mail',
       'routes',
     ],
   },

@@ -287,5 +287,27 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
       request: ({ viewer }) => ({ path: '/people/remove', body: { walletAddress: viewer } }),
     },
   ],
+  'GET /mail': [{ ...READER, ...plain('/mail') }],
+  // For each person's own address; this proxy sends no e-mails.
+  'POST /mail': [
+    {
+      ...READER,
+      viewer: 'SERVICE_UNAVAILABLE',
+      operator: 'SERVICE_UNAVAILABLE',
+      request: () => ({
+        path: '/mail',
+        body: { address: 'ana@example.com', language: 'en', kinds: [] },
+      }),
+    },
+  ],
+  'POST /mail/confirm': [
+    {
+      ...READER,
+      viewer: 'INVALID_PARAMETERS',
+      operator: 'INVALID_PARAMETERS',
+      request: () => ({ path: '/mail/confirm', body: { code: '12345678' } }),
+    },
+  ],
+  'POST /mail/delete': [{ ...READER, request: () => ({ path: '/mail/delete', body: {} }) }],
   'POST /audit-log/read': [{ ...OWNER, request: () => ({ path: '/audit-log/read', body: {} }) }],
 }

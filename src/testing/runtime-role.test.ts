@@ -47,6 +47,11 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.invoice_numbering': 'SI last prefix',
   'bff.link_key': 'SI',
   'bff.link_payment': 'SID arrival payment_id session_id status',
+  'bff.mail_address':
+    'SID address code code_attempts code_expires_at confirmed_at kinds language unsubscribe_token updated_at',
+  'bff.mail_cursor': 'SI events_at lists_at position',
+  'bff.mail_item': 'SID message_id',
+  'bff.mail_message': 'SID attempts failure next_attempt_at state',
   'bff.payment_contact': 'SID',
   'bff.payment_link': 'SI withdrawn_at',
   'bff.payment_note': 'SI labels note reconciled_at updated_at updated_by',

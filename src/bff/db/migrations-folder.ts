@@ -71,6 +71,28 @@ const RIGHTS: RuntimeRights = {
     update: ['session_id', 'payment_id', 'status', 'arrival'],
     delete: true,
   },
+  mail_address: {
+    insert: true,
+    update: [
+      'address',
+      'language',
+      'kinds',
+      'code',
+      'code_expires_at',
+      'code_attempts',
+      'confirmed_at',
+      'unsubscribe_token',
+      'updated_at',
+    ],
+    delete: true,
+  },
+  mail_cursor: { insert: true, update: ['position', 'events_at', 'lists_at'] },
+  mail_item: { insert: true, update: ['message_id'], delete: true },
+  mail_message: {
+    insert: true,
+    update: ['state', 'attempts', 'next_attempt_at', 'failure'],
+    delete: true,
+  },
   payment_contact: { insert: true, delete: true },
   payment_link: { insert: true, update: ['withdrawn_at'] },
   payment_note: {

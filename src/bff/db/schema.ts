@@ -23,7 +23,8 @@ import type { Role } from '#contract/role.ts'
  */
 export const bff = pgSchema('bff')
 
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
+export const at = (name: string) =>
+  timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
 
 /**
  * A text issued for signing. It is deleted before its signature is checked: it counts once, with

@@ -55,6 +55,7 @@ import {
   linkWithdraw,
   shortLinkCreate,
 } from './links.ts'
+import { mailConfirm, mailDelete, mailRead, mailWrite } from './mail.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import {
   auditRead,
@@ -298,4 +299,8 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   fileDelete,
   fileOpen,
   fileDownload,
+  mailRead,
+  mailWrite,
+  mailConfirm,
+  mailDelete,
 }

@@ -66,6 +66,10 @@ export const ACCESS: {
   webhookList: 'viewer',
   webhookDeliveries: 'viewer',
   fileList: 'viewer',
+  mailRead: 'viewer',
+  mailWrite: 'viewer',
+  mailConfirm: 'viewer',
+  mailDelete: 'viewer',
 
   linkCreate: 'operator',
   profileWrite: 'operator',
