@@ -443,7 +443,6 @@ const rows = {
     body: v.pipe(v.unknown(), noArray, v.strictObject({ before: v.optional(auditId) })),
   },
   ...mailRows,
-  mailDelete: { body: nothing },
   sessionEndOthers: { body: nothing },
   relay: { body: RelayInput },
 } as const satisfies Rows

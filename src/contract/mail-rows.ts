@@ -24,4 +24,5 @@ export const mailRows = {
       code: v.pipe(v.string(), v.regex(/^[0-9]{8}$/, 'Expected 8 digits.')),
     }),
   },
+  mailDelete: { body: v.strictObject({}) },
 } as const
