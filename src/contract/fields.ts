@@ -52,7 +52,13 @@ export const networkName = v.pipe(
 )
 
 /** An asset as a caller names it: an address, or a symbol, which need not be in Latin letters. */
-export const assetName = v.pipe(boundedText(64), logged())
+/** Nothing that could be a key in the wrong place is in the request log. */
+const shownAsset = v.pipe(
+  v.string(),
+  v.regex(/^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[A-Za-z0-9.]{1,12})$/),
+  logged(),
+)
+export const assetName = v.pipe(boundedText(64), loggedAs(shownAsset))
 
 /** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
 export const decimal = v.pipe(

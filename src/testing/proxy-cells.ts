@@ -154,7 +154,7 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
   ],
   'POST /invoices/list': [{ ...READER, request: () => ({ path: '/invoices/list', body: {} }) }],
   'POST /invoices/read': [{ ...ofInvoice('/read'), ...READER }],
-  'GET /invoices/customers': [{ ...READER, ...plain('/invoices/customers') }],
+  'GET /invoices/customers': [{ ...OPERATOR, ...plain('/invoices/customers') }],
   'POST /invoices': [{ ...OPERATOR, request: () => ({ path: '/invoices', body: INVOICE }) }],
   'POST /invoices/delete': [
     { ...OPERATOR, request: ({ draft }) => ({ path: '/invoices/delete', body: { id: draft } }) },

@@ -35,6 +35,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.balance_alert': 'SID name set_at set_by threshold',
   'bff.challenge': 'SID',
   'bff.customer_profile': 'SID email labels name note updated_at updated_by words',
+  'bff.file_presenter': 'SI asked_at presenter',
   'bff.file_purchase': 'SI delivered_at downloads reported_at sending_until',
   'bff.file_sale':
     'SID content credential file_name mime_type name ranges size source source_id withdrawn_at',
@@ -46,7 +47,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.invoice_customer': 'SID used_at',
   'bff.invoice_numbering': 'SI last prefix',
   'bff.link_key': 'SI',
-  'bff.link_payment': 'SID arrival payment_id session_id status',
+  'bff.link_payment': 'SID arrival checked_at payment_id session_id status',
   'bff.mail_address':
     'SID address code code_attempts code_expires_at confirmed_at kinds language unsubscribe_token updated_at',
   'bff.mail_cursor': 'SI events_at lists_at position',

@@ -14,6 +14,7 @@ import {
 } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import {
+  filePresenter,
   filePurchase,
   fileSale,
   fileTicket,
@@ -110,6 +111,28 @@ export async function insertPurchase(db: Database, purchase: NewPurchase): Promi
     .insert(filePurchase)
     .values({ ...purchase, downloads: 0 })
     .onConflictDoNothing()
+}
+
+/**
+ * Notes who presented the proof of a payment. @returns who did so first, by the time of their request
+ */
+export async function notePresenter(
+  db: Database,
+  row: typeof filePresenter.$inferInsert,
+): Promise<string | undefined> {
+  const earlier = sql`excluded.asked_at < ${filePresenter.askedAt}`
+  const [kept] = await db
+    .insert(filePresenter)
+    .values(row)
+    .onConflictDoUpdate({
+      target: filePresenter.paymentId,
+      set: {
+        presenter: sql`case when ${earlier} then excluded.presenter else ${filePresenter.presenter} end`,
+        askedAt: sql`least(excluded.asked_at, ${filePresenter.askedAt})`,
+      },
+    })
+    .returning({ presenter: filePresenter.presenter })
+  return kept?.presenter
 }
 
 /** The payments of a file's links that are paid and are no purchase yet, oldest first. */

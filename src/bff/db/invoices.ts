@@ -46,6 +46,8 @@ export type InvoiceSearch = {
   today: string
   state: InvoiceState | undefined
   q: string | undefined
+  /** Whether `q` may find e-mail addresses. */
+  withEmails: boolean
   before: bigint | undefined
   limit: number
 }
@@ -53,7 +55,7 @@ export type InvoiceSearch = {
 /** Newest first. */
 export async function listInvoices(
   db: Database,
-  { today, state, q, before, limit }: InvoiceSearch,
+  { today, state, q, withEmails, before, limit }: InvoiceSearch,
 ): Promise<FoundInvoice[]> {
   const part = q === undefined ? undefined : `%${q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
   return selectFound(db, today)
@@ -66,7 +68,7 @@ export async function listInvoices(
           : or(
               ilike(invoice.number, part),
               ilike(invoiceCustomer.name, part),
-              ilike(invoiceCustomer.email, part),
+              withEmails ? ilike(invoiceCustomer.email, part) : undefined,
             ),
       ),
     )
@@ -82,7 +84,7 @@ export async function findInvoice(
   return (await selectFound(db, today).where(eq(invoice.id, id)))[0]
 }
 
-/** The links of invoices whose payments may still change. */
+/** The links of invoices whose payments may still change; those that were asked for longest ago first. */
 export async function unpaidLinks(
   db: Database,
   { now, limit }: { now: Date; limit: number },
@@ -92,9 +94,10 @@ export async function unpaidLinks(
     .from(linkPayment)
     .innerJoin(invoice, eq(invoice.linkId, linkPayment.linkId))
     .where(mayChange(now))
-    .orderBy(desc(linkPayment.createdAt))
+    .groupBy(linkPayment.linkId)
+    .orderBy(sql`min(coalesce(${linkPayment.checkedAt}, 'epoch'))`)
     .limit(limit)
-  return [...new Set(rows.map(({ linkId }) => linkId))]
+  return rows.map(({ linkId }) => linkId)
 }
 
 /** The payments that landed or are on their way, by link: final ones first, in the order of arrival. */
@@ -173,13 +176,16 @@ export async function replaceDraft(
   { id, fields, customer }: Pick<Draft, 'id' | 'fields' | 'customer'>,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
+    const draft = and(eq(invoice.id, id), eq(invoice.state, 'draft'))
+    // First: nothing of the customer is kept where the draft is gone.
+    const [found] = await tx.select({ id: invoice.id }).from(invoice).where(draft).for('update')
+    if (!found) return false
     const customerId = customer && (await putCustomer(tx, customer))
-    const rows = await tx
+    await tx
       .update(invoice)
       .set({ ...fields, customerId })
-      .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
-      .returning({ id: invoice.id })
-    return rows.length > 0
+      .where(draft)
+    return true
   })
 }
 

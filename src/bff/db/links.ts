@@ -111,19 +111,33 @@ export function mayChange(now: Date) {
   )
 }
 
-/** Payments of links whose status may still change, oldest first. */
-export async function unsettledPayments(
+/**
+ * Payments of links whose status may still change, for the service to be asked. Those that were asked
+ * for longest ago come first: however many there are, each has its turn.
+ */
+export async function takeUnsettledPayments(
   db: Database,
   linkIds: readonly string[],
   limits: { now: Date; most: number },
 ): Promise<LinkPaymentRow[]> {
   if (linkIds.length === 0) return []
-  return db
+  const rows = await db
     .select()
     .from(linkPayment)
     .where(and(inArray(linkPayment.linkId, [...linkIds]), mayChange(limits.now)))
-    .orderBy(linkPayment.createdAt)
+    .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
     .limit(limits.most)
+  if (rows.length > 0)
+    await db
+      .update(linkPayment)
+      .set({ checkedAt: limits.now })
+      .where(
+        inArray(
+          linkPayment.id,
+          rows.map(({ id }) => id),
+        ),
+      )
+  return rows
 }
 
 /**
@@ -238,6 +252,7 @@ export async function allocateLinkUse(
       status: 'building',
       arrival: null,
       createdAt: now,
+      checkedAt: null,
     }
     await tx.insert(linkPayment).values(row)
     return row

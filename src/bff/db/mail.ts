@@ -32,9 +32,16 @@ export async function findMailAddress(
 export async function writeMailAddress(
   db: Database,
   row: MailAddressRow,
-  { sendCode }: { sendCode: boolean },
-): Promise<void> {
-  await db.transaction(async (tx) => {
+  { sendCode, mostCodes, since }: { sendCode: boolean; mostCodes: number; since: Date },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    if (sendCode) {
+      // Requests at once wait for each other, so that each counts the codes of those before it.
+      for (const name of [`wallet ${row.wallet}`, `address ${hashAddress(row.address)}`].toSorted())
+        await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`mail ${name}`}, 0))`)
+      const { wallet, address } = row
+      if ((await countCodes(tx, { wallet, address, since })) >= mostCodes) return false
+    }
     const { wallet: _, unsubscribeToken: __, ...changed } = row
     await tx
       .insert(mailAddress)
@@ -42,11 +49,12 @@ export async function writeMailAddress(
       .onConflictDoUpdate({ target: mailAddress.wallet, set: changed })
     if (sendCode)
       await tx.insert(mailMessage).values(newMessage(row, { kind: 'code', at: row.updatedAt }))
+    return true
   })
 }
 
 /** Codes that were queued since then for this person, or by anybody for this address. */
-export async function countCodes(
+async function countCodes(
   db: Database,
   { wallet, address, since }: { wallet: string; address: string; since: Date },
 ): Promise<number> {

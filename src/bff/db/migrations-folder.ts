@@ -19,6 +19,7 @@ const RIGHTS: RuntimeRights = {
     update: ['name', 'email', 'labels', 'note', 'words', 'updated_by', 'updated_at'],
     delete: true,
   },
+  file_presenter: { insert: true, update: ['presenter', 'asked_at'] },
   file_purchase: {
     insert: true,
     update: ['sending_until', 'delivered_at', 'reported_at', 'downloads'],
@@ -68,7 +69,7 @@ const RIGHTS: RuntimeRights = {
   link_key: { insert: true },
   link_payment: {
     insert: true,
-    update: ['session_id', 'payment_id', 'status', 'arrival'],
+    update: ['session_id', 'payment_id', 'status', 'arrival', 'checked_at'],
     delete: true,
   },
   mail_address: {

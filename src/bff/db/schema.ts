@@ -239,6 +239,8 @@ export const linkPayment = bff.table(
     /** The first payment of the link that was seen on its chain has 1; null until then. */
     arrival: integer(),
     createdAt: at('created_at').notNull(),
+    /** When the service was last asked for it. */
+    checkedAt: at('checked_at'),
   },
   (t) => [
     index('link_payment_link').on(t.linkId, t.status),
@@ -358,6 +360,14 @@ export const filePurchase = bff.table(
 )
 
 /** A download that one request may read. Reading it deletes the row. */
+/** Who presented the proof of a payment first: it is public once it is on the chain. */
+export const filePresenter = bff.table('file_presenter', {
+  paymentId: text().primaryKey(),
+  /** An HMAC of the network address, by a key of the file. */
+  presenter: text().notNull(),
+  askedAt: at('asked_at').notNull(),
+})
+
 export const fileTicket = bff.table(
   'file_ticket',
   {

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSigner, wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch'
+import { notePresenter } from '#bff/db/files.ts'
 import { filePurchase, fileSale, fileTicket } from '#bff/db/schema.ts'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { FileBody } from '#contract/file-endpoints.ts'
@@ -222,6 +223,18 @@ async function buyer(version: Version = 'v2') {
       return browser
     },
   }
+}
+
+/** The proof of somebody else, from another network address. @returns the status of the answer */
+function presentFrom(localAddress: string, file: FileBody, proof: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { [HEADER.v2]: proof }
+    const asking = request(addressOf(file), { localAddress, headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    asking.on('error', reject).end()
+  })
 }
 
 const ticketFor = (browser: TestBrowser, { code }: FileBody) =>
@@ -551,7 +564,7 @@ describe('a program', () => {
 
   test('that paid for a source that then fails is in the inbox, and gets the file with the same proof', async () => {
     const file = await create()
-    const { buy, present } = await buyer()
+    const { buy, present, proof } = await buyer()
     const before = await balance()
     source.answer = afterProbe((_, response) => void response.writeHead(500).end())
     const failed = await buy(file)
@@ -563,11 +576,23 @@ describe('a program', () => {
     expect(await inbox()).toContain(row?.paymentId)
     expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1 })
     source.answer = serveRanges
+    // By now everybody can read the proof on the chain.
+    expect(await presentFrom('127.0.0.2', file, proof())).toBe(409)
     const served = await present(file)
     expect([served.status, await served.text()]).toEqual([200, CONTENT])
     await delivered(file)
     expect(await inbox()).not.toContain(row?.paymentId)
     expect(await balance()).toBe(before + PRICE)
+  })
+
+  test('that presented its payment first gets the file, whichever answer came first', async () => {
+    const { db } = fixture.bff.context
+    const note = (presenter: string, askedAt: number) =>
+      notePresenter(db, { paymentId: 'pay_first', presenter, askedAt: new Date(askedAt) })
+    expect(await note('thief', 2_000)).toBe('thief')
+    expect(await note('buyer', 1_000)).toBe('buyer')
+    expect(await note('thief', 2_000)).toBe('buyer')
+    expect(await note('buyer', 3_000)).toBe('buyer')
   })
 
   test('that leaves while its payment is settled is in the inbox, and gets the file later', async () => {

@@ -75,6 +75,7 @@ export async function offersOf(
 
 type Way = ReturnType<typeof priceWays>[number]
 
+/** A Solana transaction that was sent already carries no word of its payer: whoever reads it on the chain could present it. */
 async function offersOfWay(
   context: ProxyContext,
   way: Way,
@@ -84,7 +85,10 @@ async function offersOfWay(
   const settled = (await readSupported(context, requestId)).get(network.network)
   const usable = (method: string) => settled?.methods.includes(method) ?? false
   const methods = methodsOf(network.network, asset).filter(usable)
-  if (asset.native) return methods.map((method) => ({ ...way, method, extra: {} }))
+  if (asset.native)
+    return methods
+      .filter((method) => familyOf(network.network) === 'evm' || method !== TXID_METHOD)
+      .map((method) => ({ ...way, method, extra: {} }))
   if (familyOf(network.network) === 'solana') {
     const { feePayer } = settled ?? {}
     return methods.length === 0 || feePayer === undefined
@@ -165,13 +169,8 @@ export function challengeOf(
   }
   return {
     header: writeChallenge({ error, resource, accepts }).header,
-    body: writeChallenge({ error, resource, accepts: accepts.filter(isVersionOne) }).body,
+    body: writeChallenge({ error, resource, accepts }).body,
   }
-}
-
-/** There, a Solana transaction that was sent already names no terms. */
-function isVersionOne({ network, extra }: Requirements): boolean {
-  return !(familyOf(network) === 'solana' && extra.assetTransferMethod === TXID_METHOD)
 }
 
 function requirementsOf(
@@ -200,6 +199,11 @@ function requirementsOf(
 function createMemo(file: Pick<FileRow, 'memoKey'>): string {
   const nonce = randomBytes(12).toString('base64url')
   return `${nonce}.${codeOf(file, nonce)}`
+}
+
+/** Stands for an address without telling it. */
+export function presenterOf(file: Pick<FileRow, 'memoKey'>, address: string): string {
+  return codeOf(file, `presenter ${address}`)
 }
 
 function holdsMemo(file: Pick<FileRow, 'memoKey'>, memo: string): boolean {

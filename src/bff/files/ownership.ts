@@ -24,6 +24,7 @@ type Payment = Pick<
   | 'recipient'
   | 'resource'
   | 'refund'
+  | 'mode'
 >
 
 /**

@@ -1,13 +1,15 @@
 import { ProblemError } from '#contract/problem.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
+import { familyOf } from '#contract/network.ts'
+import { TXID_METHOD } from '#x402/methods.ts'
 import { encodeSettlement } from '#x402/settlement.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { insertPurchase, startSending, type FileRow } from '../db/files.ts'
+import { insertPurchase, notePresenter, startSending, type FileRow } from '../db/files.ts'
 import type { HttpContext } from '../http/env.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { deliver, settleDelivery } from './deliver.ts'
-import { challengeOf, offersOf, readProof, type FilePaymentOption } from './offers.ts'
+import { challengeOf, offersOf, presenterOf, readProof, type FilePaymentOption } from './offers.ts'
 import { buys, readStatus } from './ownership.ts'
 import { openSource, probeSource, readRange, SourceError, type ByteRange } from './source.ts'
 
@@ -20,11 +22,18 @@ const SENDING_MS = 3_700_000
 const RETRY_AFTER_S = 5
 
 type Sale = { c: HttpContext; context: ProxyContext; file: FileRow; visitor: Visitor }
+type Asked = {
+  offers: readonly FilePaymentOption[]
+  offer: FilePaymentOption
+  question: Record<string, unknown>
+  askedAt: Date
+}
 
 /** A program asks for a file: it is told the price, or what it sends is settled and the file sent. */
 export async function sell(sale: Sale): Promise<Response> {
   const { c, context, file } = sale
   const requestId = c.get('requestId')
+  const askedAt = context.now()
   const withdrawn = file.withdrawnAt?.getTime()
   // Both names are of the same thing; the version is inside.
   const header = c.req.header('payment-signature') ?? c.req.header('x-payment')
@@ -39,9 +48,16 @@ export async function sell(sale: Sale): Promise<Response> {
     tellSettlement(c, { success: false, errorReason: read.reason })
     return read.readable ? ask(sale, offers, read.message) : c.json({ error: read.message }, 400)
   }
+  // Here already: the source of the merchant is asked for nobody who sends too much.
+  context.budgets.spend(spender(sale.visitor), 'action')
   const range = await requireSource(sale)
   if (range === 'unsatisfiable') return unsatisfiable(c, file)
-  const settled = await settle(sale, { offers, question: read.question })
+  const settled = await settle(sale, {
+    offers,
+    offer: read.offer,
+    question: read.question,
+    askedAt,
+  })
   return settled instanceof Response ? settled : send(sale, settled, range)
 }
 
@@ -84,7 +100,7 @@ type Settled = { paymentId: string; wallet: string }
 
 async function settle(
   sale: Sale,
-  { offers, question }: { offers: readonly FilePaymentOption[]; question: Record<string, unknown> },
+  { offers, offer, question, askedAt }: Asked,
 ): Promise<Settled | Response> {
   const { c, context, file, visitor } = sale
   const requestId = c.get('requestId')
@@ -96,10 +112,12 @@ async function settle(
         requestId,
         timeoutMs: (SETTLE_S + 10) * 1_000,
       },
-      () => context.budgets.spend(spender(visitor), 'action'),
+      // It was spent before the source was asked.
+      () => {},
     )
     const { verified, paymentId, sender, signature, network } = parsed
     const facts = { transaction: signature, network, ...(sender !== null && { payer: sender }) }
+    const first = paymentId === null || (await presentedFirst(sale, { paymentId, offer, askedAt }))
     if (!verified || paymentId === null || sender === null) {
       tellSettlement(c, { success: false, errorReason: 'settlement_pending', ...facts })
       c.header('Retry-After', '2')
@@ -109,10 +127,14 @@ async function settle(
       )
     }
     tellSettlement(c, { success: true, ...facts })
+    if (!first) return used(c, paymentId)
+    const solana = familyOf(network) === 'solana'
     // It may have gone back to its payer since it was settled.
-    if (parsed.alreadyProcessed) {
+    if (parsed.alreadyProcessed || solana) {
       const payment = await readStatus({ context, visitor, requestId }, paymentId)
       if (!payment || !buys(context, file, payment)) return used(c, paymentId)
+      // Everybody can read a transaction that a checkout built. Its payer gets the file after sign-in.
+      if (solana && payment.mode !== 'received') return used(c, paymentId)
     }
     const purchase = { paymentId, fileId: file.id, wallet: sender, createdAt: context.now() }
     await insertPurchase(context.db, purchase)
@@ -129,9 +151,20 @@ async function settle(
 }
 
 /**
- * Sends the file to the one request that comes first, once. The proof is public after its settlement:
- * a reader of the chain gets nothing by it.
+ * Whether nobody presented this payment earlier from another address. An authorization or a
+ * transaction is public once it is broadcast, and only who made it can ask before that. What the
+ * payer signs for `txid` stays between the payer and this proxy.
  */
+async function presentedFirst(
+  { context, file, visitor }: Sale,
+  { paymentId, offer, askedAt }: Pick<Asked, 'offer' | 'askedAt'> & { paymentId: string },
+): Promise<boolean> {
+  if (offer.method === TXID_METHOD) return true
+  const presenter = presenterOf(file, visitor.address)
+  return (await notePresenter(context.db, { paymentId, presenter, askedAt })) === presenter
+}
+
+/** Sends the file to the one request that comes first, once. */
 async function send(
   { c, context, file }: Sale,
   { paymentId }: Settled,

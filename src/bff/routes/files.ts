@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { FileBody } from '#contract/file-endpoints.ts'
+import type { FileBody, FileSource } from '#contract/file-endpoints.ts'
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { isPrice } from '#contract/quote.ts'
@@ -31,7 +31,7 @@ import { refreshPayments } from '../links/refresh.ts'
 import { createCode, createShortLink } from '../links/short-link.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
 import { createCookieValue, hashCookieValue } from '../session/random.ts'
-import { notFound, requireRole, requireSession } from '../session/rule.ts'
+import { may, notFound, requireRole, requireSession } from '../session/rule.ts'
 
 const MOST_LISTED = 500
 /** So many payments a list asks for that it has not recorded; the rest comes with the next. */
@@ -45,6 +45,7 @@ const UNSOLD: FileCounts = { sales: 0, downloads: 0, undelivered: 0 }
 
 export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestId }) => {
   const { config, db, vault } = context
+  const operator = visitor.session !== undefined && may(visitor.session, 'operator')
   const rows = config.files ? await listFiles(db, MOST_LISTED) : []
   await recordPayments({ context, visitor, requestId }, rows)
   const counts = await countPurchases(
@@ -55,9 +56,18 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
     value: {
       offered: config.files !== undefined,
       sealed: vault !== undefined,
-      files: rows.map((row) => describe(context, row, counts.get(row.id))),
+      files: rows.map((row) => {
+        const file = describe(context, row, counts.get(row.id))
+        return operator ? file : { ...file, source: withoutPlace(file.source) }
+      }),
     },
   }
+}
+
+/** Who has the address of a source without credentials has the file: a viewer is told the host alone. */
+function withoutPlace(source: FileSource): FileSource {
+  if (source.kind === 'https') return { ...source, url: `${new URL(source.url).origin}/…` }
+  return source.kind === 's3' ? { ...source, key: '…', accessKeyId: '…' } : source
 }
 
 /** Payments through the links of files, whose payers may not have come back for the file. */

@@ -230,7 +230,25 @@ describe('the payment of an invoice', () => {
     await setStatus(first, 'rolled_back')
     expect((await read(id)).state).toBe('confirming')
     await setStatus(second, 'finalized')
-    expect(await read(id)).toMatchObject({ state: 'paid', payment: { paymentId: second } })
+    expect(await read(id)).toMatchObject({
+      state: 'paid',
+      payment: { paymentId: second },
+      // Nothing is owed back of a payment that is gone.
+      surplus: [],
+    })
+  })
+
+  test('is known, however many unsigned ones of strangers are older', async () => {
+    const { id, link } = await issue()
+    const { paymentId } = (await pay(link)).json
+    await asOwner(
+      `insert into bff.link_payment (id, link_id, payment_id, status, created_at)
+       select 'old_' || n, link_id, 'pay_old_' || n, 'created', now() - interval '1 hour'
+       from bff.link_payment, generate_series(1, 60) as n where payment_id = '${paymentId}'`,
+    )
+    await setStatus(paymentId, 'finalized')
+    await read(id)
+    expect((await read(id)).state).toBe('paid')
   })
 
   test('of another amount is no payment of the invoice', async () => {
@@ -312,6 +330,26 @@ describe('the customers of invoices', () => {
         (await list({ q })).invoices.map((each) => each.id),
         q,
       ).not.toContain(id)
+  })
+
+  test('are names alone to a viewer, who finds nobody by an e-mail address either', async () => {
+    const { id } = await issue({ customer: { ...ANA, email: 'viewed@post.example' } })
+    const reader = evmWallet()
+    const viewer = fixture.browser()
+    await viewer.signIn(reader)
+    await asOwner(
+      `insert into bff.wallet_role values ('${reader.address}', 'viewer', '${seller.address}', now())`,
+    )
+    expect((await send('/read', { id }, viewer)).customer).toEqual({
+      id: expect.any(String),
+      name: ANA.name,
+      email: null,
+      address: null,
+    })
+    const found = await viewer.post('/api/invoices/list', { q: 'viewed@post' })
+    expect(found.json).toMatchObject({ invoices: [] })
+    expect((await viewer.get('/api/invoices/customers')).status).toBe(403)
+    expect((await list({ q: 'viewed@post' })).invoices).toHaveLength(1)
   })
 
   test('are erased with everything personal, while number, amount and payment stay', async () => {

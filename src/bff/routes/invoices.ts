@@ -25,9 +25,11 @@ import { requireNoProblems } from '../http/parse.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { assetDecimals, readPrice, shortLinkRow } from '../links/short-link.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { notFound, requireRole, spender } from '../session/rule.ts'
+import { may, notFound, requireRole, spender } from '../session/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
 
 const PAGE = 50
+const PAID = ['confirmed', 'finalized']
 const MOST_CUSTOMERS = 500
 
 type Asking = Pick<OwnCall<'invoiceRead'>, 'context' | 'visitor' | 'requestId'>
@@ -42,6 +44,7 @@ export const invoiceList: OwnRule<'invoiceList'> = async (call) => {
     state: body.state,
     q: body.q,
     before: body.before === undefined ? undefined : BigInt(body.before),
+    withEmails: readsPersonalData(call.visitor),
     limit: PAGE + 1,
   })
   const page = rows.slice(0, PAGE)
@@ -137,6 +140,11 @@ export const invoiceForget: OwnRule<'invoiceForget'> = async ({ context, body })
   return { value: { deleted } }
 }
 
+/** E-mail and postal addresses are for operators: a viewer neither reads them nor finds one by a search. */
+function readsPersonalData({ session }: Visitor): boolean {
+  return session !== undefined && may(session, 'operator')
+}
+
 /** Days begin and end in UTC. */
 function todayOf({ now }: Pick<ProxyContext, 'now'>): string {
   return now().toISOString().slice(0, 10)
@@ -183,6 +191,7 @@ async function answerWith(call: Asking, id: string): Promise<{ value: { invoice:
 }
 
 async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<InvoiceBody[]> {
+  const personal = readsPersonalData(call.visitor)
   const taken = await takenPayments(
     call.context.db,
     found.flatMap(({ row }) => row.linkId ?? []),
@@ -190,9 +199,12 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
   return Promise.all(
     found.map(async ({ row, state, customer, code }) => {
       const payments = taken.get(row.linkId ?? '') ?? []
+      const paid = payments.filter(({ status }) => PAID.includes(status))
+      const refunds = await refundsOf(call, { state, paid })
+      const kept = paid.filter(({ paymentId }) => refunds.get(paymentId) !== 'full')
       // What arrives on a void invoice pays nothing: all of it is owed back.
-      const paying = state === 'void' ? undefined : payments[0]
-      const owed = payments.filter((each) => each !== paying)
+      const paying = state === 'void' ? undefined : (kept[0] ?? paid[0] ?? payments[0])
+      const owed = kept.filter((each) => each !== paying)
       return {
         id: row.id,
         state,
@@ -202,17 +214,15 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
         customer: customer && {
           id: customer.id,
           name: customer.name,
-          email: customer.email,
-          address: customer.address,
+          email: personal ? customer.email : null,
+          address: personal ? customer.address : null,
         },
         currency: row.currency,
         lines: row.lines,
         total: row.total,
         note: row.note,
         link: code,
-        payment: paying
-          ? { ...paying, refund: await refundOf(call, { ...paying, invoiceState: state }) }
-          : null,
+        payment: paying ? { ...paying, refund: refunds.get(paying.paymentId) ?? null } : null,
         surplus: owed.map(({ paymentId }) => paymentId),
         createdAt: row.createdAt.getTime(),
       }
@@ -220,12 +230,29 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
   )
 }
 
-/** What went back of a payment that paid an invoice; null where nobody could say. */
+type Refunded = 'none' | 'partial' | 'full' | null
+
+/** What went back of the payments of an invoice; null where nobody could say. */
+async function refundsOf(
+  call: Asking,
+  { state, paid }: { state: string; paid: readonly { paymentId: string }[] },
+): Promise<Map<string, Refunded>> {
+  // One payment that is not final yet is not asked for: it is shown as under way.
+  const asked = state === 'paid' || state === 'void' || paid.length > 1
+  return new Map(
+    await Promise.all(
+      paid.map(
+        async ({ paymentId }) =>
+          [paymentId, asked ? await refundOf(call, paymentId) : 'none'] as const,
+      ),
+    ),
+  )
+}
+
 async function refundOf(
   { context, visitor, requestId }: Asking,
-  { paymentId, invoiceState }: { paymentId: string; invoiceState: string },
-): Promise<'none' | 'partial' | 'full' | null> {
-  if (invoiceState !== 'paid') return 'none'
+  paymentId: string,
+): Promise<Refunded> {
   try {
     const { parsed } = await context.upstream.read(
       'paymentStatus',

@@ -7,7 +7,6 @@ import { clientAddress } from '#http/client-address.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   confirmMailAddress,
-  countCodes,
   deleteMailAddress,
   findByUnsubscribeToken,
   findFailure,
@@ -52,7 +51,6 @@ export const mailWrite: OwnRule<'mailWrite'> = async ({ context, visitor, body }
   const same = known?.address === body.address
   const confirmedAt = same ? (known?.confirmedAt ?? null) : null
   const sendCode = confirmedAt === null
-  if (sendCode) await requireFewCodes(context, wallet, body.address)
   const row: MailAddressRow = {
     wallet,
     address: body.address,
@@ -65,7 +63,12 @@ export const mailWrite: OwnRule<'mailWrite'> = async ({ context, visitor, body }
     unsubscribeToken: known?.unsubscribeToken ?? createCookieValue(),
     updatedAt: now,
   }
-  await writeMailAddress(context.db, row, { sendCode })
+  const since = new Date(now.getTime() - DAY_MS)
+  if (!(await writeMailAddress(context.db, row, { sendCode, mostCodes: MOST_CODES, since })))
+    throw new ProblemError('RATE_LIMIT', {
+      message: `At most ${MOST_CODES} e-mails with a code are sent in a day.`,
+      retryAfter: 3600,
+    })
   return { value: await readSettings(context, wallet) }
 }
 
@@ -103,20 +106,6 @@ async function readSettings({ config, db }: ProxyContext, wallet: string): Promi
     available,
     settings: { address, confirmed: confirmedAt !== null, language, kinds, failedAt },
   }
-}
-
-/** @throws ProblemError `RATE_LIMIT` */
-async function requireFewCodes(
-  { db, now }: ProxyContext,
-  wallet: string,
-  address: string,
-): Promise<void> {
-  const since = new Date(now().getTime() - DAY_MS)
-  if ((await countCodes(db, { wallet, address, since })) >= MOST_CODES)
-    throw new ProblemError('RATE_LIMIT', {
-      message: `At most ${MOST_CODES} e-mails with a code are sent in a day.`,
-      retryAfter: 3600,
-    })
 }
 
 /**

@@ -53,7 +53,6 @@ export const ACCESS: {
   productList: 'viewer',
   invoiceList: 'viewer',
   invoiceRead: 'viewer',
-  invoiceCustomers: 'viewer',
   hostedWallets: 'viewer',
   balanceWallets: 'viewer',
   balanceAlerts: 'viewer',
@@ -71,6 +70,7 @@ export const ACCESS: {
   mailConfirm: 'viewer',
   mailDelete: 'viewer',
 
+  invoiceCustomers: 'operator',
   linkCreate: 'operator',
   profileWrite: 'operator',
   profileExport: 'operator',

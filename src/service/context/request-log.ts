@@ -51,6 +51,8 @@ export const MOST_WAITING_ROWS = 2_000
 const FULL_BATCH = 500
 /** Of one key and process. Refused requests have no other bound: a key that sends too many must not fill the disk. */
 export const MOST_A_MINUTE = 1_000
+/** Of all keys of one account and process. */
+export const MOST_OF_ACCOUNT = 2_000
 /** A longer response is not parsed. */
 const LONGEST_RESPONSE = 16 * 1024
 
@@ -68,6 +70,7 @@ export function createRequestLog(
   let rows: Row[] = []
   let last = Promise.resolve()
   let minute = 0
+  /** By key, and by account. */
   const ofMinute = new Map<string, number>()
   /** By key, until a row of the key tells it. A valid key is one of few. */
   const skipped = new Map<string, number>()
@@ -78,16 +81,19 @@ export function createRequestLog(
     untold += count
   }
 
-  /** Whether the key may have another row in this minute. */
-  function count({ keyId, at }: AnsweredRequest): boolean {
+  /** Whether the key and its account may have another row in this minute. */
+  function count({ accountId, keyId, at }: AnsweredRequest): boolean {
     const now = Math.floor(at.getTime() / 60_000)
     if (now !== minute) {
       minute = now
       ofMinute.clear()
     }
     const noted = ofMinute.get(keyId) ?? 0
+    const ofAccount = ofMinute.get(accountId) ?? 0
+    if (noted >= MOST_A_MINUTE || ofAccount >= MOST_OF_ACCOUNT) return false
     ofMinute.set(keyId, noted + 1)
-    return noted < MOST_A_MINUTE
+    ofMinute.set(accountId, ofAccount + 1)
+    return true
   }
 
   function redactAll(): void {

@@ -45,6 +45,7 @@ export const paymentChange = service.table('payment_change', {
   feePayer: text(),
 })
 
+/** No column has a default: a process of an earlier version, which writes counts alone, fails and loses nothing. */
 export const paymentTally = service.table(
   'payment_tally',
   {
@@ -57,18 +58,12 @@ export const paymentTally = service.table(
     status: text().$type<PaymentStatus>().notNull(),
     payments: bigint({ mode: 'number' }).notNull(),
     /** The sum of all of them, refunds included. */
-    amount: atomicSum()
-      .notNull()
-      .default(sql`0`),
+    amount: atomicSum().notNull(),
     /** How many of them are refunds, and their sum. */
-    refunds: bigint({ mode: 'number' }).notNull().default(0),
-    refunded: atomicSum()
-      .notNull()
-      .default(sql`0`),
+    refunds: bigint({ mode: 'number' }).notNull(),
+    refunded: atomicSum().notNull(),
     /** Network fees that the party paid, in native atomic units. */
-    fees: atomicSum()
-      .notNull()
-      .default(sql`0`),
+    fees: atomicSum().notNull(),
   },
   (t) => [
     primaryKey({

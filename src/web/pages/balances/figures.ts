@@ -14,11 +14,13 @@ export const OPEN_STATUSES = 'created,pending,rolled_back'
 
 /**
  * What open payments take out of their senders. One that the service signs counts from the moment it
- * exists; one that nobody has signed yet does not. Once its block is there, it is in the balance.
+ * exists; one that nobody has signed yet does not. One that is in a block is in the balance already,
+ * however many confirmations it still needs.
  */
 export function pendingOutflows(rows: readonly Row[]): Pending {
   const sums = new Map<string, bigint>()
-  for (const { status, mode, sender, network, asset, amountAtomic } of rows) {
+  for (const { status, mode, sender, network, asset, amountAtomic, blockTime } of rows) {
+    if (status === 'pending' && blockTime !== null) continue
     if (status !== 'pending' && status !== 'rolled_back')
       if (status !== 'created' || mode !== 'hosted') continue
     const key = keyOf({ network, wallet: sender, asset })

@@ -84,7 +84,9 @@ export async function exportInvoices(filter: InvoiceFilter): Promise<string> {
           ...[each.customer?.name ?? null, each.customer?.email ?? null].map(text),
           text(each.currency.code),
           ...[net, tax, each.total].map(figure),
-          ...[each.payment?.paymentId ?? null, each.payment?.refund ?? null].map(text),
+          text(each.payment?.paymentId ?? null),
+          // Nobody could say: an empty cell would read as none.
+          text(each.payment && (each.payment.refund ?? 'unknown')),
         ],
         ',',
       )

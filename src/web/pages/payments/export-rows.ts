@@ -47,7 +47,6 @@ const fields: readonly [
   ['rate_age_seconds', ageOfRate],
   ['quoted_at', (row) => dateOf(quoteOf(row.metadata)?.quotedAt)],
   ['quote_late', lateness],
-  ['block_time', (row) => dateOf(row.blockTime ?? undefined)],
   ['fee', ({ fee }) => (fee ? formatAmount(BigInt(fee.amountAtomic), fee.decimals) : '')],
   ['fee_symbol', ({ fee }) => fee?.symbol ?? ''],
   ['fee_atomic', ({ fee }) => fee?.amountAtomic ?? ''],
