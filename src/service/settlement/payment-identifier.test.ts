@@ -48,7 +48,7 @@ async function conflict(call: Promise<unknown>): Promise<unknown> {
   )
   expect(await refusal(Promise.reject(error))).toMatchObject({
     code: 'IDEMPOTENCY_CONFLICT',
-    reason: { code: 'payment-identifier', params: {} },
+    reason: 'payment-identifier',
   })
   return (error as { facts: { details: { state: unknown } } }).facts.details.state
 }
