@@ -35,7 +35,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.balance_alert': 'SID name set_at set_by threshold',
   'bff.challenge': 'SID',
   'bff.customer_profile': 'SID email labels name note updated_at updated_by words',
-  'bff.file_presenter': 'SI asked_at presenter',
+  'bff.file_presenter': 'SI presented_at presenter',
   'bff.file_purchase': 'SI delivered_at downloads reported_at sending_until',
   'bff.file_sale':
     'SID content credential file_name mime_type name ranges size source source_id withdrawn_at',

@@ -120,7 +120,7 @@ export async function notePresenter(
   db: Database,
   row: typeof filePresenter.$inferInsert,
 ): Promise<string | undefined> {
-  const earlier = sql`excluded.asked_at < ${filePresenter.askedAt}`
+  const earlier = sql`excluded.presented_at < ${filePresenter.presentedAt}`
   const [kept] = await db
     .insert(filePresenter)
     .values(row)
@@ -128,7 +128,7 @@ export async function notePresenter(
       target: filePresenter.paymentId,
       set: {
         presenter: sql`case when ${earlier} then excluded.presenter else ${filePresenter.presenter} end`,
-        askedAt: sql`least(excluded.asked_at, ${filePresenter.askedAt})`,
+        presentedAt: sql`least(excluded.presented_at, ${filePresenter.presentedAt})`,
       },
     })
     .returning({ presenter: filePresenter.presenter })

@@ -19,7 +19,7 @@ const RIGHTS: RuntimeRights = {
     update: ['name', 'email', 'labels', 'note', 'words', 'updated_by', 'updated_at'],
     delete: true,
   },
-  file_presenter: { insert: true, update: ['presenter', 'asked_at'] },
+  file_presenter: { insert: true, update: ['presenter', 'presented_at'] },
   file_purchase: {
     insert: true,
     update: ['sending_until', 'delivered_at', 'reported_at', 'downloads'],

@@ -365,7 +365,7 @@ export const filePresenter = bff.table('file_presenter', {
   paymentId: text().primaryKey(),
   /** An HMAC of the network address, by a key of the file. */
   presenter: text().notNull(),
-  askedAt: at('asked_at').notNull(),
+  presentedAt: at('presented_at').notNull(),
 })
 
 export const fileTicket = bff.table(

@@ -225,7 +225,7 @@ async function buyer(version: Version = 'v2') {
   }
 }
 
-/** The proof of somebody else, from another network address. @returns the status of the answer */
+/** The proof of another person, from another network address. @returns the status of the answer */
 function presentFrom(localAddress: string, file: FileBody, proof: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { [HEADER.v2]: proof }
@@ -587,8 +587,8 @@ describe('a program', () => {
 
   test('that presented its payment first gets the file, whichever answer came first', async () => {
     const { db } = fixture.bff.context
-    const note = (presenter: string, askedAt: number) =>
-      notePresenter(db, { paymentId: 'pay_first', presenter, askedAt: new Date(askedAt) })
+    const note = (presenter: string, presentedAt: number) =>
+      notePresenter(db, { paymentId: 'pay_first', presenter, presentedAt: new Date(presentedAt) })
     expect(await note('thief', 2_000)).toBe('thief')
     expect(await note('buyer', 1_000)).toBe('buyer')
     expect(await note('thief', 2_000)).toBe('buyer')

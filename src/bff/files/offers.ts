@@ -75,7 +75,7 @@ export async function offersOf(
 
 type Way = ReturnType<typeof priceWays>[number]
 
-/** A Solana transaction that was sent already carries no word of its payer: whoever reads it on the chain could present it. */
+/** A Solana transaction that was sent already carries no word of its payer: anybody who reads it on the chain could present it. */
 async function offersOfWay(
   context: ProxyContext,
   way: Way,

@@ -26,14 +26,14 @@ type Asked = {
   offers: readonly FilePaymentOption[]
   offer: FilePaymentOption
   question: Record<string, unknown>
-  askedAt: Date
+  presentedAt: Date
 }
 
 /** A program asks for a file: it is told the price, or what it sends is settled and the file sent. */
 export async function sell(sale: Sale): Promise<Response> {
   const { c, context, file } = sale
   const requestId = c.get('requestId')
-  const askedAt = context.now()
+  const presentedAt = context.now()
   const withdrawn = file.withdrawnAt?.getTime()
   // Both names are of the same thing; the version is inside.
   const header = c.req.header('payment-signature') ?? c.req.header('x-payment')
@@ -56,7 +56,7 @@ export async function sell(sale: Sale): Promise<Response> {
     offers,
     offer: read.offer,
     question: read.question,
-    askedAt,
+    presentedAt,
   })
   return settled instanceof Response ? settled : send(sale, settled, range)
 }
@@ -100,7 +100,7 @@ type Settled = { paymentId: string; wallet: string }
 
 async function settle(
   sale: Sale,
-  { offers, offer, question, askedAt }: Asked,
+  { offers, offer, question, presentedAt }: Asked,
 ): Promise<Settled | Response> {
   const { c, context, file, visitor } = sale
   const requestId = c.get('requestId')
@@ -117,7 +117,8 @@ async function settle(
     )
     const { verified, paymentId, sender, signature, network } = parsed
     const facts = { transaction: signature, network, ...(sender !== null && { payer: sender }) }
-    const first = paymentId === null || (await presentedFirst(sale, { paymentId, offer, askedAt }))
+    const first =
+      paymentId === null || (await presentedFirst(sale, { paymentId, offer, presentedAt }))
     if (!verified || paymentId === null || sender === null) {
       tellSettlement(c, { success: false, errorReason: 'settlement_pending', ...facts })
       c.header('Retry-After', '2')
@@ -157,11 +158,11 @@ async function settle(
  */
 async function presentedFirst(
   { context, file, visitor }: Sale,
-  { paymentId, offer, askedAt }: Pick<Asked, 'offer' | 'askedAt'> & { paymentId: string },
+  { paymentId, offer, presentedAt }: Pick<Asked, 'offer' | 'presentedAt'> & { paymentId: string },
 ): Promise<boolean> {
   if (offer.method === TXID_METHOD) return true
   const presenter = presenterOf(file, visitor.address)
-  return (await notePresenter(context.db, { paymentId, presenter, askedAt })) === presenter
+  return (await notePresenter(context.db, { paymentId, presenter, presentedAt })) === presenter
 }
 
 /** Sends the file to the one request that comes first, once. */

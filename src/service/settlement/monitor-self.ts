@@ -166,6 +166,6 @@ async function endWithin(
       at,
     })
   }
-  // Last: the order says who paid the fee that the line above takes back from the tallies.
+  // Last: the order says who paid the fee that was just subtracted from the tallies.
   if (forEver && (waiting || row.status === 'expired')) await deleteOrder(tx, paymentId)
 }

@@ -14,6 +14,7 @@ const row = (fields: Partial<Row>): Row =>
     network: AT.network,
     asset: AT.asset,
     amountAtomic: '5',
+    blockTime: null,
     ...fields,
   }) as Row
 const held = (atomic: bigint | undefined) => [{ wallet: AT.wallet, asset: AT.asset, atomic }]
@@ -34,6 +35,13 @@ test.each([
     pending: out,
     available: 9n - out,
   })
+})
+
+test('a payment that is in a block is in the balance, however many confirmations it needs', () => {
+  expect(figureOf(held(9n), pendingOutflows([row({ blockTime: 1 })]), AT)?.available).toBe(9n)
+  // Its block is gone.
+  const gone = row({ status: 'rolled_back', blockTime: null })
+  expect(figureOf(held(9n), pendingOutflows([gone]), AT)?.available).toBe(4n)
 })
 
 test('open payments are added up exactly, per network, wallet and asset', () => {
