@@ -140,9 +140,7 @@ test('a deletion takes everything personal of one wallet, and the log has the wa
     ['profileDelete', ana, 'done'],
     ['profileDelete', ana, 'done'],
   ])
-  expect(
-    JSON.stringify(entries, (_, value: unknown) =>
-      typeof value === 'bigint' ? value.toString() : value,
-    ),
-  ).not.toMatch(/Ana|late|shop\.example/)
+  // Random ids are left out: one of them may happen to spell a name.
+  const told = entries.map(({ wallet, role, action, subject }) => [wallet, role, action, subject])
+  expect(JSON.stringify(told)).not.toMatch(/Ana|late|shop\.example/)
 })
