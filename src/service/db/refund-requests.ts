@@ -13,6 +13,8 @@ export type RefundRequestState = {
   request: RefundRequestRecord
   refunded: boolean
   covered: boolean
+  /** The payer made another one after it. */
+  superseded: boolean
 }
 
 /**
@@ -33,6 +35,10 @@ const state = {
   request: refundRequest,
   refunded: isRefunded,
   covered: coveredBy([...REFUNDED, ...PENDING_REFUND]),
+  superseded: sql<boolean>`exists (
+    select from ${refundRequest} as later
+    where later.payment_id = refund_request.payment_id and later.number > refund_request.number
+  )`,
 }
 
 /** The requests of a payment, newest first; with the payment locked nothing changes about them. */

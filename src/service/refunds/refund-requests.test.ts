@@ -302,6 +302,21 @@ describe('a request for a refund', () => {
 })
 
 describe('a decision', () => {
+  test('stays, when a later request of the payer is refunded', async () => {
+    const paymentId = await paid()
+    const half = { paymentId, amountAtomic: PAID / 2n }
+    const first = await ask({ ...half, number: 1 })
+    await decide(first.requestId, true, { by: 'Ana', note: 'Send it back first.' })
+    await ask({ ...half, number: 2 })
+    await refund(paymentId, PAID / 2n, 'finalized')
+    const { requests } = await requestsOf(paymentId)
+    expect(requests.map(({ number, state }) => [number, state])).toEqual([
+      [2, 'refunded'],
+      [1, 'declined'],
+    ])
+    expect(requests[1]?.declined?.note).toBe('Send it back first.')
+  })
+
   test('declines with a note, and is undone, by the account that was paid alone', async () => {
     const paymentId = await paid()
     const { requestId } = await ask({ paymentId })

@@ -144,7 +144,7 @@ export async function createRefundRequest(
     await tell(tx, row, { source: 'client', at: request.createdAt })
     return {
       success: true,
-      request: describe(row, { request, refunded: false, covered: false }),
+      request: describe(row, { request, refunded: false, covered: false, superseded: false }),
     }
   })
 }
@@ -271,7 +271,10 @@ function typed(data: unknown): Parameters<typeof hashTypedData>[0] {
   return data as Parameters<typeof hashTypedData>[0]
 }
 
-function stateOf({ request, refunded, covered }: RefundRequestState): Described['state'] {
+function stateOf(row: RefundRequestState): Described['state'] {
+  const { request, refunded, covered, superseded } = row
+  // What went back later belongs to the request that came later.
+  if (superseded && request.declinedAt !== null) return 'declined'
   if (refunded) return 'refunded'
   if (request.declinedAt !== null) return 'declined'
   return covered ? 'refunding' : 'open'
