@@ -54,7 +54,10 @@ beforeAll(async () => {
     overrides,
   })
   await fixture.registerPayee(recipient)
-  replica = await createBff({ ...fixture.bff.context.config, port: 0 }, overrides)
+  replica = await createBff(
+    { ...fixture.bff.context.config, port: 0 },
+    { ...overrides, logTo: { write: (line: string) => void fixture.log.push(line) } },
+  )
   owner = { wallet, browser: fixture.browser() }
 })
 afterAll(async () => {
