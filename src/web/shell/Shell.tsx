@@ -57,7 +57,7 @@ export function Shell({ title, search, children }: ShellProps) {
         </aside>
         <div className="flex min-h-dvh min-w-0 flex-col">
           <header className="no-print sticky top-0 z-20 border-b border-line bg-canvas">
-            <div className="mx-auto flex h-16 max-w-[1160px] items-center gap-2 px-4 sm:px-6 lg:px-10">
+            <div className="mx-auto flex h-16 max-w-[1160px] items-center gap-1 px-4 sm:gap-2 sm:px-6 lg:px-10">
               <div className="min-w-0 lg:hidden">
                 <Brand compact title={title} />
               </div>
